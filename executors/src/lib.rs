@@ -1,1 +1,91 @@
+//! High-performance task executors behind one trait and one contract.
+//!
+//! An [`Executor`] runs jobs: closures that are given to it by [`execute`](Executor::execute). A [`Pool`] also gives results
+//! back, can be waited for, and tells what it does. Which executor does that best depends on the program:
+//!
+//! | executor | for |
+//! |---|---|
+//! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs, and whenever you do not know |
+//! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
+//! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
+//! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |
+//!
+//! ```
+//! use executors::*;
+//! use executors::crossbeam_workstealing_pool;
+//!
+//! let pool = crossbeam_workstealing_pool::small_pool(4);
+//! let answer = pool.submit(|| 6 * 7);
+//! assert_eq!(answer.wait().unwrap(), 42);
+//! pool.shutdown().expect("everything has run");
+//! ```
+//!
+//! # The contract
+//!
+//! Every accepted job runs exactly once, on the executor it was given to, whatever other jobs do: panics are caught and
+//! reported, closing drains, dropping the last handle closes. The whole text is `docs/contract.md` in the repository; one
+//! suite of tests holds every executor to it.
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `threadpool-exec` | yes | [`threadpool_executor`] |
+//! | `cb-channel-exec` | yes | [`crossbeam_channel_pool`] |
+//! | `workstealing-exec` | yes | [`crossbeam_workstealing_pool`] |
+//! | `defaults` | yes | `Default` for the pools: one worker for each core |
+//! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms) rather than counted (61 jobs) |
+//! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
+//! | `thread-pinning` | no | workers are pinned to cores by default, and can be by choice |
+//! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
+//! | `produce-metrics` | no | executors publish through the crate `metrics` |
+//!
+//! Features only add items and set defaults: what a pool does is chosen for each pool by its [`Builder`].
 
+#![warn(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod bell;
+pub mod bichannel;
+mod builder;
+pub mod common;
+mod containment;
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+mod crew;
+#[cfg(feature = "cb-channel-exec")]
+pub mod crossbeam_channel_pool;
+#[cfg(feature = "workstealing-exec")]
+pub mod crossbeam_workstealing_pool;
+mod error;
+#[cfg(any(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec"))]
+pub mod futures_executor;
+mod handle;
+mod job;
+mod ledger;
+mod local;
+mod meter;
+#[cfg(feature = "numa-aware")]
+pub mod numa_utils;
+mod options;
+pub mod parker;
+mod placement;
+mod pool;
+pub mod run_now;
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+mod source;
+mod sync;
+#[cfg(feature = "threadpool-exec")]
+pub mod threadpool_executor;
+
+#[cfg(any(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec"))]
+pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
+pub use crate::{
+    builder::{Build, Builder},
+    common::{CanExecute, Executor},
+    error::{BuildError, Panic, Rejected, ShutdownError, ShutdownReport, TaskError, WaitError},
+    handle::TaskHandle,
+    job::INLINE_BYTES,
+    local::try_execute_locally,
+    options::{Fairness, Idle, Placement, THREADS_VARIABLE},
+    pool::{Pool, Stats},
+};

@@ -1,0 +1,128 @@
+//! Building a pool with options of one's own.
+
+use crate::{
+    error::BuildError,
+    options::{Fairness, Idle, Options, Placement},
+};
+use std::{any::Any, sync::Arc};
+
+/// A pool that a [`Builder`] can build. Implemented by the pools of this crate.
+pub trait Build: Sized + sealed::Recipe {}
+
+pub(crate) mod sealed {
+    use crate::{error::BuildError, options::Options};
+
+    /// What a kind of pool adds to the common options, and how it comes to be.
+    pub trait Recipe: Sized {
+        /// Choices that only this kind of pool has.
+        type Extra: std::fmt::Debug;
+
+        #[allow(private_interfaces, reason = "the trait cannot be named, let alone called, outside this crate")]
+        fn build(options: Options, extra: Self::Extra) -> Result<Self, BuildError>;
+    }
+}
+
+/// Chooses threads, names, hooks and policies of a pool, then builds it.
+///
+/// Each pool's `builder()` starts one. Nothing happens before [`build`](Self::build).
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+/// use executors::crossbeam_channel_pool::ThreadPool;
+///
+/// let pool = ThreadPool::builder()
+///     .threads(2)
+///     .name("io")
+///     .panic_handler(|payload| drop(payload.downcast_ref::<&str>()))
+///     .build()?;
+/// assert_eq!(pool.submit(|| std::thread::current().name().unwrap().starts_with("io-")).wait()?, true);
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct Builder<P: Build> {
+    pub(crate) options: Options,
+    pub(crate) extra: P::Extra,
+}
+
+impl<P: Build> Builder<P> {
+    pub(crate) fn new(extra: P::Extra) -> Self {
+        Builder { options: Options::new(), extra }
+    }
+
+    /// How many workers. Without it the environment variable `EXECUTORS_NUM_THREADS` decides, and without that there is
+    /// one worker for each core that the process may use (affinity and cgroup quota are respected).
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = Some(threads);
+        self
+    }
+
+    /// Names the threads `name-0`, `name-1` and so on. The name also appears in log messages about the pool.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.options.name = Some(name.into());
+        self
+    }
+
+    /// The stack of each worker, in bytes. The default is the standard library's (2 MiB, or `RUST_MIN_STACK`).
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.options.stack_size = Some(bytes);
+        self
+    }
+
+    /// Called on each worker before its first job, with the worker's index.
+    ///
+    /// A panic in it is caught and reported like a job's; the worker starts all the same.
+    pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.options.on_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Called on each worker after its last job, with the worker's index.
+    ///
+    /// A panic in it is caught and reported like a job's.
+    pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.options.on_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Called once for each job that panics, on its worker, with the payload.
+    ///
+    /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic in
+    /// the handler itself is caught and logged.
+    pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
+        self.options.panic_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// What a worker does when there is nothing to do. The default is [`Idle::PARK`]; for the work-stealing pool the
+    /// feature `ws-no-park` makes it [`Idle::Spin`].
+    pub fn idle(mut self, idle: Idle) -> Self {
+        self.options.idle = Some(idle);
+        self
+    }
+
+    /// When a worker with jobs of its own looks for jobs from outside. The default is [`Fairness::TIMED`] with the feature
+    /// `ws-timed-fairness`, else [`Fairness::COUNTED`]. Without effect in a pool whose workers have no jobs of their own.
+    pub fn fairness(mut self, fairness: Fairness) -> Self {
+        self.options.fairness = Some(fairness);
+        self
+    }
+
+    /// Which cores the workers run on. The default is [`Placement::Auto`].
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.options.placement = placement;
+        self
+    }
+
+    /// Builds the pool and starts its workers.
+    ///
+    /// # Errors
+    ///
+    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then.
+    pub fn build(self) -> Result<P, BuildError> {
+        P::build(self.options, self.extra)
+    }
+}

@@ -1,0 +1,81 @@
+//! The vocabulary that every executor of this crate speaks.
+
+/// Runs boxed jobs; the object-safe core of [`Executor`].
+///
+/// Take a `&dyn CanExecute` where a program wants *some* executor and does not care which.
+pub trait CanExecute {
+    /// Hands `job` to the executor; see [`Executor::execute`] for what that promises.
+    ///
+    /// The box is stored as it is, not boxed once more.
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>);
+}
+
+/// A cheaply cloned handle to something that runs jobs.
+///
+/// All executors of this crate keep one contract about what runs, what is dropped and what is reported; it is written in
+/// `docs/contract.md` of the repository and tested over every pool. What the pools of this crate offer beyond these
+/// methods is in [`Pool`](crate::Pool).
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+/// use executors::crossbeam_channel_pool::ThreadPool;
+/// use std::sync::mpsc::channel;
+///
+/// let pool = ThreadPool::new(2);
+/// let (sender, receiver) = channel();
+/// for number in 0..4 {
+///     let sender = sender.clone();
+///     pool.execute(move || sender.send(number).unwrap());
+/// }
+/// assert_eq!(receiver.iter().take(4).sum::<i32>(), 6);
+/// pool.shutdown().expect("all jobs ran, all workers left");
+/// ```
+pub trait Executor: CanExecute + Clone + Send {
+    /// Runs `job` on this executor, exactly once, at some time after this call began.
+    ///
+    /// Never blocks on the job. A job given to a closed executor is dropped, and a `warn!` says so; use
+    /// [`Pool::try_execute`](crate::Pool::try_execute) to get it back instead.
+    fn execute<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.execute_job(Box::new(job));
+    }
+
+    /// Closes the executor to new jobs and returns at once; what it has accepted still runs, in the background.
+    ///
+    /// May be called from a job of this executor.
+    fn shutdown_async(&self);
+
+    /// Closes the executor, waits until everything it accepted has run and its workers have left.
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown_borrowed`](Self::shutdown_borrowed).
+    fn shutdown(self) -> Result<(), String> {
+        self.shutdown_borrowed()
+    }
+
+    /// [`shutdown`](Self::shutdown) without giving up the handle.
+    ///
+    /// # Errors
+    ///
+    /// If the executor was closed before, if this is called from one of its own jobs (waiting there could never end; the
+    /// executor is closed nevertheless), or if jobs are still running after five seconds: they go on, nobody waits.
+    /// [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout) waits as long as you choose and returns a typed report.
+    fn shutdown_borrowed(&self) -> Result<(), String>;
+
+    /// Describes this executor's metrics to the `metrics` recorder.
+    ///
+    /// Does nothing unless an executor says otherwise.
+    #[cfg(feature = "produce-metrics")]
+    fn register_metrics(&self) {}
+}
+
+/// Said whenever a job is dropped because its executor is closed.
+#[cold]
+pub(crate) fn warn_ignored() {
+    log::warn!("Ignoring a job, as its executor is closed.");
+}

@@ -1,0 +1,47 @@
+//! What user code throws stays within the job that threw it.
+
+use crate::{error::message_of, options::PanicHandler};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// Runs `f`, giving what it throws as an error.
+///
+/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic nobody sees the closure's own
+/// state any more, and state it shares is protected by its own means (a poisoned mutex, say).
+#[inline]
+pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Drops a user's value, even if its `Drop` panics.
+pub(crate) fn discard<V>(value: V) {
+    if let Err(payload) = contain(|| drop(value)) {
+        discard_payload(payload);
+    }
+}
+
+/// Drops a panic's payload. A payload may throw another when it is dropped, and that one, too; after a few the last is
+/// leaked.
+pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {
+    for _ in 0..8 {
+        match contain(|| drop(payload)) {
+            Ok(()) => return,
+            Err(next) => payload = next,
+        }
+    }
+    std::mem::forget(payload);
+}
+
+/// Reports a panic to the log and to the user's handler, once.
+#[cold]
+pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>, handler: Option<&PanicHandler>) {
+    log::error!("{place} panicked: {}", message_of(payload));
+    if let Some(handler) = handler
+        && let Err(second) = contain(|| handler(payload))
+    {
+        log::error!("The panic handler of {place} panicked itself: {}", message_of(&*second));
+        discard_payload(second);
+    }
+}

@@ -1,0 +1,316 @@
+//! Workers: their life from the first thread to the last job. The one crew that every pool of this crate is made of.
+//!
+//! A crew asks a [`Source`] for jobs and a [`Parker`] for sleep. Everything else about worker threads happens here, once:
+//! spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost meanwhile, is in
+//! `crew/README.md`.
+
+mod handle;
+mod life;
+mod turn;
+mod worker;
+
+pub(crate) use handle::Handle;
+
+use crate::{
+    containment,
+    error::{BuildError, BuildErrorKind, ShutdownReport},
+    local::PoolId,
+    meter::{Exporter, Meter, Reading},
+    options::{Fairness, Idle, Options},
+    parker::{Origin, Parker},
+    pool::Stats,
+    source::Source,
+};
+use crossbeam_utils::CachePadded;
+use life::Life;
+use std::{
+    any::Any,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{
+            AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+    },
+    thread::{self, JoinHandle},
+};
+use worker::Worker;
+
+/// What a kind of pool says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Charter {
+    /// In log messages and metrics.
+    pub(crate) label: &'static str,
+    /// The name of a thread, unless the user chose one.
+    pub(crate) thread_name: fn(usize) -> String,
+    /// What workers do when there is nothing to do, unless the user chose.
+    pub(crate) idle: Idle,
+}
+
+/// What workers and handles of one pool share.
+pub(crate) struct Crew<S: Source, P> {
+    source: S,
+    parker: P,
+    life: Life,
+    seats: Box<[CachePadded<Seat>]>,
+    charter: Charter,
+    options: Options,
+    idle: Idle,
+    fairness: Fairness,
+    exporter: Exporter,
+    discarded: AtomicU64,
+    /// Held by a thread that settles a late job, so that there is at most one. See [`Crew::settle_late_jobs`].
+    late_shift: Mutex<()>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A worker's place: its number, its core, its counters.
+#[derive(Debug)]
+struct Seat {
+    core: Option<usize>,
+    meter: Meter,
+}
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Starts `threads` workers on `source`.
+    fn start(
+        threads: usize,
+        source: S,
+        parker: P,
+        charter: Charter,
+        options: Options,
+    ) -> Result<Arc<Self>, BuildError> {
+        if let Some(limit) = parker.max_threads()
+            && threads > limit
+        {
+            return Err(BuildErrorKind::TooManyThreads { asked: threads, limit }.into());
+        }
+        // One seat more than workers: for the late shift.
+        let cores = options.placement.seats(threads).into_iter().chain([None]);
+        let crew = Arc::new(Crew {
+            source,
+            parker,
+            life: Life::new(),
+            seats: cores.map(|core| CachePadded::new(Seat { core, meter: Meter::default() })).collect(),
+            charter,
+            idle: options.idle.unwrap_or(charter.idle),
+            fairness: options.fairness.unwrap_or(Fairness::DEFAULT),
+            options,
+            exporter: Exporter::new(charter.label),
+            discarded: AtomicU64::new(0),
+            late_shift: Mutex::new(()),
+            threads: Mutex::new(Vec::with_capacity(threads)),
+        });
+        for worker in 0..threads {
+            if let Err(error) = crew.spawn(worker, |crew, worker| Worker::new(crew, worker).work()) {
+                crew.close();
+                crew.join_threads();
+                return Err(match error {
+                    SpawnError::Name(error) => error,
+                    SpawnError::Thread(source) => BuildErrorKind::Spawn { worker, threads, source }.into(),
+                });
+            }
+        }
+        Ok(crew)
+    }
+
+    /// Starts a thread for `seat` that does `work`.
+    fn spawn(self: &Arc<Self>, seat: usize, work: fn(Arc<Self>, usize)) -> Result<(), SpawnError> {
+        let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
+        let mut builder = thread::Builder::new().name(name);
+        if let Some(bytes) = self.options.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        self.life.thread_starts();
+        let crew = Arc::clone(self);
+        let spawned = builder.spawn(move || {
+            let departure = Departure(crew);
+            work(Arc::clone(&departure.0), seat);
+        });
+        match spawned {
+            Ok(thread) => {
+                self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+                Ok(())
+            }
+            Err(error) => {
+                self.life.thread_ended();
+                Err(SpawnError::Thread(error))
+            }
+        }
+    }
+
+    fn id(&self) -> PoolId {
+        PoolId::of(self)
+    }
+
+    /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
+    #[inline]
+    fn announce(&self, jobs: usize, origin: Origin) {
+        // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
+        // that look sees the jobs, or the parker sees the announcement.
+        fence(SeqCst);
+        self.parker.job_arrived(origin);
+        for _ in 1..jobs.min(self.seats.len() - 1) {
+            self.parker.job_arrived(origin);
+        }
+    }
+
+    /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
+    /// the last worker may have left before they came in.
+    #[inline]
+    fn check_for_late_jobs(self: &Arc<Self>) {
+        // The fence in `announce` pairs with the one in `Worker::look_for_job`: either the leaving worker's last search
+        // sees the jobs, or we see that the crew is over.
+        if self.life.is_over() {
+            self.settle_late_jobs();
+        }
+    }
+
+    /// Runs jobs that were admitted just before the end and put in just after it, on one more thread.
+    #[cold]
+    fn settle_late_jobs(self: &Arc<Self>) {
+        let late_seat = self.seats.len() - 1;
+        let spawned = self.spawn(late_seat, |crew, seat| {
+            let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
+            Worker::new(Arc::clone(&crew), seat).work_late();
+        });
+        if spawned.is_err() {
+            let dropped = self.discard_backlog();
+            log::error!(
+                "{}: {dropped} jobs that came in while the pool was being closed were dropped, \
+                 as the operating system refused a thread to run them.",
+                self.name()
+            );
+        }
+    }
+
+    /// Takes no more jobs from outside. Returns whether it did until now.
+    fn close(&self) -> bool {
+        let closed = self.life.close();
+        if closed {
+            log::debug!("{} is closing.", self.name());
+            // Sleepers must find out: if all are asleep, nobody would ever declare the end.
+            fence(SeqCst);
+            self.parker.unpark_all();
+        }
+        closed
+    }
+
+    /// Drops what is waiting. Returns how many jobs that were.
+    fn discard_backlog(&self) -> u64 {
+        let mut dropped = 0;
+        while let Some(job) = self.source.take() {
+            containment::discard(job);
+            dropped += 1;
+        }
+        self.discarded.fetch_add(dropped, Relaxed);
+        self.life.jobs_dropped();
+        dropped
+    }
+
+    /// Whether nothing is waiting and nobody works. What was put in before this call has run if so.
+    fn is_idle(&self) -> bool {
+        // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is at
+        // an active worker until it has run, and so are the jobs that it spawns.
+        if self.source.has_jobs() {
+            return false;
+        }
+        fence(SeqCst);
+        self.life.active() == 0
+    }
+
+    /// Whether the crew's work is done for good; declares the end if this is the moment.
+    fn is_over(&self) -> bool {
+        if self.life.is_over() {
+            return true;
+        }
+        if self.life.is_closed() && self.is_idle() && self.life.end() {
+            self.parker.unpark_all();
+        }
+        self.life.is_over()
+    }
+
+    /// Waits until the threads of a crew that is over have really ended.
+    fn join_threads(&self) {
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            // A worker contains all panics, so there is nothing to learn from the result.
+            let _ = thread.join();
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        self.seats.iter().map(|seat| seat.meter.read()).sum()
+    }
+
+    fn report(&self) -> ShutdownReport {
+        let reading = self.reading();
+        ShutdownReport {
+            finished: reading.ended,
+            discarded: self.discarded.load(Relaxed),
+            running: reading.running,
+            queued: self.source.len(),
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let reading = self.reading();
+        let workers = self.life.threads();
+        let busy = self.life.active().min(workers);
+        Stats {
+            workers,
+            idle: workers - busy,
+            busy,
+            queued: self.source.len(),
+            running: reading.running,
+            done: reading.ended,
+            panicked: reading.panicked,
+            discarded: self.discarded.load(Relaxed),
+            steals: reading.steals,
+            wake_ups: self.parker.wake_ups(),
+        }
+    }
+
+    /// Counts and reports what a job threw.
+    #[cold]
+    fn report_panic(&self, seat: usize, payload: &(dyn Any + Send)) {
+        self.seats[seat].meter.job_panicked();
+        let place = format_args!("A job of {} on worker {seat}", self.name());
+        containment::report(payload, place, self.options.panic_handler.as_ref());
+    }
+
+    /// The user's name for the pool, else that of its kind.
+    fn name(&self) -> &str {
+        self.options.name.as_deref().unwrap_or(self.charter.label)
+    }
+}
+
+impl<S: Source, P> fmt::Debug for Crew<S, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(self.charter.label)
+            .field("options", &self.options)
+            .field("life", &self.life)
+            .field("queued", &self.source.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Signs a thread off when it ends, however it ends.
+struct Departure<S: Source, P>(Arc<Crew<S, P>>);
+
+impl<S: Source, P> Drop for Departure<S, P> {
+    fn drop(&mut self) {
+        self.0.life.thread_ended();
+    }
+}
+
+enum SpawnError {
+    Name(BuildError),
+    Thread(std::io::Error),
+}

@@ -1,0 +1,289 @@
+//! What a user holds of a crew.
+
+use super::{Charter, Crew, worker::Worker};
+use crate::{
+    common::warn_ignored,
+    containment,
+    error::{BuildError, Rejected, ShutdownError, ShutdownReport, WaitError},
+    futures_executor::{JoinHandle, spawn_task, step},
+    handle::{TaskHandle, task},
+    job::Job,
+    local,
+    options::Options,
+    parker::{Origin, Parker},
+    pool::Stats,
+    source::Source,
+};
+use async_task::Runnable;
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+/// How long the methods of [`Executor`](crate::Executor) wait for a pool's end.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A user's hold on a crew. When the last clone is dropped, the crew closes.
+///
+/// Workers and suspended futures hold the crew itself, and so never keep it open.
+pub(crate) struct Handle<S: Source, P: Parker + 'static>(Arc<LastHandle<S, P>>);
+
+struct LastHandle<S: Source, P: Parker + 'static>(Arc<Crew<S, P>>);
+
+impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
+    fn clone(&self) -> Self {
+        Handle(Arc::clone(&self.0))
+    }
+}
+
+/// What a job is to the pool: some are admitted for longer than others.
+#[derive(Clone, Copy)]
+enum Admission {
+    /// The user's: until the pool is closed.
+    New,
+    /// The next step of a future that the pool has accepted: until the pool is over.
+    Continued,
+}
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it is
+    /// not admitted.
+    #[inline]
+    fn deliver<F>(self: &Arc<Self>, admission: Admission, closure: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.at_door(|worker| match worker {
+            Some(_) if self.life.is_discarding() => Err(closure),
+            Some(worker) => {
+                worker.push(Job::new(closure));
+                Ok(())
+            }
+            None if self.refuses(admission) => Err(closure),
+            None => {
+                self.source.inject(Job::new(closure));
+                self.announce(1, Origin::Outside);
+                self.check_for_late_jobs();
+                Ok(())
+            }
+        })
+    }
+
+    #[inline]
+    fn refuses(&self, admission: Admission) -> bool {
+        match admission {
+            Admission::New => self.life.is_closed(),
+            Admission::Continued => self.life.is_over() || self.life.is_discarding(),
+        }
+    }
+
+    /// Calls `f` with the worker of this crew that the current thread is, if it is one.
+    #[inline]
+    fn at_door<R>(&self, f: impl FnOnce(Option<&Worker<S, P>>) -> R) -> R {
+        // SAFETY: posts with a crew's id are made in `Worker::on_duty` only, with a worker of that crew, and the types of a
+        // crew at one address do not change while the crew lives, which `self` shows.
+        unsafe { local::worker_of(self.id(), f) }
+    }
+}
+
+impl<S, P> Handle<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    pub(crate) fn start(
+        threads: usize,
+        source: S,
+        parker: P,
+        charter: Charter,
+        options: Options,
+    ) -> Result<Self, BuildError> {
+        let crew = Crew::start(threads, source, parker, charter, options)?;
+        Ok(Handle(Arc::new(LastHandle(crew))))
+    }
+
+    #[inline]
+    fn crew(&self) -> &Arc<Crew<S, P>> {
+        &self.0.0
+    }
+
+    fn is_on_worker(&self) -> bool {
+        local::is_at(self.crew().id())
+    }
+
+    #[inline]
+    pub(crate) fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        if let Err(closure) = self.crew().deliver(Admission::New, closure) {
+            ignore(closure);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.crew().deliver(Admission::New, closure).map_err(Rejected)
+    }
+
+    pub(crate) fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        let crew = self.crew();
+        let mut jobs = closures.into_iter().map(Job::new);
+        crew.at_door(|worker| {
+            let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
+            let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
+            for job in jobs.by_ref() {
+                match worker {
+                    Some(_) if crew.life.is_discarding() => return batch.cut_short(job),
+                    Some(worker) => worker.push_quietly(job),
+                    None if crew.life.is_closed() => return batch.cut_short(job),
+                    None => crew.source.inject(job),
+                }
+                batch.count_one();
+            }
+            batch.accepted
+        })
+    }
+
+    pub(crate) fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (job, handle) = task(self.crew().id(), closure);
+        // A job that is not admitted tells its handle so when it is dropped.
+        let _ = self.crew().deliver(Admission::New, job);
+        handle
+    }
+
+    pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let crew = Arc::clone(self.crew());
+        let schedule = move |runnable: Runnable| {
+            if let Err(refused) = crew.deliver(Admission::Continued, step(runnable)) {
+                ignore(refused); // cancels the future
+            }
+        };
+        let (runnable, handle) = spawn_task(future, schedule);
+        self.execute(step(runnable));
+        handle
+    }
+
+    pub(crate) fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        if self.is_on_worker() {
+            return Err(WaitError::FromWorker);
+        }
+        let crew = self.crew();
+        if crew.life.wait_until(timeout, || crew.is_idle()) { Ok(()) } else { Err(WaitError::TimedOut) }
+    }
+
+    pub(crate) fn shutdown_async(&self) {
+        if !self.crew().close() {
+            log::warn!("{} is already shutting down!", self.crew().name());
+        }
+    }
+
+    pub(crate) fn shutdown_borrowed(&self) -> Result<(), String> {
+        if !self.crew().close() {
+            return Err("Pool is already shutting down!".to_owned());
+        }
+        match self.await_end(SHUTDOWN_PATIENCE) {
+            Ok(_) => Ok(()),
+            Err(ShutdownError::TimedOut { workers, .. }) => {
+                Err(format!("Pool failed to shut down in time. {workers} threads remaining."))
+            }
+            Err(error @ ShutdownError::FromWorker) => Err(error.to_string()),
+        }
+    }
+
+    pub(crate) fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        self.crew().close();
+        self.await_end(timeout)
+    }
+
+    pub(crate) fn shutdown_now(&self) -> ShutdownReport {
+        let crew = self.crew();
+        crew.life.discard();
+        crew.close();
+        crew.discard_backlog();
+        crew.report()
+    }
+
+    fn await_end(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        if self.is_on_worker() {
+            return Err(ShutdownError::FromWorker);
+        }
+        let crew = self.crew();
+        if !crew.life.wait_until(Some(timeout), || crew.life.threads() == 0) {
+            let workers = crew.life.threads();
+            return Err(ShutdownError::TimedOut { waited: timeout, workers, report: crew.report() });
+        }
+        crew.join_threads();
+        Ok(crew.report())
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.crew().stats()
+    }
+}
+
+impl<S: Source, P: Parker + 'static> fmt::Debug for Handle<S, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.0.fmt(f)
+    }
+}
+
+/// Jobs that are put in one by one and announced together.
+struct Batch<'a, S: Source, P: Parker + 'static> {
+    crew: &'a Arc<Crew<S, P>>,
+    origin: Origin,
+    accepted: usize,
+    announced: usize,
+}
+
+/// Jobs after which a batch is announced although it goes on: workers should not sleep through a long one.
+const ANNOUNCE_EVERY: usize = 256;
+
+impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
+    fn count_one(&mut self) {
+        self.accepted += 1;
+        if self.accepted - self.announced == ANNOUNCE_EVERY {
+            self.announce();
+        }
+    }
+
+    fn announce(&mut self) {
+        self.crew.announce(self.accepted - self.announced, self.origin);
+        self.announced = self.accepted;
+        self.crew.check_for_late_jobs();
+    }
+
+    /// The pool has been closed: `job` and what follows is not accepted.
+    fn cut_short(&self, job: Job) -> usize {
+        ignore(job);
+        self.accepted
+    }
+}
+
+/// Also when the user's iterator panics, what is in must not be overlooked.
+impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
+    fn drop(&mut self) {
+        if self.accepted > self.announced {
+            self.announce();
+        }
+    }
+}
+
+/// Drops what a closed pool was given, and says so.
+#[cold]
+fn ignore<J>(job: J) {
+    warn_ignored();
+    containment::discard(job);
+}

@@ -1,0 +1,114 @@
+//! The states of a crew's life, and waiting for them.
+
+use crate::bell::Bell;
+use crossbeam_utils::CachePadded;
+use std::{
+    sync::atomic::{
+        AtomicU8, AtomicUsize,
+        Ordering::{Acquire, SeqCst},
+    },
+    time::Duration,
+};
+
+/// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
+#[derive(Debug)]
+pub(super) struct Life {
+    /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.
+    phase: CachePadded<AtomicU8>,
+    /// Workers that run jobs or look for some. A worker is counted before it takes a job.
+    active: CachePadded<AtomicUsize>,
+    /// Threads that have been started and have not signed off.
+    threads: AtomicUsize,
+    /// Rung when the last active worker becomes idle, when jobs are dropped, and when a thread signs off.
+    bell: Bell,
+}
+
+/// Jobs from outside are refused.
+const CLOSED: u8 = 1;
+/// Jobs from workers are refused, too.
+const DISCARDING: u8 = 2;
+/// Nothing is left, nobody works, workers leave. Never without `CLOSED`.
+const OVER: u8 = 4;
+
+impl Life {
+    pub(super) fn new() -> Self {
+        Life {
+            phase: CachePadded::new(AtomicU8::new(0)),
+            active: CachePadded::new(AtomicUsize::new(0)),
+            threads: AtomicUsize::new(0),
+            bell: Bell::default(),
+        }
+    }
+
+    /// Acquire: who learns of a phase also sees what preceded it. Where more is needed, a fence says so.
+    #[inline]
+    fn phase(&self) -> u8 {
+        self.phase.load(Acquire)
+    }
+
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.phase() & CLOSED != 0
+    }
+
+    #[inline]
+    pub(super) fn is_discarding(&self) -> bool {
+        self.phase() & DISCARDING != 0
+    }
+
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.phase() & OVER != 0
+    }
+
+    /// Returns whether it was open.
+    pub(super) fn close(&self) -> bool {
+        self.phase.fetch_or(CLOSED, SeqCst) & CLOSED == 0
+    }
+
+    pub(super) fn discard(&self) {
+        self.phase.fetch_or(DISCARDING, SeqCst);
+    }
+
+    /// Declares the end. Returns whether this call did.
+    pub(super) fn end(&self) -> bool {
+        self.phase.fetch_or(OVER, SeqCst) & OVER == 0
+    }
+
+    pub(super) fn active(&self) -> usize {
+        self.active.load(SeqCst)
+    }
+
+    pub(super) fn become_active(&self) {
+        self.active.fetch_add(1, SeqCst);
+    }
+
+    pub(super) fn become_idle(&self) {
+        if self.active.fetch_sub(1, SeqCst) == 1 {
+            self.bell.ring();
+        }
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads.load(SeqCst)
+    }
+
+    pub(super) fn thread_starts(&self) {
+        self.threads.fetch_add(1, SeqCst);
+    }
+
+    pub(super) fn thread_ended(&self) {
+        self.threads.fetch_sub(1, SeqCst);
+        self.bell.ring();
+    }
+
+    /// Lets waiters look again after jobs were dropped.
+    pub(super) fn jobs_dropped(&self) {
+        self.bell.ring();
+    }
+
+    /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
+    pub(super) fn wait_until(&self, timeout: Option<Duration>, met: impl FnMut() -> bool) -> bool {
+        self.bell.wait_until(timeout, met)
+    }
+}

@@ -1,0 +1,251 @@
+//! One worker: the loop, and what it does when it runs out of jobs.
+
+use super::{Crew, turn::Turn};
+use crate::{
+    containment::{contain, discard, discard_payload},
+    job::Job,
+    local::{Attendant, Post},
+    meter::Meter,
+    options::{Idle, WorkerHook},
+    parker::{Origin, ParkResult, Parker},
+    placement,
+    source::Source,
+};
+use crossbeam_utils::Backoff;
+use std::{
+    any::Any,
+    hint,
+    sync::{
+        Arc,
+        atomic::{Ordering::SeqCst, fence},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+pub(super) struct Worker<S: Source, P> {
+    crew: Arc<Crew<S, P>>,
+    seat: usize,
+    local: S::Local,
+    turn: Turn,
+}
+
+impl<S, P> Worker<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    pub(super) fn new(crew: Arc<Crew<S, P>>, seat: usize) -> Self {
+        Worker { seat, local: crew.source.attach(seat), turn: Turn::new(crew.fairness), crew }
+    }
+
+    /// From the first job to the last.
+    pub(super) fn work(self) {
+        if let Some(core) = self.crew.seats[self.seat].core {
+            placement::pin_current_thread(core);
+        }
+        self.crew.parker.init(self.seat);
+        self.on_duty(|| {
+            while let Some(job) = self.next().or_else(|| self.look_for_job()) {
+                self.run(job);
+            }
+        });
+    }
+
+    /// Runs what is there and leaves, without sleeping: the pool is over.
+    pub(super) fn work_late(self) {
+        self.on_duty(|| {
+            while let Some(job) = self.search() {
+                self.run(job);
+            }
+            self.crew.life.become_idle();
+        });
+    }
+
+    /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
+    fn on_duty(&self, work: impl FnOnce()) {
+        {
+            let post = Post::new(self.crew.id(), self);
+            let _standing = post.enter();
+            self.call_hook(self.crew.options.on_start.as_ref());
+            self.crew.life.become_active();
+            work();
+        }
+        // Not at the post any more: nobody would run a job that this hook left there.
+        self.call_hook(self.crew.options.on_stop.as_ref());
+    }
+
+    /// The next job of this worker's own, or one from outside if it is their turn.
+    #[inline]
+    fn next(&self) -> Option<Job> {
+        if self.turn.is_outside()
+            && let Some(job) = self.pop_outside()
+        {
+            return Some(job);
+        }
+        self.crew.source.pop(&self.local)
+    }
+
+    #[inline]
+    fn run(&self, job: Job) {
+        self.meter().job_begun();
+        if let Err(payload) = contain(|| job.run()) {
+            self.report(&*payload);
+            discard_payload(payload);
+        }
+        self.meter().job_ended();
+    }
+
+    /// Takes a job from a job that runs on this worker.
+    #[inline]
+    pub(super) fn push(&self, job: Job) {
+        self.crew.source.push(&self.local, job);
+        self.crew.announce(1, Origin::Inside);
+    }
+
+    /// Takes a job without telling anybody; the caller will announce it.
+    pub(super) fn push_quietly(&self, job: Job) {
+        self.crew.source.push(&self.local, job);
+    }
+
+    #[cold]
+    fn pop_outside(&self) -> Option<Job> {
+        self.publish();
+        self.crew.source.pop_outside(&self.local)
+    }
+
+    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over; the worker is idle then.
+    #[cold]
+    fn look_for_job(&self) -> Option<Job> {
+        self.publish();
+        if let Some(job) = self.search() {
+            return Some(job);
+        }
+        let alone = self.crew.parker.start_looking(self.seat);
+        if alone && let Some(job) = self.search_for_a_while() {
+            return Some(self.found(job));
+        }
+        loop {
+            self.rest();
+            let over = self.crew.life.is_over();
+            // Pairs with the fence in `Crew::admit`: what was put in by somebody who did not see the end is seen here.
+            fence(SeqCst);
+            if let Some(job) = self.search() {
+                return Some(self.found(job));
+            }
+            if over {
+                self.crew.parker.stop_looking(self.seat);
+                self.crew.life.become_idle();
+                return None;
+            }
+        }
+    }
+
+    fn search(&self) -> Option<Job> {
+        self.crew.source.search(&self.local, self.meter())
+    }
+
+    fn search_for_a_while(&self) -> Option<Job> {
+        let Idle::Park { spin } = self.crew.idle else { return None };
+        if spin == Duration::ZERO {
+            return None;
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < spin {
+            for _ in 0..8 {
+                if self.crew.source.has_jobs()
+                    && let Some(job) = self.search()
+                {
+                    return Some(job);
+                }
+                hint::spin_loop();
+            }
+        }
+        None
+    }
+
+    /// The worker stops looking, as it has found `job`. If nobody looks now although there is more, somebody is called:
+    /// whoever brought that relied on this worker.
+    fn found(&self, job: Job) -> Job {
+        if self.crew.parker.stop_looking(self.seat) {
+            fence(SeqCst);
+            if self.crew.source.has_surplus(&self.local) {
+                self.crew.parker.job_arrived(Origin::Inside);
+            }
+        }
+        job
+    }
+
+    /// Idles until there may be a job, or the pool is over. The worker is not active meanwhile.
+    fn rest(&self) {
+        self.crew.life.become_idle();
+        match self.crew.idle {
+            Idle::Park { .. } => self.sleep(),
+            Idle::Spin => self.hover(),
+        }
+        self.crew.life.become_active();
+    }
+
+    fn sleep(&self) {
+        let Crew { parker, source, .. } = &*self.crew;
+        parker.prepare_park(self.seat);
+        parker.stop_looking(self.seat);
+        // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
+        fence(SeqCst);
+        loop {
+            if source.has_jobs() || self.crew.is_over() {
+                parker.abort_park(self.seat);
+                break;
+            }
+            match parker.park(self.seat) {
+                ParkResult::Retry => thread::yield_now(),
+                ParkResult::Abort | ParkResult::Woken => break,
+            }
+        }
+        parker.start_looking(self.seat);
+    }
+
+    fn hover(&self) {
+        let backoff = Backoff::new();
+        while !self.crew.source.has_jobs() && !self.crew.is_over() {
+            backoff.snooze();
+        }
+    }
+
+    fn call_hook(&self, hook: Option<&WorkerHook>) {
+        if let Some(hook) = hook
+            && let Err(payload) = contain(|| hook(self.seat))
+        {
+            self.report(&*payload);
+            discard_payload(payload);
+        }
+    }
+
+    fn publish(&self) {
+        self.crew.exporter.publish(self.seat, || self.meter().read(), || self.crew.source.len());
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.crew.seats[self.seat].meter
+    }
+}
+
+impl<S, P> Attendant for Worker<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    fn accept(&self, job: Job) -> bool {
+        let accepted = !self.crew.life.is_discarding();
+        if accepted {
+            self.push(job);
+        } else {
+            discard(job);
+        }
+        accepted
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        self.crew.report_panic(self.seat, payload);
+    }
+}

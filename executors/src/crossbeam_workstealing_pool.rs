@@ -1,0 +1,280 @@
+//! A thread pool whose workers have queues of their own and steal from each other.
+//!
+//! Jobs from outside go to a common queue. A job that is given to the pool by one of its own jobs goes to the queue of the
+//! worker that runs it, which costs less than half of that; if other workers have nothing to do, they steal it. Built
+//! on [crossbeam-deque](https://crates.io/crates/crossbeam-deque).
+//!
+//! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever, it
+//! looks for them now and then all the same; when, is the [`Fairness`](crate::Fairness) of the pool:
+//!
+//! - once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
+//! - once in 61 jobs (the default without it).
+//!
+//! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
+//! [`Idle::Spin`](crate::Idle::Spin) for a single pool, it goes on looking.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::*;
+//! use executors::crossbeam_workstealing_pool;
+//! use std::sync::mpsc::channel;
+//!
+//! let n_workers = 4;
+//! let n_jobs = 8;
+//! let pool = crossbeam_workstealing_pool::small_pool(n_workers);
+//!
+//! let (tx, rx) = channel();
+//! for _ in 0..n_jobs {
+//!     let tx = tx.clone();
+//!     pool.execute(move || {
+//!         tx.send(1).expect("channel will be there waiting for the pool");
+//!     });
+//! }
+//!
+//! assert_eq!(rx.iter().take(n_jobs).fold(0, |a, b| a + b), 8);
+//! pool.shutdown().expect("all jobs are done");
+//! ```
+
+#[cfg(feature = "numa-aware")]
+use crate::numa_utils::ProcessingUnitDistance;
+use crate::{
+    builder::{Build, Builder, sealed::Recipe},
+    crew::{Charter, Handle},
+    error::BuildError,
+    local,
+    options::{Idle, Options},
+    parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
+    placement::Neighbourhood,
+    pool::{impl_futures_executor, impl_pool},
+    source::stealing::StealingSource,
+};
+use std::fmt;
+
+const CHARTER: Charter = Charter {
+    label: "crossbeam_workstealing_pool",
+    thread_name: |worker| format!("cb-ws-pool-worker-{worker}"),
+    idle: Idle::STEALING_DEFAULT,
+};
+
+/// A pool of up to 32 workers; short for `ThreadPool::new(threads, parker::small())`.
+///
+/// # Panics
+///
+/// As [`ThreadPool::new`].
+pub fn small_pool(threads: usize) -> ThreadPool<StaticParker<SmallThreadData>> {
+    ThreadPool::new(threads, parker::small())
+}
+
+/// A pool of up to 64 workers; short for `ThreadPool::new(threads, parker::large())`.
+///
+/// # Panics
+///
+/// As [`ThreadPool::new`].
+pub fn large_pool(threads: usize) -> ThreadPool<StaticParker<LargeThreadData>> {
+    ThreadPool::new(threads, parker::large())
+}
+
+/// A pool of any number of workers; short for `ThreadPool::new(threads, parker::dynamic())`.
+///
+/// # Panics
+///
+/// As [`ThreadPool::new`].
+pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThreadData>> {
+    ThreadPool::new(threads, parker::dynamic())
+}
+
+/// A pool of any number of workers, with the parker that fits the number.
+///
+/// Pools of all sizes have the same type, at the price of an indirect call when the pool wakes somebody.
+///
+/// # Panics
+///
+/// As [`ThreadPool::new`].
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+///
+/// let pool = crossbeam_workstealing_pool::pool_with_auto_parker(4);
+/// pool.shutdown().unwrap();
+/// ```
+pub fn pool_with_auto_parker(threads: usize) -> ThreadPool<DynParker> {
+    ThreadPool::new(threads, auto_parker(threads))
+}
+
+fn auto_parker(threads: usize) -> DynParker {
+    let parker = if threads <= SmallThreadData::MAX_THREADS {
+        parker::small().dynamic().ok()
+    } else if threads <= LargeThreadData::MAX_THREADS {
+        parker::large().dynamic().ok()
+    } else {
+        parker::dynamic().dynamic().ok()
+    };
+    parker.expect("a new parker has no clones")
+}
+
+/// Gives a job to the pool whose job this thread is running; the same as [`try_execute_locally`](crate::try_execute_locally).
+///
+/// # Errors
+///
+/// Gives the job back if this thread is not running a job.
+pub fn execute_locally<F>(job: F) -> Result<(), F>
+where
+    F: FnOnce() + Send + 'static,
+{
+    local::try_execute_locally(job)
+}
+
+/// A handle to a work-stealing pool. See the [module](self).
+///
+/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its threads
+/// end; nobody waits for that.
+#[derive(Clone, Debug)]
+#[must_use = "a pool that is dropped at once runs nothing more"]
+pub struct ThreadPool<P>
+where
+    P: Parker + Clone + 'static,
+{
+    handle: Handle<StealingSource, P>,
+}
+
+impl<P> ThreadPool<P>
+where
+    P: Parker + Clone + 'static,
+{
+    /// Starts a pool of `threads` workers that sleep by `parker`.
+    ///
+    /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
+    /// With the feature `numa-aware` pinned workers steal from near ones first; what is near, the machine itself tells
+    /// ([`ProcessingUnitDistance::from_topology`](crate::numa_utils::ProcessingUnitDistance::from_topology)).
+    ///
+    /// # Panics
+    ///
+    /// If `threads` is 0 or more than the parker serves, or the operating system refuses a thread;
+    /// [`builder`](ThreadPool::builder) returns an error instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::*;
+    /// use executors::crossbeam_workstealing_pool::ThreadPool;
+    ///
+    /// let pool = ThreadPool::new(4, parker::small());
+    /// pool.shutdown().unwrap();
+    /// ```
+    pub fn new(threads: usize, parker: P) -> ThreadPool<P> {
+        Self::start(Options::with_threads(threads), |_| parker, Neighbourhood::of_machine)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
+    ///
+    /// # Panics
+    ///
+    /// If that makes no worker at all, or more than the parker serves, or the operating system refuses a thread.
+    #[cfg(feature = "thread-pinning")]
+    pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
+        Self::start(Options::with_cores(cores, floating), |_| parker, Neighbourhood::of_machine)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`with_affinity`](Self::with_affinity), where a worker steals from workers on near cores first, as `pu_distance`
+    /// tells. Workers that are not pinned, or are pinned to a core outside the matrix, are the farthest from all.
+    ///
+    /// # Panics
+    ///
+    /// As `with_affinity`.
+    #[cfg(feature = "numa-aware")]
+    pub fn with_numa_affinity(
+        cores: &[core_affinity::CoreId],
+        floating: usize,
+        parker: P,
+        pu_distance: ProcessingUnitDistance,
+    ) -> ThreadPool<P> {
+        let near = |cores| Neighbourhood::with_distances(cores, pu_distance);
+        Self::start(Options::with_cores(cores, floating), |_| parker, near).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn start(
+        options: Options,
+        parker: impl FnOnce(usize) -> P,
+        neighbourhood: impl FnOnce(Vec<Option<usize>>) -> Neighbourhood,
+    ) -> Result<ThreadPool<P>, BuildError> {
+        let threads = options.thread_count()?;
+        let source = StealingSource::new(threads, neighbourhood(options.placement.seats(threads)));
+        let handle = Handle::start(threads, source, parker(threads), CHARTER, options)?;
+        Ok(ThreadPool { handle })
+    }
+}
+
+impl ThreadPool<DynParker> {
+    /// Chooses threads, name, hooks and policies.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Fairness, Idle, crossbeam_workstealing_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().threads(2).idle(Idle::PARK).fairness(Fairness::COUNTED).build()?;
+    /// pool.execute(|| println!("hello"));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder<ThreadPool<DynParker>> {
+        Builder::new(ParkerChoice(Box::new(auto_parker)))
+    }
+}
+
+/// Makes a parker for a number of threads.
+pub struct ParkerChoice<P>(Box<dyn FnOnce(usize) -> P>);
+
+impl<P> fmt::Debug for ParkerChoice<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ParkerChoice")
+    }
+}
+
+impl<P> Builder<ThreadPool<P>>
+where
+    P: Parker + Clone + 'static,
+{
+    /// The parker; without this call it is chosen by the number of threads, as in [`pool_with_auto_parker`].
+    pub fn parker<Q>(self, parker: Q) -> Builder<ThreadPool<Q>>
+    where
+        Q: Parker + Clone + 'static,
+    {
+        Builder { options: self.options, extra: ParkerChoice(Box::new(move |_threads| parker)) }
+    }
+}
+
+impl<P> Build for ThreadPool<P> where P: Parker + Clone + 'static {}
+
+impl<P> Recipe for ThreadPool<P>
+where
+    P: Parker + Clone + 'static,
+{
+    type Extra = ParkerChoice<P>;
+
+    #[allow(private_interfaces, reason = "see the trait")]
+    fn build(options: Options, parker: ParkerChoice<P>) -> Result<Self, BuildError> {
+        options.placement.check(CHARTER.label)?;
+        Self::start(options, parker.0, Neighbourhood::of_machine)
+    }
+}
+
+/// A pool with one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says.
+///
+/// # Panics
+///
+/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+#[cfg(feature = "defaults")]
+impl Default for ThreadPool<DynParker> {
+    fn default() -> Self {
+        Self::start(Options::new(), auto_parker, Neighbourhood::of_machine).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl_pool!(ThreadPool<P>, P: Parker + Clone + 'static);
+impl_futures_executor!(ThreadPool<P>, P: Parker + Clone + 'static);

@@ -1,0 +1,248 @@
+//! Everything that can go wrong, typed.
+
+use std::{any::Any, error::Error, fmt, io, sync::Mutex, time::Duration};
+
+/// Why a pool could not be built.
+///
+/// The message names the option, its value and the remedy.
+#[derive(Debug)]
+pub struct BuildError(BuildErrorKind);
+
+#[derive(Debug)]
+pub(crate) enum BuildErrorKind {
+    NoThreads,
+    TooManyThreads { asked: usize, limit: usize },
+    NameWithNul { name: String },
+    NoSuchCore { core: usize, available: Vec<usize> },
+    Unsupported { option: &'static str, pool: &'static str, remedy: &'static str },
+    Environment { variable: &'static str, value: String },
+    Spawn { worker: usize, threads: usize, source: io::Error },
+}
+
+impl From<BuildErrorKind> for BuildError {
+    fn from(kind: BuildErrorKind) -> Self {
+        BuildError(kind)
+    }
+}
+
+impl BuildError {
+    /// Whether the operating system refused to create a thread.
+    ///
+    /// Trying again later, or with fewer threads, can succeed; the workers that had been created are gone again.
+    #[must_use]
+    pub fn is_thread_refused(&self) -> bool {
+        matches!(self.0, BuildErrorKind::Spawn { .. })
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            BuildErrorKind::NoThreads => write!(f, "a pool of 0 threads can run nothing: ask for at least 1"),
+            BuildErrorKind::TooManyThreads { asked, limit } => write!(
+                f,
+                "{asked} threads were asked for, but this pool's parker serves at most {limit}: \
+                 use a parker for more threads, such as `parker::dynamic()`"
+            ),
+            BuildErrorKind::NameWithNul { name } => {
+                write!(f, "the thread name {name:?} contains a NUL character: remove it")
+            }
+            BuildErrorKind::NoSuchCore { core, available } => write!(
+                f,
+                "core {core} was asked for, but this process may run on cores {available:?} only: choose among these"
+            ),
+            BuildErrorKind::Unsupported { option, pool, remedy } => {
+                write!(f, "{pool} cannot honour the option `{option}`: {remedy}")
+            }
+            BuildErrorKind::Environment { variable, value } => {
+                write!(f, "{variable} is set to {value:?}: set it to a whole number of at least 1, or unset it")
+            }
+            BuildErrorKind::Spawn { worker, threads, source } => write!(
+                f,
+                "the operating system refused thread {} of {threads} ({source}): \
+                 ask for fewer threads, smaller stacks, or raise the limit of the process",
+                worker + 1
+            ),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            BuildErrorKind::Spawn { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// The pool is closed; here is your job back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rejected<F>(pub F);
+
+impl<F> Rejected<F> {
+    /// The job, which did not run.
+    #[must_use = "dropping the job loses it; ignore the error instead if that is what you want"]
+    pub fn into_job(self) -> F {
+        self.0
+    }
+}
+
+impl<F> fmt::Debug for Rejected<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected").finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for Rejected<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the pool is closed and takes no more jobs")
+    }
+}
+
+impl<F> Error for Rejected<F> {}
+
+/// Why waiting for a pool to become idle ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The caller is a worker of the pool it would wait for, so the pool could never become idle.
+    FromWorker,
+    /// Jobs were still queued or running when the time was up.
+    TimedOut,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WaitError::FromWorker => {
+                "a worker cannot wait for its own pool to become idle: wait from another thread, \
+                 or wait for single jobs with `submit`"
+            }
+            WaitError::TimedOut => "jobs were still queued or running when the time was up",
+        })
+    }
+}
+
+impl Error for WaitError {}
+
+/// What a shutdown has found and done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Jobs that have run to their end, or to a panic, since the pool was built.
+    pub finished: u64,
+    /// Jobs that this and earlier shutdowns dropped without running them.
+    pub discarded: u64,
+    /// Jobs that were still running when the report was made.
+    pub running: usize,
+    /// Jobs that were still waiting when the report was made.
+    pub queued: usize,
+}
+
+/// Why a shutdown did not see the pool's end.
+///
+/// The pool is closed in any case, and what it accepted goes on running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// The caller is a worker of the pool, and would wait for itself.
+    FromWorker,
+    /// The time was up before everything had run.
+    TimedOut {
+        /// How long was waited.
+        waited: Duration,
+        /// Workers that have not left yet.
+        workers: usize,
+        /// The state of the jobs at that moment.
+        report: ShutdownReport,
+    },
+}
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShutdownError::FromWorker => write!(
+                f,
+                "a worker cannot wait for the end of its own pool: the pool is closed, wait from another thread"
+            ),
+            ShutdownError::TimedOut { waited, workers, report } => write!(
+                f,
+                "after {waited:?} {workers} workers have not left yet ({} jobs running, {} queued)",
+                report.running, report.queued
+            ),
+        }
+    }
+}
+
+impl Error for ShutdownError {}
+
+/// Why a job's result will never come.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// The job panicked; the payload is inside.
+    Panicked(Panic),
+    /// The job was cancelled before it began.
+    Cancelled,
+    /// The pool dropped the job without running it: it was closed before, or discarded its backlog.
+    Dropped,
+    /// The caller *is* the job it waits for, directly or further down on the same stack.
+    WouldDeadlock,
+}
+
+impl fmt::Display for TaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TaskError::Panicked(panic) => write!(f, "the job panicked: {}", panic.message()),
+            TaskError::Cancelled => f.write_str("the job was cancelled before it began"),
+            TaskError::Dropped => f.write_str("the pool was closed and dropped the job without running it"),
+            TaskError::WouldDeadlock => f.write_str("a job cannot wait for its own result"),
+        }
+    }
+}
+
+impl Error for TaskError {}
+
+/// What a job threw when it panicked.
+pub struct Panic {
+    /// The mutex is never locked while shared: it only makes the payload, which is not `Sync`, shareable.
+    payload: Mutex<Box<dyn Any + Send>>,
+    message: String,
+}
+
+impl Panic {
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
+        let message = message_of(&*payload).to_owned();
+        Panic { payload: Mutex::new(payload), message }
+    }
+
+    /// The panic's message, or a remark that it had none.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The payload, to be examined or passed to [`std::panic::resume_unwind`].
+    #[must_use]
+    pub fn into_payload(self) -> Box<dyn Any + Send> {
+        self.payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Panic").field(&self.message).finish()
+    }
+}
+
+/// The text of a panic payload, as far as it has one.
+pub(crate) fn message_of(payload: &(dyn Any + Send)) -> &str {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        text
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text
+    } else {
+        "(a payload that is not text)"
+    }
+}

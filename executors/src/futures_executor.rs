@@ -1,0 +1,77 @@
+//! Running futures on a pool.
+
+use crate::{common::Executor, containment::contain, local};
+use async_task::Runnable;
+use pin_project_lite::pin_project;
+use std::{
+    future::Future,
+    panic::resume_unwind,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+/// The result of a spawned future, itself a future.
+///
+/// Dropping it cancels the future; call `detach` to let it run on. Awaiting it passes on the panic of a future that
+/// panicked, and panics if the future was cancelled because its pool had ended; `fallible` turns the latter into `None`.
+pub type JoinHandle<R> = async_task::Task<R>;
+
+/// An executor that polls futures.
+pub trait FuturesExecutor: Executor + Sync + 'static {
+    /// Polls `future` on the pool until it is done.
+    ///
+    /// A suspended future costs no thread. When it is woken, from whatever thread, its next step becomes a job of the pool:
+    /// of the worker that wakes it, or else of the first that is free. Steps of futures that the pool has accepted are also
+    /// taken while the pool drains; a future that is woken after the pool's end, or spawned on a closed pool, is dropped.
+    ///
+    /// A future that is never woken does not keep the pool from ending.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::*;
+    /// use executors::crossbeam_channel_pool::ThreadPool;
+    /// use futures::executor::block_on;
+    ///
+    /// let pool = ThreadPool::new(2);
+    /// let answer = pool.spawn(async { 6 * 7 });
+    /// assert_eq!(block_on(answer), 42);
+    /// pool.shutdown().unwrap();
+    /// ```
+    fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R>;
+}
+
+/// Makes a task of `future`, not scheduled yet. What the future throws is reported to the pool that polls it and then
+/// reaches whoever awaits the handle.
+pub(crate) fn spawn_task<R: Send + 'static>(
+    future: impl Future<Output = R> + Send + 'static,
+    schedule: impl Fn(Runnable) + Send + Sync + 'static,
+) -> (Runnable, JoinHandle<R>) {
+    async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting { future }, schedule)
+}
+
+/// One poll of a task, as a job.
+pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
+    move || {
+        runnable.run();
+    }
+}
+
+pin_project! {
+    /// A future that reports its panic before it passes it on.
+    struct Reporting<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Reporting<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        contain(|| self.project().future.poll(context)).unwrap_or_else(|payload| {
+            local::report(&*payload);
+            resume_unwind(payload)
+        })
+    }
+}

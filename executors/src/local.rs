@@ -1,0 +1,158 @@
+//! The only thread-local: which worker am I, of which pool?
+//!
+//! A worker (or anything else that runs jobs on behalf of an executor) stands a [`Post`] on its stack and enters it for as
+//! long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
+//! and gives it back afterwards.
+
+use crate::job::Job;
+use std::{any::Any, cell::Cell, marker::PhantomData, ptr};
+
+/// Tells executors apart: the address of what all handles and workers of one executor share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PoolId(*const ());
+
+// SAFETY: the pointer is compared, never followed.
+unsafe impl Send for PoolId {}
+// SAFETY: as above.
+unsafe impl Sync for PoolId {}
+
+impl PoolId {
+    pub(crate) fn of<T>(shared: &T) -> PoolId {
+        PoolId(ptr::from_ref(shared).cast())
+    }
+}
+
+/// What the current thread does for an executor while it runs jobs.
+pub(crate) trait Attendant {
+    /// Takes a job for this executor from the thread that is running one of its jobs. Returns whether it was accepted.
+    fn accept(&self, job: Job) -> bool;
+
+    /// Counts and reports what a job threw, where the job itself has caught it to pass it on.
+    fn report(&self, payload: &(dyn Any + Send));
+}
+
+/// The head of whatever stands for an executor on this thread. See [`Post::enter`].
+pub(crate) struct Post<'a> {
+    pool: PoolId,
+    /// The executor's own worker structure, if it has one; its type follows from `pool`.
+    worker: *const (),
+    attendant: &'a dyn Attendant,
+    /// The post that this one hides, or null.
+    outer: Cell<*const Post<'static>>,
+}
+
+thread_local! {
+    /// The innermost post entered on this thread, or null.
+    static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
+}
+
+impl<'a> Post<'a> {
+    /// A post of the executor `pool`. `worker` is what [`worker_of`] will give back for that pool.
+    pub(crate) fn new<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
+        Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: Cell::new(ptr::null()) }
+    }
+
+    /// Stands at this post until the guard is dropped.
+    pub(crate) fn enter(&'a self) -> Standing<'a> {
+        self.outer.set(CURRENT.replace(ptr::from_ref(self).cast()));
+        Standing { post: self, _thread: PhantomData }
+    }
+}
+
+/// While it lives, the thread stands at a post. Not `Send`: it belongs to one thread.
+pub(crate) struct Standing<'a> {
+    post: &'a Post<'a>,
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for Standing<'_> {
+    fn drop(&mut self) {
+        CURRENT.set(self.post.outer.get());
+    }
+}
+
+/// Calls `f` with the innermost post of this thread.
+fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
+    let post = CURRENT.get();
+    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
+    // in reverse order of their making, each restoring what it replaced, so it is never left dangling. (A leaked guard
+    // would break this; both callers keep it in a local variable.) Nobody holds a unique reference to a post.
+    f(unsafe { post.as_ref() })
+}
+
+/// Whether a job of `pool` is running on this thread, be it further out than other executors' jobs.
+pub(crate) fn is_at(pool: PoolId) -> bool {
+    with_current(|innermost| {
+        let mut next = innermost;
+        while let Some(post) = next {
+            if post.pool == pool {
+                return true;
+            }
+            // SAFETY: as in `with_current`; an outer post is entered for longer than those it surrounds.
+            next = unsafe { post.outer.get().as_ref() };
+        }
+        false
+    })
+}
+
+/// The worker of `pool` that this thread is, if it is one.
+///
+/// # Safety
+///
+/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes.
+#[inline]
+pub(crate) unsafe fn worker_of<W, R>(pool: PoolId, f: impl FnOnce(Option<&W>) -> R) -> R {
+    with_current(|post| match post {
+        // SAFETY: the caller vouches for the type; the worker is borrowed for as long as its post is entered.
+        Some(post) if post.pool == pool => f(Some(unsafe { &*post.worker.cast::<W>() })),
+        _ => f(None),
+    })
+}
+
+/// Counts and reports a panic with the executor whose job this thread is running.
+pub(crate) fn report(payload: &(dyn Any + Send)) {
+    with_current(|post| {
+        if let Some(post) = post {
+            post.attendant.report(payload);
+        }
+    });
+}
+
+/// Gives a job to the executor whose job this thread is running.
+///
+/// The job runs on the same executor as the caller, whichever that is, and like any job given to it from inside.
+///
+/// # Errors
+///
+/// Gives `f` back if this thread is not running a job of an executor of this crate.
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+/// use std::sync::mpsc::channel;
+///
+/// let pool = crossbeam_workstealing_pool::small_pool(2);
+/// let (sender, receiver) = channel();
+/// pool.execute(move || {
+///     let job = move || sender.send("from the same pool").unwrap();
+///     try_execute_locally(job).unwrap_or_else(|_| unreachable!("this is a job of a pool"));
+/// });
+/// assert_eq!(receiver.recv(), Ok("from the same pool"));
+/// assert!(try_execute_locally(|| ()).is_err(), "the main thread belongs to no pool");
+/// pool.shutdown().unwrap();
+/// ```
+pub fn try_execute_locally<F>(f: F) -> Result<(), F>
+where
+    F: FnOnce() + Send + 'static,
+{
+    with_current(|post| match post {
+        None => Err(f),
+        Some(post) => {
+            if !post.attendant.accept(Job::new(f)) {
+                crate::common::warn_ignored();
+            }
+            Ok(())
+        }
+    })
+}

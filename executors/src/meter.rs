@@ -1,0 +1,87 @@
+//! Counting without shared writes: each worker counts for itself, readers add up.
+
+#[cfg(feature = "produce-metrics")]
+#[path = "meter/exported.rs"]
+mod export;
+#[cfg(not(feature = "produce-metrics"))]
+#[path = "meter/silent.rs"]
+mod export;
+
+pub(crate) use export::Exporter;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What one worker has done. Written by that worker only, so that a plain store is enough.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    begun: Counter,
+    ended: Counter,
+    panicked: Counter,
+    steals: Counter,
+}
+
+/// A counter with a single writer.
+///
+/// Relaxed throughout: a reader that needs to know that a count is complete (after a `join`, say) has synchronised with
+/// the worker by other means.
+#[derive(Debug, Default)]
+struct Counter(AtomicU64);
+
+impl Counter {
+    #[inline]
+    fn count_one(&self) {
+        self.0.store(self.get() + 1, Relaxed);
+    }
+
+    #[inline]
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Meter {
+    #[inline]
+    pub(crate) fn job_begun(&self) {
+        self.begun.count_one();
+    }
+
+    #[inline]
+    pub(crate) fn job_ended(&self) {
+        self.ended.count_one();
+    }
+
+    pub(crate) fn job_panicked(&self) {
+        self.panicked.count_one();
+    }
+
+    pub(crate) fn stole(&self) {
+        self.steals.count_one();
+    }
+
+    pub(crate) fn read(&self) -> Reading {
+        // What has ended is read before what has begun, so that a job is never seen ended and not begun.
+        let ended = self.ended.get();
+        let running = self.begun.get().saturating_sub(ended) as usize;
+        Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
+    }
+}
+
+/// The counts of one worker, or the sum over several.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Reading {
+    pub(crate) ended: u64,
+    pub(crate) running: usize,
+    pub(crate) panicked: u64,
+    pub(crate) steals: u64,
+}
+
+impl std::iter::Sum for Reading {
+    fn sum<I: Iterator<Item = Reading>>(readings: I) -> Reading {
+        readings.fold(Reading::default(), |sum, one| Reading {
+            ended: sum.ended + one.ended,
+            running: sum.running + one.running,
+            panicked: sum.panicked + one.panicked,
+            steals: sum.steals + one.steals,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! How near the cores of a machine are to each other, so that workers steal from near ones first.
+
+use crate::placement::topology;
+use core_affinity::CoreId;
+
+/// The distances between all cores of a machine, as a square matrix indexed by core number.
+///
+/// Only the order of distances matters: a worker tries nearer victims before farther ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessingUnitDistance {
+    rows: Box<[Box<[i32]>]>,
+}
+
+impl ProcessingUnitDistance {
+    /// Takes a matrix as it is.
+    ///
+    /// # Panics
+    ///
+    /// If it is not square.
+    #[must_use]
+    pub fn new(distance_matrix: Box<[Box<[i32]>]>) -> Self {
+        for row in &distance_matrix {
+            assert_eq!(row.len(), distance_matrix.len(), "a matrix of distances must be square");
+        }
+        ProcessingUnitDistance { rows: distance_matrix }
+    }
+
+    /// A matrix without any core; a placeholder where no worker is pinned.
+    #[must_use]
+    pub fn empty() -> Self {
+        ProcessingUnitDistance { rows: Box::new([]) }
+    }
+
+    /// Calls `distance(from, to)` for each pair of the cores `0..size`.
+    pub fn from_function<F>(size: usize, distance: F) -> Self
+    where
+        F: Fn(usize, usize) -> i32,
+    {
+        (0..size).map(|from| (0..size).map(|to| distance(from, to)).collect::<Vec<_>>()).collect()
+    }
+
+    /// What this machine tells about itself: 0 for a core itself, 1 for a thread of the same core, 2 for a core behind the
+    /// same last-level cache, else the kernel's distance between memory nodes, which is at least 10. Where the machine does
+    /// not tell (anything but Linux), all cores are equally far.
+    #[must_use]
+    pub fn from_topology() -> Self {
+        topology::distances()
+    }
+
+    /// The distance from `pu1` to `pu2`.
+    ///
+    /// # Panics
+    ///
+    /// If a core is outside the matrix.
+    #[must_use]
+    pub fn distance(&self, pu1: CoreId, pu2: CoreId) -> i32 {
+        self.rows[pu1.id][pu2.id]
+    }
+
+    /// [`distance`](Self::distance), or `None` outside the matrix.
+    pub(crate) fn get(&self, from: usize, to: usize) -> Option<i32> {
+        self.rows.get(from)?.get(to).copied()
+    }
+}
+
+impl FromIterator<Vec<i32>> for ProcessingUnitDistance {
+    fn from_iter<I: IntoIterator<Item = Vec<i32>>>(rows: I) -> Self {
+        rows.into_iter().map(Vec::into_boxed_slice).collect()
+    }
+}
+
+impl FromIterator<Box<[i32]>> for ProcessingUnitDistance {
+    fn from_iter<I: IntoIterator<Item = Box<[i32]>>>(rows: I) -> Self {
+        ProcessingUnitDistance::new(rows.into_iter().collect())
+    }
+}
+
+/// The distance function of a machine whose cores are all alike: 0 to itself, 1 to any other.
+#[must_use]
+pub fn equidistance(i: usize, j: usize) -> i32 {
+    i32::from(i != j)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_functions_make_the_same_matrix() {
+        let rows: ProcessingUnitDistance = [vec![0, 1], vec![1, 0]].into_iter().collect();
+        assert_eq!(rows, ProcessingUnitDistance::from_function(2, equidistance));
+        assert_eq!(rows.distance(CoreId { id: 0 }, CoreId { id: 1 }), 1);
+        assert_eq!(rows.get(0, 2), None);
+    }
+
+    #[test]
+    fn no_rows_make_the_empty_matrix() {
+        assert_eq!(
+            Vec::<Vec<i32>>::new().into_iter().collect::<ProcessingUnitDistance>(),
+            ProcessingUnitDistance::empty()
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "square")]
+    fn a_ragged_matrix_is_refused() {
+        let _ = [vec![0, 1], vec![1]].into_iter().collect::<ProcessingUnitDistance>();
+    }
+}

@@ -1,0 +1,168 @@
+//! What a user may choose about a pool: plain data, and the one place where Cargo features become defaults.
+
+use crate::error::{BuildError, BuildErrorKind};
+use std::{any::Any, env, fmt, num::NonZeroUsize, sync::Arc, thread, time::Duration};
+
+/// Environment variable that overrides the number of threads of a pool that is not given one.
+pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
+
+/// What a worker does when there is nothing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Idle {
+    /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time; the
+    /// others sleep at once.
+    Park {
+        /// How long to look. Zero sleeps at once; more than a few microseconds costs CPU at the end of each burst and
+        /// gains little.
+        spin: Duration,
+    },
+    /// Never sleep: look again and again, giving the core to other threads in between. For the shortest reaction, at the
+    /// price of a busy core for each worker.
+    Spin,
+}
+
+impl Idle {
+    /// Sleep after a short look; the default without the feature `ws-no-park`.
+    ///
+    /// 5 us are about the price of one wake-up, the point up to which looking is not dearer than sleeping would have been.
+    pub const PARK: Idle = Idle::Park { spin: Duration::from_micros(5) };
+
+    /// What the crate's features ask for in the work-stealing pool.
+    pub(crate) const STEALING_DEFAULT: Idle = if cfg!(feature = "ws-no-park") { Idle::Spin } else { Idle::PARK };
+}
+
+/// When a worker that has jobs of its own looks for jobs from outside all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fairness {
+    /// As soon as this much time has passed since the last look; the clock is read once in 32 jobs.
+    Timed(Duration),
+    /// After this many jobs. Zero counts as one.
+    Counted(u32),
+}
+
+impl Fairness {
+    /// A look every millisecond; the default with the feature `ws-timed-fairness`.
+    pub const TIMED: Fairness = Fairness::Timed(Duration::from_millis(1));
+
+    /// A look every 61 jobs, a number that falls into step with few programs' own rhythms; the default without the
+    /// feature `ws-timed-fairness`.
+    pub const COUNTED: Fairness = Fairness::Counted(61);
+
+    /// What the crate's features ask for.
+    pub(crate) const DEFAULT: Fairness =
+        if cfg!(feature = "ws-timed-fairness") { Fairness::TIMED } else { Fairness::COUNTED };
+}
+
+/// Where workers run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Placement {
+    /// With the feature `thread-pinning` one worker on each core that the process may use, further workers unpinned;
+    /// without it no pinning.
+    #[default]
+    Auto,
+    /// Wherever the operating system likes.
+    Floating,
+    /// The first worker on the first of these cores (numbered as the operating system does), and so on; workers beyond
+    /// the end of the list are not pinned. Needs the feature `thread-pinning`.
+    Cores(Vec<usize>),
+}
+
+/// Called when a worker starts or stops, with the worker's index.
+pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// Called with what a job threw.
+pub(crate) type PanicHandler = Arc<dyn Fn(&(dyn Any + Send)) + Send + Sync>;
+
+/// All that can be chosen about a pool.
+#[derive(Clone)]
+pub(crate) struct Options {
+    pub(crate) threads: Option<usize>,
+    pub(crate) name: Option<String>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) on_start: Option<WorkerHook>,
+    pub(crate) on_stop: Option<WorkerHook>,
+    pub(crate) panic_handler: Option<PanicHandler>,
+    pub(crate) idle: Option<Idle>,
+    pub(crate) fairness: Option<Fairness>,
+    pub(crate) placement: Placement,
+}
+
+impl Options {
+    pub(crate) const fn new() -> Self {
+        Options {
+            threads: None,
+            name: None,
+            stack_size: None,
+            on_start: None,
+            on_stop: None,
+            panic_handler: None,
+            idle: None,
+            fairness: None,
+            placement: Placement::Auto,
+        }
+    }
+
+    pub(crate) fn with_threads(threads: usize) -> Self {
+        Options { threads: Some(threads), ..Options::new() }
+    }
+
+    /// A worker on each of `cores`, and `floating` more.
+    #[cfg(feature = "thread-pinning")]
+    pub(crate) fn with_cores(cores: &[core_affinity::CoreId], floating: usize) -> Self {
+        let placement = Placement::Cores(cores.iter().map(|core| core.id).collect());
+        Options { placement, ..Options::with_threads(cores.len() + floating) }
+    }
+
+    /// The number of threads asked for, else the environment's, else one for each core that the process may use.
+    pub(crate) fn thread_count(&self) -> Result<usize, BuildError> {
+        let threads = match self.threads {
+            Some(threads) => threads,
+            None => default_threads()?,
+        };
+        if threads == 0 { Err(BuildErrorKind::NoThreads.into()) } else { Ok(threads) }
+    }
+
+    /// The name of thread `worker`: `fallback` if the user gave none, else their name and the worker's number.
+    pub(crate) fn thread_name(
+        &self,
+        worker: usize,
+        fallback: impl FnOnce(usize) -> String,
+    ) -> Result<String, BuildError> {
+        let name = match &self.name {
+            Some(name) => format!("{name}-{worker}"),
+            None => fallback(worker),
+        };
+        if name.contains('\0') { Err(BuildErrorKind::NameWithNul { name }.into()) } else { Ok(name) }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("threads", &self.threads)
+            .field("name", &self.name)
+            .field("stack_size", &self.stack_size)
+            .field("idle", &self.idle)
+            .field("fairness", &self.fairness)
+            .field("placement", &self.placement)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The environment's choice, else the cores that this process may use (cgroup quota and affinity included).
+fn default_threads() -> Result<usize, BuildError> {
+    match env::var(THREADS_VARIABLE) {
+        Ok(value) => match value.trim().parse::<NonZeroUsize>() {
+            Ok(threads) => Ok(threads.get()),
+            Err(_) => Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into()),
+        },
+        Err(env::VarError::NotUnicode(value)) => {
+            let value = value.to_string_lossy().into_owned();
+            Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into())
+        }
+        Err(env::VarError::NotPresent) => Ok(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
+    }
+}

@@ -1,0 +1,233 @@
+//! Who sleeps, in which order they are called, and when a call is due. The protocol is in the README beside this file.
+
+use super::{
+    Origin, ParkResult,
+    word::{Census, IdleWord},
+};
+use crate::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{
+        AtomicU8, AtomicU64, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    thread::{self, Thread},
+};
+use crossbeam_utils::CachePadded;
+use std::fmt;
+
+/// The workers of one pool, as far as sleeping goes.
+pub(super) struct IdleSet {
+    /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
+    word: CachePadded<IdleWord>,
+    /// Workers that exist, asleep or not.
+    members: AtomicUsize,
+    /// More workers than this cannot run at the same time.
+    cores: usize,
+    calls: AtomicU64,
+    register: Mutex<Register>,
+}
+
+/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes another:
+/// each of these costs a system call, so the lock is not what takes the time.
+#[derive(Default)]
+struct Register {
+    /// By worker; `None` until the worker has introduced itself.
+    beds: Vec<Option<Arc<Bed>>>,
+    /// Sleepers in the order in which they fell asleep. The last is called first: its caches are the warmest.
+    asleep: Vec<usize>,
+}
+
+/// Where one worker sleeps.
+struct Bed {
+    thread: Thread,
+    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, but for the step from called to awake,
+    /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
+    state: AtomicU8,
+}
+
+/// The worker neither sleeps nor is about to.
+const AWAKE: u8 = 0;
+/// The worker has announced its sleep: it is on the list of sleepers and counts as sleeping.
+const ASLEEP: u8 = 1;
+/// The worker was taken off the list of sleepers and counts as called, until it notices.
+const CALLED: u8 = 2;
+
+impl IdleSet {
+    pub(super) fn new() -> Self {
+        IdleSet {
+            word: CachePadded::new(IdleWord::new()),
+            members: AtomicUsize::new(0),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            calls: AtomicU64::new(0),
+            register: Mutex::new(Register::default()),
+        }
+    }
+
+    pub(super) fn init(&self, worker: usize) {
+        let mut register = self.register();
+        if register.beds.len() <= worker {
+            register.beds.resize_with(worker + 1, || None);
+        }
+        if register.remove(worker) {
+            self.word.sleep_cancelled(); // a former thread of this number died in its sleep
+        }
+        let bed = Bed { thread: thread::current(), state: AtomicU8::new(AWAKE) };
+        if register.beds[worker].replace(Arc::new(bed)).is_none() {
+            self.members.fetch_add(1, Relaxed);
+        }
+    }
+
+    pub(super) fn prepare_park(&self, worker: usize) {
+        let mut register = self.register();
+        // Relaxed: read by this thread, or by a caller that takes the lock after us.
+        register.bed(worker).state.store(ASLEEP, Relaxed);
+        register.asleep.push(worker);
+        self.word.fall_asleep();
+    }
+
+    pub(super) fn abort_park(&self, worker: usize) {
+        let mut register = self.register();
+        if register.remove(worker) {
+            register.bed(worker).state.store(AWAKE, Relaxed);
+            self.word.sleep_cancelled();
+        } else if register.bed(worker).state.swap(AWAKE, Acquire) == CALLED {
+            // Called between the announcement and now. The token that comes with the call may make a later park return
+            // early, which then sees that its state is still asleep.
+            self.word.arrive();
+        }
+    }
+
+    pub(super) fn park(&self, worker: usize) -> ParkResult {
+        let bed = Arc::clone(self.register().bed(worker));
+        loop {
+            // Acquire pairs with the Release in `call_last`: what the caller did before the call is visible here.
+            match bed.state.load(Acquire) {
+                ASLEEP => thread::park(),
+                CALLED => {
+                    bed.state.store(AWAKE, Relaxed);
+                    self.word.arrive();
+                    return ParkResult::Woken;
+                }
+                _ => return ParkResult::Abort, // there was no announcement
+            }
+        }
+    }
+
+    pub(super) fn all_awake(&self) -> bool {
+        self.word.read().sleeping() == 0
+    }
+
+    #[inline]
+    pub(super) fn job_arrived(&self, origin: Origin) {
+        let census = self.word.read();
+        if census.sleeping() > 0 && self.call_is_due(census, origin) {
+            self.call_one(Some(origin));
+        }
+    }
+
+    /// Calls one sleeper, whoever else seeks.
+    pub(super) fn unpark_one(&self) {
+        if !self.all_awake() {
+            self.call_one(None);
+        }
+    }
+
+    pub(super) fn unpark_all(&self) {
+        let sleepers: Vec<_> = {
+            let mut register = self.register();
+            std::iter::from_fn(|| self.call_last(&mut register)).collect()
+        };
+        sleepers.iter().for_each(|bed| bed.thread.unpark());
+    }
+
+    /// Returns whether the caller is the only one that looks: one is enough.
+    pub(super) fn start_looking(&self) -> bool {
+        self.word.start_looking().looking() == 0
+    }
+
+    /// Returns whether nobody seeks any more.
+    pub(super) fn stop_looking(&self) -> bool {
+        let before = self.word.stop_looking();
+        before.looking() == 1 && before.called() == 0
+    }
+
+    pub(super) fn wake_ups(&self) -> u64 {
+        self.calls.load(Relaxed)
+    }
+
+    /// Whether a job that has just become visible needs somebody who is asleep now.
+    ///
+    /// It does if nobody seeks. A job from outside also calls a second worker, and a third, as long as all workers that
+    /// are awake are still on their way: then this is a burst after quiet, and the submitter, who will soon give up its
+    /// own core, is better placed to call them than the first worker would be. More than there are cores would only
+    /// get into each other's way.
+    #[inline]
+    fn call_is_due(&self, census: Census, origin: Origin) -> bool {
+        if !census.somebody_seeks() {
+            return true;
+        }
+        if origin == Origin::Inside {
+            return false;
+        }
+        let awake = self.members.load(Relaxed).saturating_sub(census.sleeping());
+        awake == census.called() && awake < self.cores
+    }
+
+    /// Calls the last sleeper, unless a look under the lock shows that `origin` no longer needs it.
+    #[cold]
+    fn call_one(&self, origin: Option<Origin>) {
+        let called = {
+            let mut register = self.register();
+            if origin.is_some_and(|origin| !self.call_is_due(self.word.read(), origin)) {
+                return;
+            }
+            self.call_last(&mut register)
+        };
+        if let Some(bed) = called {
+            // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the call
+            // before; then the token is left for its next sleep, whose loop checks the state.
+            bed.thread.unpark();
+        }
+    }
+
+    /// Takes the last sleeper off the list and counts it as called; the caller of this has to unpark it.
+    fn call_last(&self, register: &mut Register) -> Option<Arc<Bed>> {
+        let worker = register.asleep.pop()?;
+        let bed = Arc::clone(register.bed(worker));
+        self.word.call();
+        self.calls.fetch_add(1, Relaxed);
+        // Release pairs with the Acquire in `park` and `abort_park`.
+        bed.state.store(CALLED, Release);
+        Some(bed)
+    }
+
+    fn register(&self) -> MutexGuard<'_, Register> {
+        // Nothing under this lock panics halfway through a change, so a poisoned register is still right.
+        self.register.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Register {
+    fn bed(&self, worker: usize) -> &Arc<Bed> {
+        self.beds
+            .get(worker)
+            .and_then(Option::as_ref)
+            .unwrap_or_else(|| panic!("thread {worker} has not been initialised with this parker"))
+    }
+
+    /// Takes `worker` off the list of sleepers; returns whether it was on it.
+    fn remove(&mut self, worker: usize) -> bool {
+        let place = self.asleep.iter().rposition(|&sleeper| sleeper == worker);
+        place.map(|place| self.asleep.remove(place)).is_some()
+    }
+}
+
+impl fmt::Debug for IdleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdleSet")
+            .field("members", &self.members)
+            .field("census", &*self.word)
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,94 @@
+//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work.
+
+use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+/// Three counts of 20 bits each, so that one load shows all of them at one moment.
+///
+/// A million threads fit into each; the operating system refuses long before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Census(u64);
+
+const SLEEPING: u64 = 1;
+const CALLED: u64 = 1 << 20;
+const LOOKING: u64 = 1 << 40;
+const COUNT: u64 = (1 << 20) - 1;
+
+impl Census {
+    /// Workers that have announced their sleep and were not called since.
+    pub(super) fn sleeping(self) -> usize {
+        (self.0 & COUNT) as usize
+    }
+
+    /// Workers that were called and have not arrived yet.
+    pub(super) fn called(self) -> usize {
+        ((self.0 / CALLED) & COUNT) as usize
+    }
+
+    /// Workers that are awake and look for work.
+    pub(super) fn looking(self) -> usize {
+        ((self.0 / LOOKING) & COUNT) as usize
+    }
+
+    /// Whether somebody will look for work, without being called once more.
+    pub(super) fn somebody_seeks(self) -> bool {
+        self.called() + self.looking() > 0
+    }
+}
+
+impl std::fmt::Debug for Census {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Census")
+            .field("sleeping", &self.sleeping())
+            .field("called", &self.called())
+            .field("looking", &self.looking())
+            .finish()
+    }
+}
+
+/// The census as shared state. Every change is a sequentially consistent read-modify-write: the argument in the README
+/// needs the changes and the fences around them in one order.
+pub(super) struct IdleWord(AtomicU64);
+
+impl IdleWord {
+    pub(super) fn new() -> Self {
+        IdleWord(AtomicU64::new(0))
+    }
+
+    #[inline]
+    pub(super) fn read(&self) -> Census {
+        Census(self.0.load(SeqCst))
+    }
+
+    pub(super) fn fall_asleep(&self) {
+        self.0.fetch_add(SLEEPING, SeqCst);
+    }
+
+    pub(super) fn sleep_cancelled(&self) {
+        self.0.fetch_sub(SLEEPING, SeqCst);
+    }
+
+    /// A sleeper is called: from now on it counts as somebody who seeks.
+    pub(super) fn call(&self) {
+        self.0.fetch_add(CALLED - SLEEPING, SeqCst);
+    }
+
+    pub(super) fn arrive(&self) {
+        self.0.fetch_sub(CALLED, SeqCst);
+    }
+
+    /// Returns the census before.
+    pub(super) fn start_looking(&self) -> Census {
+        Census(self.0.fetch_add(LOOKING, SeqCst))
+    }
+
+    /// Returns the census before.
+    pub(super) fn stop_looking(&self) -> Census {
+        Census(self.0.fetch_sub(LOOKING, SeqCst))
+    }
+}
+
+impl std::fmt::Debug for IdleWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.read().fmt(f)
+    }
+}

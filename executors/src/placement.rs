@@ -1,0 +1,56 @@
+//! Which worker runs on which core.
+
+#[cfg(not(feature = "numa-aware"))]
+#[path = "placement/equal.rs"]
+mod neighbourhood;
+#[cfg(feature = "numa-aware")]
+#[path = "placement/near.rs"]
+mod neighbourhood;
+#[cfg(feature = "thread-pinning")]
+#[path = "placement/affinity.rs"]
+mod pinning;
+#[cfg(not(feature = "thread-pinning"))]
+#[path = "placement/floating.rs"]
+mod pinning;
+#[cfg(feature = "numa-aware")]
+pub(crate) mod topology;
+
+#[cfg(feature = "workstealing-exec")]
+pub(crate) use neighbourhood::Neighbourhood;
+
+use crate::{
+    error::{BuildError, BuildErrorKind},
+    options::Placement,
+};
+
+impl Placement {
+    /// Whether this placement can be honoured on this machine by `pool`.
+    pub(crate) fn check(&self, pool: &'static str) -> Result<(), BuildError> {
+        let Placement::Cores(cores) = self else { return Ok(()) };
+        let Some(available) = pinning::available_cores() else {
+            let remedy = "enable the crate's feature `thread-pinning`, and run where threads can be pinned";
+            return Err(BuildErrorKind::Unsupported { option: "placement", pool, remedy }.into());
+        };
+        match cores.iter().find(|core| !available.contains(core)) {
+            Some(&core) => Err(BuildErrorKind::NoSuchCore { core, available }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The core of each of `threads` workers, or `None` for those that float.
+    pub(crate) fn seats(&self, threads: usize) -> Vec<Option<usize>> {
+        let cores = match self {
+            Placement::Auto => pinning::available_cores().unwrap_or_default(),
+            Placement::Floating => Vec::new(),
+            Placement::Cores(cores) => cores.clone(),
+        };
+        cores.into_iter().map(Some).chain(std::iter::repeat(None)).take(threads).collect()
+    }
+}
+
+/// Pins the calling thread to `core`, or warns that this failed.
+pub(crate) fn pin_current_thread(core: usize) {
+    if !pinning::pin_current_thread(core) {
+        log::warn!("A worker could not be pinned to core {core}; it runs unpinned.");
+    }
+}

@@ -1,0 +1,18 @@
+//! The twin of `near.rs` for builds without the feature `numa-aware`: all workers are equally near.
+
+/// The workers of a pool.
+#[derive(Debug)]
+pub(crate) struct Neighbourhood {
+    workers: usize,
+}
+
+impl Neighbourhood {
+    pub(crate) fn of_machine(cores: Vec<Option<usize>>) -> Self {
+        Neighbourhood { workers: cores.len() }
+    }
+
+    /// The other workers, as one group.
+    pub(crate) fn circles(&self, seat: usize) -> Vec<Vec<usize>> {
+        vec![(0..self.workers).filter(|&other| other != seat).collect()]
+    }
+}

@@ -1,0 +1,220 @@
+//! What every pool of this crate offers beyond [`Executor`].
+
+use crate::{
+    common::Executor,
+    error::{Rejected, ShutdownError, ShutdownReport, WaitError},
+    handle::TaskHandle,
+};
+use std::time::Duration;
+
+/// An executor that gives results back, can be waited for, counted and closed with a report.
+///
+/// Implemented by every executor of this crate. Bound a function by `Pool` where it needs one of these methods and by
+/// [`Executor`] where it only gives jobs away.
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+/// use executors::crossbeam_workstealing_pool::small_pool;
+///
+/// let pool = small_pool(2);
+/// let handles: Vec<_> = (1..=3_u64).map(|n| pool.submit(move || n * n)).collect();
+/// let squares: u64 = handles.into_iter().map(|handle| handle.wait().unwrap()).sum();
+/// assert_eq!(squares, 14);
+///
+/// pool.join().expect("not called from a worker");
+/// assert_eq!(pool.stats().done, 3);
+/// ```
+pub trait Pool: Executor + Sync {
+    /// [`execute`](Executor::execute), but a closed pool gives the job back.
+    ///
+    /// `Ok` means the pool has accepted the job and will run it, also if it is being closed at this moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] with the job inside if the pool is closed.
+    fn try_execute<F>(&self, job: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce() + Send + 'static;
+
+    /// Executes all `jobs`, waking workers once for the batch and not once for each job. Returns how many were accepted.
+    ///
+    /// If the pool is closed meanwhile, the rest is dropped, with one `warn!`.
+    fn execute_batch<I>(&self, jobs: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static;
+
+    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation.
+    ///
+    /// If the pool is closed, the handle reports [`TaskError::Dropped`](crate::TaskError::Dropped).
+    fn submit<F, T>(&self, job: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static;
+
+    /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
+    ///
+    /// Any number of threads may wait; all are released. Jobs that are given to the pool meanwhile may prolong the wait.
+    /// Works on a closed pool, too.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitError::FromWorker`] if called from a job of this pool.
+    fn join(&self) -> Result<(), WaitError>;
+
+    /// [`join`](Self::join) for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// As `join`, and [`WaitError::TimedOut`].
+    fn join_timeout(&self, timeout: Duration) -> Result<(), WaitError>;
+
+    /// Closes the pool, runs what it has accepted, and waits for that and for the workers' end, at most `timeout`.
+    ///
+    /// May be called any number of times and by many threads; a pool closed before is simply waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`ShutdownError::FromWorker`] if called from a job of this pool, [`ShutdownError::TimedOut`] with a report of what
+    /// is left. The pool is closed in either case.
+    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError>;
+
+    /// Closes the pool and drops every job that has not begun. Does not wait for those that have.
+    ///
+    /// May be called from a job of this pool. Handles of dropped jobs report
+    /// [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still spawn are dropped, too.
+    fn shutdown_now(&self) -> ShutdownReport;
+
+    /// A snapshot of the pool's counters.
+    ///
+    /// Workers count for themselves, without any shared write, so the figures of different workers may be some
+    /// nanoseconds apart; each of them never goes back.
+    fn stats(&self) -> Stats;
+}
+
+/// A pool's counters at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Worker threads alive.
+    pub workers: usize,
+    /// Workers that have nothing to do.
+    pub idle: usize,
+    /// Workers that are running or looking for jobs.
+    pub busy: usize,
+    /// Jobs that wait to be run.
+    pub queued: usize,
+    /// Jobs that have begun and not ended.
+    pub running: usize,
+    /// Jobs that have ended, by return or by panic.
+    pub done: u64,
+    /// Jobs that ended by a panic.
+    pub panicked: u64,
+    /// Jobs dropped by [`Pool::shutdown_now`].
+    pub discarded: u64,
+    /// Times a worker took jobs from another worker's queue.
+    pub steals: u64,
+    /// Times a worker was woken from sleep.
+    pub wake_ups: u64,
+}
+
+/// Implements [`Executor`] and [`Pool`] for a type whose field `handle` has methods of the same names.
+macro_rules! impl_pool {
+    ($pool:ty $(, $($generics:tt)+)?) => {
+        impl $(<$($generics)+>)? $crate::CanExecute for $pool {
+            fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+                self.handle.execute(job);
+            }
+        }
+
+        impl $(<$($generics)+>)? $crate::Executor for $pool {
+            #[inline]
+            fn execute<F>(&self, job: F)
+            where
+                F: FnOnce() + Send + 'static,
+            {
+                self.handle.execute(job);
+            }
+
+            fn shutdown_async(&self) {
+                self.handle.shutdown_async();
+            }
+
+            fn shutdown_borrowed(&self) -> Result<(), String> {
+                self.handle.shutdown_borrowed()
+            }
+
+            #[cfg(feature = "produce-metrics")]
+            fn register_metrics(&self) {
+                $crate::meter::Exporter::describe();
+            }
+        }
+
+        impl $(<$($generics)+>)? $crate::Pool for $pool {
+            #[inline]
+            fn try_execute<F>(&self, job: F) -> Result<(), $crate::Rejected<F>>
+            where
+                F: FnOnce() + Send + 'static,
+            {
+                self.handle.try_execute(job)
+            }
+
+            fn execute_batch<I>(&self, jobs: I) -> usize
+            where
+                I: IntoIterator,
+                I::Item: FnOnce() + Send + 'static,
+            {
+                self.handle.execute_batch(jobs)
+            }
+
+            fn submit<F, T>(&self, job: F) -> $crate::TaskHandle<T>
+            where
+                F: FnOnce() -> T + Send + 'static,
+                T: Send + 'static,
+            {
+                self.handle.submit(job)
+            }
+
+            fn join(&self) -> Result<(), $crate::WaitError> {
+                self.handle.join(None)
+            }
+
+            fn join_timeout(&self, timeout: std::time::Duration) -> Result<(), $crate::WaitError> {
+                self.handle.join(Some(timeout))
+            }
+
+            fn shutdown_timeout(
+                &self,
+                timeout: std::time::Duration,
+            ) -> Result<$crate::ShutdownReport, $crate::ShutdownError> {
+                self.handle.shutdown_timeout(timeout)
+            }
+
+            fn shutdown_now(&self) -> $crate::ShutdownReport {
+                self.handle.shutdown_now()
+            }
+
+            fn stats(&self) -> $crate::Stats {
+                self.handle.stats()
+            }
+        }
+    };
+}
+pub(crate) use impl_pool;
+
+/// Implements [`FuturesExecutor`](crate::FuturesExecutor) in the same way.
+macro_rules! impl_futures_executor {
+    ($pool:ty $(, $($generics:tt)+)?) => {
+        impl $(<$($generics)+>)? $crate::FuturesExecutor for $pool {
+            fn spawn<R: Send + 'static>(
+                &self,
+                future: impl std::future::Future<Output = R> + 'static + Send,
+            ) -> $crate::JoinHandle<R> {
+                self.handle.spawn(future)
+            }
+        }
+    };
+}
+pub(crate) use impl_futures_executor;

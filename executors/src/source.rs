@@ -1,0 +1,49 @@
+//! Where a crew gets its jobs from. What differs between pools is their source; the crew exists once.
+
+#[cfg(feature = "cb-channel-exec")]
+pub(crate) mod channel;
+#[cfg(feature = "workstealing-exec")]
+pub(crate) mod stealing;
+
+use crate::{job::Job, meter::Meter};
+
+/// How jobs are stored, found and shared among workers.
+///
+/// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but a
+/// job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
+/// [`has_jobs`](Self::has_jobs).
+pub(crate) trait Source: Send + Sync + 'static {
+    /// A worker's own part.
+    type Local;
+
+    /// The own part of the worker on `seat`. The seat behind the last one may be asked for several times.
+    fn attach(&self, seat: usize) -> Self::Local;
+
+    /// Takes a job from any thread.
+    fn inject(&self, job: Job);
+
+    /// Takes a job from a worker.
+    fn push(&self, local: &Self::Local, job: Job);
+
+    /// The worker's next job. Hot: no clock, no lock, no wait.
+    fn pop(&self, local: &Self::Local) -> Option<Job>;
+
+    /// A job from outside, for a worker that still has jobs of its own.
+    fn pop_outside(&self, local: &Self::Local) -> Option<Job>;
+
+    /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
+    fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
+
+    /// A job from wherever there is one, on a thread that is no worker.
+    fn take(&self) -> Option<Job>;
+
+    /// Whether more jobs are at hand than the one this worker is about to run.
+    fn has_surplus(&self, local: &Self::Local) -> bool;
+
+    /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
+    /// sequentially consistent fence which precedes the caller's own.
+    fn has_jobs(&self) -> bool;
+
+    /// How many jobs there are; exact when nobody puts in or takes out.
+    fn len(&self) -> usize;
+}

@@ -1,0 +1,68 @@
+//! One queue for all: an unbounded crossbeam channel.
+//!
+//! Workers never block in the channel, they sleep on the crew's parker. So a sender finds no registered receiver, and its
+//! wake path in the channel is a single load.
+
+use super::Source;
+use crate::{job::Job, meter::Meter};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+#[derive(Debug)]
+pub(crate) struct ChannelSource {
+    sender: Sender<Job>,
+    receiver: Receiver<Job>,
+}
+
+impl ChannelSource {
+    pub(crate) fn new() -> Self {
+        let (sender, receiver) = unbounded();
+        ChannelSource { sender, receiver }
+    }
+}
+
+impl Source for ChannelSource {
+    type Local = ();
+
+    fn attach(&self, _seat: usize) {}
+
+    #[inline]
+    fn inject(&self, job: Job) {
+        if self.sender.send(job).is_err() {
+            unreachable!("the source holds a receiver itself");
+        }
+    }
+
+    #[inline]
+    fn push(&self, (): &(), job: Job) {
+        self.inject(job);
+    }
+
+    #[inline]
+    fn pop(&self, (): &()) -> Option<Job> {
+        self.receiver.try_recv().ok()
+    }
+
+    fn pop_outside(&self, (): &()) -> Option<Job> {
+        None // all jobs wait in the same line
+    }
+
+    fn search(&self, (): &(), _meter: &Meter) -> Option<Job> {
+        self.take()
+    }
+
+    fn take(&self) -> Option<Job> {
+        self.receiver.try_recv().ok()
+    }
+
+    fn has_surplus(&self, (): &()) -> bool {
+        self.has_jobs()
+    }
+
+    fn has_jobs(&self) -> bool {
+        !self.receiver.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.receiver.len()
+    }
+}

@@ -1,0 +1,143 @@
+//! The pool of the crate [threadpool](https://crates.io/crates/threadpool), behind this crate's traits and contract.
+//!
+//! For programs that have chosen that crate, and as a yardstick. The other pools of this crate do the same faster.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::*;
+//! use executors::threadpool_executor::ThreadPoolExecutor;
+//! use std::sync::mpsc::channel;
+//!
+//! let n_workers = 4;
+//! let n_jobs = 8;
+//! let pool = ThreadPoolExecutor::new(n_workers);
+//!
+//! let (tx, rx) = channel();
+//! for _ in 0..n_jobs {
+//!     let tx = tx.clone();
+//!     pool.execute(move || {
+//!         tx.send(1).expect("channel will be there waiting for the pool");
+//!     });
+//! }
+//!
+//! assert_eq!(rx.iter().take(n_jobs).sum::<i32>(), 8);
+//! ```
+
+use crate::{
+    builder::{Build, Builder, sealed::Recipe},
+    containment::contain,
+    error::{BuildError, BuildErrorKind, message_of},
+    ledger::{Engine, Handle},
+    options::{Options, Placement},
+    pool::{impl_futures_executor, impl_pool},
+};
+use std::io;
+use threadpool::ThreadPool;
+
+/// A handle to a pool of the crate `threadpool`. See the [module](self).
+///
+/// Differences from the other pools: `shutdown` waits for the jobs, but the threads leave only when the last handle is
+/// dropped; all threads have the same name; hooks, idling and placement cannot be chosen.
+#[derive(Clone, Debug)]
+#[must_use = "a pool that is dropped at once runs nothing more"]
+pub struct ThreadPoolExecutor {
+    handle: Handle<Crate>,
+}
+
+impl ThreadPoolExecutor {
+    /// Starts a pool of `threads` workers.
+    ///
+    /// # Panics
+    ///
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, threadpool_executor::ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::new(4);
+    /// pool.execute(|| println!("on one of four workers"));
+    /// pool.shutdown().unwrap();
+    /// ```
+    pub fn new(threads: usize) -> ThreadPoolExecutor {
+        Self::start(&Options::with_threads(threads)).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Chooses threads, name, stack size and panic handler. Other options are refused by `build`.
+    pub fn builder() -> Builder<ThreadPoolExecutor> {
+        Builder::new(())
+    }
+
+    fn start(options: &Options) -> Result<ThreadPoolExecutor, BuildError> {
+        let threads = options.thread_count()?;
+        let mut builder = threadpool::Builder::new().num_threads(threads);
+        if let Some(name) = &options.name {
+            if name.contains('\0') {
+                return Err(BuildErrorKind::NameWithNul { name: name.clone() }.into());
+            }
+            builder = builder.thread_name(name.clone());
+        }
+        if let Some(bytes) = options.stack_size {
+            builder = builder.thread_stack_size(bytes);
+        }
+        // The crate panics where a thread is refused, and ends those that it has started.
+        let pool = contain(|| builder.build()).map_err(|payload| {
+            let source = io::Error::other(message_of(&*payload).to_owned());
+            BuildErrorKind::Spawn { worker: 0, threads, source }
+        })?;
+        Ok(ThreadPoolExecutor { handle: Handle::new(Crate(pool), options.panic_handler.clone()) })
+    }
+}
+
+impl Build for ThreadPoolExecutor {}
+
+impl Recipe for ThreadPoolExecutor {
+    type Extra = ();
+
+    #[allow(private_interfaces, reason = "see the trait")]
+    fn build(options: Options, (): ()) -> Result<Self, BuildError> {
+        let asked = [
+            ("on_start", options.on_start.is_some()),
+            ("on_stop", options.on_stop.is_some()),
+            ("idle", options.idle.is_some()),
+            ("fairness", options.fairness.is_some()),
+            ("placement", options.placement != Placement::Auto),
+        ];
+        if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+            let remedy = "leave it out, or use `crossbeam_channel_pool`";
+            return Err(BuildErrorKind::Unsupported { option, pool: Crate::LABEL, remedy }.into());
+        }
+        Self::start(&options)
+    }
+}
+
+/// A pool with one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says.
+///
+/// # Panics
+///
+/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+#[cfg(feature = "defaults")]
+impl Default for ThreadPoolExecutor {
+    fn default() -> Self {
+        Self::start(&Options::new()).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+struct Crate(ThreadPool);
+
+impl Engine for Crate {
+    const LABEL: &'static str = "threadpool_executor";
+
+    fn start(&self, work: impl FnOnce() + Send + 'static) {
+        self.0.execute(work);
+    }
+
+    fn workers(&self) -> usize {
+        self.0.max_count()
+    }
+}
+
+impl_pool!(ThreadPoolExecutor);
+impl_futures_executor!(ThreadPoolExecutor);
