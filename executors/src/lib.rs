@@ -44,6 +44,11 @@
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// With some pools switched off, some of the machinery that they share has nothing to do.
+#![cfg_attr(
+    not(all(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec")),
+    allow(dead_code, unused_imports, unused_macros)
+)]
 
 mod bell;
 pub mod bichannel;
