@@ -47,6 +47,8 @@ pub(crate) struct Charter {
     pub(crate) thread_name: fn(usize) -> String,
     /// What workers do when there is nothing to do, unless the user chose.
     pub(crate) idle: Idle,
+    /// When workers look for jobs from outside, unless the user chose.
+    pub(crate) fairness: Fairness,
 }
 
 /// What workers and handles of one pool share.
@@ -100,7 +102,7 @@ where
             seats: cores.map(|core| CachePadded::new(Seat { core, meter: Meter::default() })).collect(),
             charter,
             idle: options.idle.unwrap_or(charter.idle),
-            fairness: options.fairness.unwrap_or(Fairness::DEFAULT),
+            fairness: options.fairness.unwrap_or(charter.fairness),
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),

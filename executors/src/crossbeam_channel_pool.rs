@@ -31,7 +31,7 @@ use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::{Charter, Handle},
     error::BuildError,
-    options::{Idle, Options},
+    options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, StaticParker},
     pool::{impl_futures_executor, impl_pool},
     source::channel::ChannelSource,
@@ -41,6 +41,8 @@ const CHARTER: Charter = Charter {
     label: "crossbeam_channel_pool",
     thread_name: |_worker| "cb-channel-pool-worker".to_owned(),
     idle: Idle::PARK,
+    // There are no jobs apart from the others; now and then is soon enough to publish the counters.
+    fairness: Fairness::Counted(1024),
 };
 
 /// A handle to a pool with one queue. See the [module](self).

@@ -43,7 +43,7 @@ use crate::{
     crew::{Charter, Handle},
     error::BuildError,
     local,
-    options::{Idle, Options},
+    options::{Fairness, Idle, Options},
     parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
     placement::Neighbourhood,
     pool::{impl_futures_executor, impl_pool},
@@ -55,6 +55,7 @@ const CHARTER: Charter = Charter {
     label: "crossbeam_workstealing_pool",
     thread_name: |worker| format!("cb-ws-pool-worker-{worker}"),
     idle: Idle::STEALING_DEFAULT,
+    fairness: Fairness::STEALING_DEFAULT,
 };
 
 /// A pool of up to 32 workers; short for `ThreadPool::new(threads, parker::small())`.

@@ -1,4 +1,4 @@
-//! A job: a closure in 64 bytes.
+//! A job: a closure in six words.
 //!
 //! Small closures travel inside the job, from `execute` to the queue's slot and on to the worker, without a heap
 //! allocation; larger ones are boxed once. One function pointer either runs the closure or drops it, so that a job needs
@@ -6,15 +6,16 @@
 
 use std::{
     fmt,
-    mem::{ManuallyDrop, MaybeUninit},
+    mem::{self, MaybeUninit},
 };
 
 /// Words that a closure may take inside a job.
-const WORDS: usize = 7;
+const WORDS: usize = 5;
 
 /// Bytes that a closure may take to travel without an allocation, if its alignment is at most that of `usize`.
 ///
-/// Seven words and the call pointer fill one cache line of 64 bytes. See [`Job`].
+/// A job is copied into its queue and out of it, so each word costs something in every job; five have room for what most
+/// closures capture (a handle, a sender, three numbers).
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
@@ -27,10 +28,14 @@ enum Fate {
 }
 
 /// A closure that runs at most once; dropped with all it owns if it never runs.
+///
+/// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one cannot
+/// be read back before all of them have reached the cache.
+#[repr(C)]
 pub(crate) struct Job {
+    payload: Payload,
     /// Consumes the payload. Safety: the payload must be the one this pointer was made for, not consumed before.
     consume: unsafe fn(*mut Payload, Fate),
-    payload: Payload,
 }
 
 const _: () = assert!(size_of::<Job>() == size_of::<Payload>() + size_of::<fn()>());
@@ -57,17 +62,26 @@ impl Job {
     }
 
     /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
+    ///
+    /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job does.
     #[inline]
-    pub(crate) fn run(self) {
-        let mut job = ManuallyDrop::new(self);
-        // SAFETY: pointer and payload were made together in `new`; `ManuallyDrop` keeps `drop` from consuming again.
-        unsafe { (job.consume)(&mut job.payload, Fate::Run) }
+    pub(crate) fn run(&mut self) {
+        let consume = mem::replace(&mut self.consume, consumed);
+        // SAFETY: pointer and payload were made together in `new`; from now on the job is consumed.
+        unsafe { consume(&mut self.payload, Fate::Run) }
     }
 }
 
+/// What is left of a job that has run: nothing to run, nothing to drop.
+///
+/// # Safety
+///
+/// None is needed; the type asks for it.
+unsafe fn consumed(_payload: *mut Payload, _fate: Fate) {}
+
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: pointer and payload were made together in `new`; `run` never lets a consumed job be dropped.
+        // SAFETY: pointer and payload were made together in `new`; `run` leaves a pointer behind that does nothing.
         unsafe { (self.consume)(&mut self.payload, Fate::Discard) }
     }
 }
@@ -141,15 +155,15 @@ mod tests {
         make().run();
         assert_eq!((ran.load(Relaxed), dropped.load(Relaxed)), (1, 2));
         let moved = [make(), make()];
-        moved.into_iter().for_each(Job::run);
+        moved.into_iter().for_each(|mut job| job.run());
         assert_eq!((ran.load(Relaxed), dropped.load(Relaxed)), (3, 4));
     }
 
     #[test]
     fn every_size_runs_and_drops_once() {
         run_and_drop_once::<0>();
-        run_and_drop_once::<5>(); // 5 + 2 words: exactly the payload
-        run_and_drop_once::<6>(); // one word too many: boxed
+        run_and_drop_once::<3>(); // 3 + 2 words: exactly the payload
+        run_and_drop_once::<4>(); // one word too many: boxed
         run_and_drop_once::<1000>();
     }
 
@@ -176,7 +190,7 @@ mod tests {
     fn a_panic_passes_through_and_drops_the_captures() {
         let dropped = Arc::new(AtomicUsize::new(0));
         let witness = Witness(Arc::clone(&dropped), [0; 3]);
-        let job = Job::new(move || {
+        let mut job = Job::new(move || {
             let _captured = &witness;
             panic!("expected by the test");
         });

@@ -278,7 +278,7 @@ impl<E: Engine> Entry<E> {
 }
 
 impl<E: Engine> Attendant for Entry<E> {
-    fn accept(&self, job: Job) -> bool {
+    fn accept(&self, mut job: Job) -> bool {
         self.0.deliver(move || job.run()).map_err(containment::discard).is_ok()
     }
 

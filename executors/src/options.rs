@@ -50,8 +50,8 @@ impl Fairness {
     /// feature `ws-timed-fairness`.
     pub const COUNTED: Fairness = Fairness::Counted(61);
 
-    /// What the crate's features ask for.
-    pub(crate) const DEFAULT: Fairness =
+    /// What the crate's features ask for in the work-stealing pool.
+    pub(crate) const STEALING_DEFAULT: Fairness =
         if cfg!(feature = "ws-timed-fairness") { Fairness::TIMED } else { Fairness::COUNTED };
 }
 

@@ -46,8 +46,14 @@ where
         }
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
-            while let Some(job) = self.next().or_else(|| self.look_for_job()) {
-                self.run(job);
+            loop {
+                while let Some(mut job) = self.next() {
+                    self.run(&mut job);
+                }
+                match self.look_for_job() {
+                    Some(mut job) => self.run(&mut job),
+                    None => break,
+                }
             }
         });
     }
@@ -55,8 +61,8 @@ where
     /// Runs what is there and leaves, without sleeping: the pool is over.
     pub(super) fn work_late(self) {
         self.on_duty(|| {
-            while let Some(job) = self.search() {
-                self.run(job);
+            while let Some(mut job) = self.search() {
+                self.run(&mut job);
             }
             self.crew.life.become_idle();
         });
@@ -87,7 +93,7 @@ where
     }
 
     #[inline]
-    fn run(&self, job: Job) {
+    fn run(&self, job: &mut Job) {
         self.meter().job_begun();
         if let Err(payload) = contain(|| job.run()) {
             self.report(&*payload);

@@ -64,25 +64,39 @@ impl IdleSet {
     }
 
     pub(super) fn init(&self, worker: usize) {
-        let mut register = self.register();
+        self.move_in(&mut self.register(), worker);
+    }
+
+    /// Makes a bed for the calling thread as `worker`, awake whatever a former thread of this number was.
+    fn move_in(&self, register: &mut Register, worker: usize) {
         if register.beds.len() <= worker {
             register.beds.resize_with(worker + 1, || None);
         }
         if register.remove(worker) {
-            self.word.sleep_cancelled(); // a former thread of this number died in its sleep
+            self.word.sleep_cancelled();
         }
         let bed = Bed { thread: thread::current(), state: AtomicU8::new(AWAKE) };
-        if register.beds[worker].replace(Arc::new(bed)).is_none() {
-            self.members.fetch_add(1, Relaxed);
+        match register.beds[worker].replace(Arc::new(bed)) {
+            // Acquire as in `abort_park`; the former thread cannot answer its call any more.
+            Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
+            Some(_) => {}
+            None => {
+                self.members.fetch_add(1, Relaxed);
+            }
         }
     }
 
     pub(super) fn prepare_park(&self, worker: usize) {
         let mut register = self.register();
-        // Relaxed: read by this thread, or by a caller that takes the lock after us.
-        register.bed(worker).state.store(ASLEEP, Relaxed);
-        register.asleep.push(worker);
-        self.word.fall_asleep();
+        if !register.belongs_to_caller(worker) {
+            self.move_in(&mut register, worker);
+        }
+        // Relaxed: this thread's own, or read by a caller that takes the lock after us. A second announcement changes nothing.
+        if register.bed(worker).state.load(Relaxed) == AWAKE {
+            register.bed(worker).state.store(ASLEEP, Relaxed);
+            register.asleep.push(worker);
+            self.word.fall_asleep();
+        }
     }
 
     pub(super) fn abort_park(&self, worker: usize) {
@@ -208,6 +222,11 @@ impl IdleSet {
 }
 
 impl Register {
+    fn belongs_to_caller(&self, worker: usize) -> bool {
+        let bed = self.beds.get(worker).and_then(Option::as_ref);
+        bed.is_some_and(|bed| bed.thread.id() == thread::current().id())
+    }
+
     fn bed(&self, worker: usize) -> &Arc<Bed> {
         self.beds
             .get(worker)

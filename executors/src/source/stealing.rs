@@ -45,11 +45,29 @@ impl StealingSource {
             let start = local.random_below(circle.len());
             let (before, after) = circle.split_at(start);
             after.iter().chain(before).find_map(|&victim| {
-                // An empty victim is seen by two loads; stealing would pin an epoch first.
                 let stealer = &self.stealers[victim];
-                if stealer.is_empty() { None } else { insist(|| stealer.steal_batch_and_pop(&local.deque)) }
+                if is_worth_stealing(stealer) { insist(|| stealer.steal_batch_and_pop(&local.deque)) } else { None }
             })
         })
+    }
+}
+
+/// How long a lone job is watched before it is stolen, in turns of the processor's pause.
+const PATIENCE: u32 = 16;
+
+/// Whether the owner of a queue will not come to its jobs very soon itself.
+///
+/// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is faster
+/// drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it stays, its
+/// owner is busy with a longer one (or even waits for this one).
+fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
+    match victim.len() {
+        0 => false,
+        1 => (0..PATIENCE).all(|_| {
+            std::hint::spin_loop();
+            !victim.is_empty()
+        }),
+        _ => true,
     }
 }
 
