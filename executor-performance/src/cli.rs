@@ -1,0 +1,396 @@
+//! The command line.
+
+use crate::{
+    registry::{ENTRIES, Entry},
+    sampler::Pace,
+    workload::{Labour, Load},
+};
+use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, error::ErrorKind};
+use std::{ffi::OsString, fmt::Display, path::PathBuf, str::FromStr, time::Duration};
+
+const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
+
+const LONG_ABOUT: &str = "\
+Measures task executors on this machine, so that you can choose one and believe the numbers.
+
+Producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
+executor's own threads give it the following jobs of the chain, as many as the amplification says. All producers x \
+messages x (1 + amplification) jobs are counted, and the clock stops at the end of the last. (Releases before 0.10.1 \
+counted producers x messages x amplification, and stopped the clock earlier: their figures cannot be compared.)
+
+Executors are sampled in turn, after a warm-up, until the relative standard error (RSE) of each is small or the budget \
+is spent.";
+
+const EXAMPLES: &str = "\
+Examples:
+  Most jobs come from outside, as in a server under load:
+    executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput --pre 10000 --post 10000
+  Most jobs come from inside, as with message passing or fork and join:
+    executor-performance -t 4 -p 2 -m 1000 -a 50000 throughput --pre 10000 --post 10000
+  Small, medium and large bursts every 100 ms:
+    executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
+    executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
+    executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
+  Two executors only, rows appended to a spreadsheet:
+    executor-performance -t 4 -e channel,workstealing -o results.csv throughput
+
+Exit codes: 0 all was measured, 1 an executor failed or results could not be written, 2 wrong usage.";
+
+/// The command line, parsed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "executor-performance",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_long_help = EXAMPLES,
+    arg_required_else_help = false,
+    max_term_width = 80
+)]
+pub struct CommandLine {
+    /// What applies to every experiment.
+    #[command(flatten)]
+    pub options: Options,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measures how many jobs a loaded executor runs in a second
+    ///
+    /// A sample is the whole load given at once, from the first submission to the end of the last job. A load that is too
+    /// large for the budget is sampled in smaller pieces of the same shape, unless --full-size is given.
+    Throughput(ThroughputOptions),
+    /// Measures how long an idle executor takes for a burst of jobs
+    ///
+    /// A burst is the whole load given at once, and its time that from the first submission to the end of the last job.
+    /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap.
+    Latency(LatencyOptions),
+    /// Lists the executors that can be measured
+    // The options of the experiments are accepted here, too, but there is no point in showing them.
+    #[command(
+        override_usage = "executor-performance list",
+        help_template = "{about-with-newline}\n{usage-heading} {usage}\n"
+    )]
+    List,
+}
+
+/// What applies to every experiment.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Worker threads of each executor
+    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = at_least_one::<usize>)]
+    pub threads: usize,
+
+    /// Producers: threads that give jobs to the executor from outside
+    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = at_least_one::<usize>)]
+    pub producers: usize,
+
+    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
+    #[arg(short, long, global = true, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub messages: Option<u64>,
+
+    /// Jobs that follow each of these, one after the other, given from inside
+    #[arg(short = 'a', long, visible_alias = "amplification", global = true, value_name = "N", default_value_t = 1)]
+    pub message_amplification: u64,
+
+    /// Executors to measure, by name; `all` for all. May be repeated [default: those marked in `list`]
+    #[arg(
+        short,
+        long = "executor",
+        global = true,
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = executor_names()
+    )]
+    pub executors: Vec<String>,
+
+    /// Leave out the executor `threadpool`, which can be very slow with several threads
+    #[arg(long, visible_alias = "skip-tpe", global = true)]
+    pub skip_threadpool_executor: bool,
+
+    /// Append the results to a CSV file, one row for each executor
+    #[arg(short, long, global = true, value_name = "FILE")]
+    pub output_csv: Option<PathBuf>,
+
+    /// How much is sampled.
+    #[command(flatten, next_help_heading = "Sampling")]
+    pub sampling: SamplingOptions,
+}
+
+/// How much is sampled.
+#[derive(Debug, Args)]
+pub struct SamplingOptions {
+    /// Begin no further round after this time, once there are enough samples
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub budget: Duration,
+
+    /// Stop when the relative standard error of each executor is this small [default: 2, latency: 5]
+    #[arg(long, global = true, value_name = "PERCENT", value_parser = positive)]
+    pub rse: Option<f64>,
+
+    /// Rounds to throw away at the beginning
+    #[arg(long, global = true, value_name = "ROUNDS", default_value_t = 1)]
+    pub warm_up: usize,
+
+    /// Samples of each executor to take whatever the budget
+    #[arg(long, global = true, value_name = "N", default_value = "5", value_parser = at_least_one::<usize>)]
+    pub min_samples: usize,
+
+    /// Samples of each executor never to exceed
+    #[arg(long, global = true, value_name = "N", default_value = "1000", value_parser = at_least_one::<usize>)]
+    pub max_samples: usize,
+
+    /// Give an executor up when jobs are missing and none has ended for this time
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub patience: Duration,
+}
+
+/// What applies to throughput only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Throughput")]
+pub struct ThroughputOptions {
+    /// Units of work (additions of u64) that each job does before passing on
+    #[arg(long, visible_alias = "pre-work", value_name = "N", default_value_t = 0)]
+    pub pre: u64,
+
+    /// Units of work (additions of u64) that each job does after passing on
+    #[arg(long, visible_alias = "post-work", value_name = "N", default_value_t = 0)]
+    pub post: u64,
+
+    /// Run the whole load in every sample, however long that takes
+    #[arg(long)]
+    pub full_size: bool,
+}
+
+/// What applies to latency only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Latency")]
+pub struct LatencyOptions {
+    /// Idle time before each burst
+    #[arg(short, long, value_name = "MS", default_value_t = 50)]
+    pub sleep_time: u64,
+}
+
+/// Why there is nothing to run.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Help or the version was asked for, and is in here.
+    Shown(clap::Error),
+    /// The command line is wrong: one line that says how.
+    Wrong(String),
+}
+
+/// Parses the command line.
+///
+/// # Errors
+///
+/// If there is nothing to run.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Refusal> {
+    CommandLine::try_parse_from(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
+        _ => Refusal::Wrong(one_line(&error.render().to_string())),
+    })
+}
+
+impl Options {
+    /// The load, where `messages` are the experiment's default.
+    ///
+    /// # Errors
+    ///
+    /// If the jobs cannot be counted.
+    pub fn load(&self, messages: u64, labour: Labour) -> Result<Load, String> {
+        let messages = self.messages.unwrap_or(messages);
+        Load::new(self.producers, messages, self.message_amplification, labour).ok_or_else(|| {
+            format!(
+                "{} producers x {messages} messages x (1 + {} amplification) are more jobs than can be counted: \
+                 ask for fewer",
+                self.producers, self.message_amplification
+            )
+        })
+    }
+
+    /// The executors to measure, in the order in which they were named.
+    ///
+    /// # Errors
+    ///
+    /// If none is left, or one that was named cannot have so many threads. Of `all`, those are left out.
+    pub fn entries(&self) -> Result<Vec<&'static Entry>, String> {
+        let mut entries: Vec<&'static Entry> = Vec::new();
+        let mut add = |entry: &'static Entry| {
+            let skipped = self.skip_threadpool_executor && entry.name == "threadpool";
+            if !skipped && !entries.iter().any(|other| other.name == entry.name) {
+                entries.push(entry);
+            }
+        };
+        if self.executors.is_empty() {
+            ENTRIES.iter().filter(|entry| entry.by_default).for_each(&mut add);
+        }
+        for name in &self.executors {
+            match Entry::named(name) {
+                Some(entry) if entry.takes(self.threads) => add(entry),
+                Some(entry) => return Err(self.too_many_threads(entry)),
+                None => ENTRIES.iter().filter(|entry| entry.takes(self.threads)).for_each(&mut add),
+            }
+        }
+        if entries.is_empty() { Err("no executor is left to measure".to_owned()) } else { Ok(entries) }
+    }
+
+    fn too_many_threads(&self, entry: &Entry) -> String {
+        let (threads, name, max) = (self.threads, entry.name, entry.max_threads.unwrap_or(usize::MAX));
+        format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
+    }
+}
+
+impl SamplingOptions {
+    /// How much to sample, where `rse` percent are the experiment's default.
+    ///
+    /// # Errors
+    ///
+    /// If the limits contradict each other.
+    pub fn pace(&self, rse: f64) -> Result<Pace, String> {
+        let (min_samples, max_samples) = (self.min_samples, self.max_samples);
+        if min_samples > max_samples {
+            return Err(format!("--min-samples {min_samples} is more than --max-samples {max_samples}"));
+        }
+        let target = self.rse.unwrap_or(rse) / 100.0;
+        Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, target, budget: self.budget })
+    }
+}
+
+fn executor_names() -> PossibleValuesParser {
+    ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
+}
+
+fn at_least_one<N>(text: &str) -> Result<N, String>
+where
+    N: FromStr<Err: Display> + Default + PartialEq,
+{
+    let number: N = text.parse().map_err(|error: N::Err| error.to_string())?;
+    if number == N::default() { Err("must be at least 1".to_owned()) } else { Ok(number) }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if number.is_finite() && number > 0.0 { Ok(number) } else { Err("must be more than 0".to_owned()) }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(positive(text)?).map_err(|_| "too long a time".to_owned())
+}
+
+/// What the parser has to say, without usage and hints on further reading, in one line.
+fn one_line(message: &str) -> String {
+    let said = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said = said.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
+    let line = said.collect::<Vec<_>>().join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parsed(line: &str) -> Result<CommandLine, Refusal> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn options(line: &str) -> Options {
+        parsed(&format!("executor-performance {line}")).expect(line).options
+    }
+
+    fn names(line: &str) -> Result<Vec<&'static str>, String> {
+        options(line).entries().map(|entries| entries.iter().map(|entry| entry.name).collect())
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn the_published_command_lines_mean_what_they_meant() {
+        for (line, threads, jobs) in [
+            ("-t 9 -p 2 -m 10000000 -a 1 throughput --pre 10000 --post 10000", 9, 40_000_000),
+            ("-t 9 -p 2 -m 1000 -a 50000 throughput --pre 10000 --post 10000", 9, 100_002_000),
+            ("-t 6 -p 1 -m 100 -a 1 latency -s 100", 6, 200),
+            ("-t 6 -p 1 -m 100 -a 100 latency -s 100", 6, 10_100),
+            ("-t 6 -p 1 -m 100 -a 10000 latency -s 100", 6, 1_000_100),
+        ] {
+            let CommandLine { options, command } = parsed(&format!("executor-performance {line}")).expect(line);
+            match command {
+                Command::Throughput(own) => assert_eq!((own.pre, own.post, own.full_size), (10_000, 10_000, false)),
+                Command::Latency(own) => assert_eq!(own.sleep_time, 100),
+                Command::List => panic!("{line} lists"),
+            }
+            assert_eq!(options.threads, threads, "{line}");
+            assert_eq!(options.load(1, Labour::default()).expect(line).jobs(), jobs, "{line}");
+        }
+    }
+
+    #[test]
+    fn short_and_long_forms_mean_the_same() {
+        let short = options("-t 4 -p 2 -m 10 -a 3 --skip-tpe -o x.csv throughput --pre 5 --post 6");
+        let long = options(
+            "--threads 4 --producers 2 --messages 10 --message-amplification 3 --skip-threadpool-executor \
+             --output-csv x.csv throughput --pre-work 5 --post-work 6",
+        );
+        assert_eq!(format!("{short:?}"), format!("{long:?}"));
+    }
+
+    #[test]
+    fn options_may_stand_before_and_after_the_subcommand() {
+        assert_eq!(options("latency -t 3 -s 100 -m 7").threads, 3);
+        assert_eq!(options("-t 3 latency -s 100 -m 7").messages, Some(7));
+    }
+
+    #[test]
+    fn names_are_kept_in_order_and_once() {
+        assert_eq!(names("-e channel,threadpool -e channel throughput"), Ok(vec!["channel", "threadpool"]));
+        assert_eq!(names("-e channel,all throughput").expect("all").len(), ENTRIES.len());
+        assert_eq!(names("throughput").expect("defaults")[0], "threadpool");
+        assert!(!names("--skip-tpe throughput").expect("defaults").contains(&"threadpool"));
+        assert!(names("--skip-tpe -e threadpool throughput").is_err());
+    }
+
+    #[test]
+    fn executors_with_a_limit_are_refused_if_named_and_left_out_of_all() {
+        assert!(names("-t 32 -e workstealing-small throughput").is_ok());
+        let refusal = names("-t 33 -e workstealing-small throughput").expect_err("33 are too many");
+        assert!(refusal.contains("--threads 33") && refusal.contains("32"), "{refusal}");
+        let all = names("-t 65 -e all throughput").expect("others can");
+        assert!(!all.contains(&"workstealing-small") && !all.contains(&"workstealing-large"));
+    }
+
+    #[test]
+    fn jobs_that_cannot_be_counted_are_refused() {
+        assert!(options("-p 2 -m 18446744073709551615 throughput").load(1, Labour::default()).is_err());
+    }
+
+    #[test]
+    fn a_complaint_is_one_line_that_names_the_value() {
+        for (line, part) in [
+            ("-t 0 throughput", "'0'"),
+            ("-t four throughput", "'four'"),
+            ("-m -1 throughput", "'-1'"),
+            ("--budget 0 throughput", "'0'"),
+            ("-e chanel throughput", "'channel'"),
+            ("-e nothing-like-it throughput", "workstealing-spin-counted"),
+            ("throughputt", "'throughput'"),
+            ("--no-such throughput", "--no-such"),
+            ("", "subcommand"),
+        ] {
+            match parsed(&format!("executor-performance {line}")) {
+                Err(Refusal::Wrong(complaint)) => {
+                    assert!(complaint.contains(part) && !complaint.contains('\n'), "{line}: {complaint}");
+                }
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! How long an idle executor takes for a burst of jobs.
+
+use super::{Bursts, Experiment, Sample, Subject, ratio};
+use crate::{
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::mean,
+    workload::Load,
+};
+use hdrhistogram::Histogram;
+use std::time::Duration;
+
+/// Runs a load again and again, with idle time in between.
+///
+/// A closed loop: the next burst begins only after the last has ended and the pause is over, so a slow burst delays the
+/// following ones instead of adding to their time.
+#[derive(Debug, Clone, Copy)]
+pub struct Latency {
+    threads: usize,
+    load: Load,
+    pause: Duration,
+    bursts_per_sample: u32,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    burst_time("mean_us", "mean"),
+    burst_time("p50_us", "p50"),
+    burst_time("p90_us", "p90"),
+    burst_time("p99_us", "p99"),
+    burst_time("max_us", "max"),
+    super::RELATIVE_ERROR,
+    Metric { column: "cpu_us_per_burst", decimals: 3, title: ["CPU", "us/burst"], scale: 1.0, more_is_better: false },
+    Metric {
+        column: "idle_cpu_percent",
+        decimals: 3,
+        title: ["idle CPU", "% of core"],
+        scale: 1.0,
+        more_is_better: false,
+    },
+    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
+];
+
+const fn burst_time(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
+}
+
+impl Latency {
+    /// The latency of executors with `threads` workers under bursts of `load` with `pause` before each.
+    pub fn new(threads: usize, load: Load, pause: Duration, patience: Duration) -> Self {
+        Latency { threads, load, pause, bursts_per_sample: 1, patience }
+    }
+}
+
+impl Experiment for Latency {
+    type Turn = Bursts;
+
+    fn name(&self) -> &'static str {
+        "latency"
+    }
+
+    fn turn(&self) -> Bursts {
+        Bursts {
+            load: self.load,
+            primer: self.load,
+            count: self.bursts_per_sample,
+            pause: self.pause,
+            patience: self.patience,
+        }
+    }
+
+    /// A sample has as many bursts as there is time for, as each sample also costs an unmeasured burst.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts>>]) {
+        const MOST: f64 = 100.0;
+        let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
+        let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
+        let bursts: Vec<f64> = samples.map(|sample| sample.burst_nanos()).collect();
+        let primers: f64 = bursts.iter().sum();
+        let measured = primers + self.pause.as_nanos() as f64 * bursts.len() as f64;
+        let fitting = (pace.good_round().as_nanos() as f64 - primers) / measured;
+        // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
+        self.bursts_per_sample = fitting.clamp(1.0, MOST) as u32;
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let (load, labour) = (&self.load, self.load.labour());
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("producers", load.producers()),
+            Setting::new("messages_per_producer", load.messages()),
+            Setting::new("amplification", load.amplification()),
+            Setting::new("pre_units", labour.pre),
+            Setting::new("post_units", labour.post),
+            Setting::new("sleep_ms", self.pause.as_millis()),
+            Setting::new("jobs_per_burst", load.jobs()),
+            Setting::new("bursts_per_sample", self.bursts_per_sample),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            ("burst", super::describe(&self.load)),
+            ("pause", format!("{} ms before each burst", self.pause.as_millis())),
+            ("a sample", format!("{} bursts on a new executor, after one that does not count", self.bursts_per_sample)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Sample]) -> Vec<Option<f64>> {
+        let micros: Vec<f64> =
+            samples.iter().flat_map(|sample| &sample.bursts).map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
+        if micros.is_empty() {
+            return vec![None; METRICS.len()];
+        }
+        let histogram = histogram(samples);
+        let max = micros.iter().copied().fold(0.0, f64::max);
+        // The histogram rounds up, also beyond the largest.
+        let quantile = |quantile: f64| Some((histogram.value_at_quantile(quantile) as f64 / 1e3).min(max));
+        vec![
+            Some(mean(&micros)),
+            quantile(0.5),
+            quantile(0.9),
+            quantile(0.99),
+            Some(max),
+            super::relative_error(samples),
+            ratio(samples, |burst| burst.cpu, |_, _| 1e3),
+            ratio(samples, |burst| burst.idle_cpu, |_, burst| burst.idle.as_nanos() as f64 / 100.0),
+            Some(micros.len() as f64),
+        ]
+    }
+}
+
+/// All bursts of all samples in nanoseconds, to three digits; those of more than an hour as an hour.
+fn histogram(samples: &[Sample]) -> Histogram<u64> {
+    const HOUR: u64 = 3_600_000_000_000;
+    let mut histogram = Histogram::new_with_max(HOUR, 3).expect("an hour to 3 digits is in range");
+    for burst in samples.iter().flat_map(|sample| &sample.bursts) {
+        histogram.saturating_record(u64::try_from(burst.wall.as_nanos()).unwrap_or(u64::MAX));
+    }
+    histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Burst, Labour};
+
+    fn latency() -> Latency {
+        let load = Load::new(1, 100, 1, Labour::default()).expect("countable");
+        Latency::new(2, load, Duration::from_millis(100), Duration::from_secs(1))
+    }
+
+    fn sample(micros: impl IntoIterator<Item = u64>) -> Sample {
+        let burst = |micros| Burst {
+            wall: Duration::from_micros(micros),
+            cpu: Some(Duration::from_micros(2 * micros)),
+            idle: Duration::from_millis(100),
+            idle_cpu: Some(Duration::from_millis(25)),
+        };
+        Sample { jobs: 200, bursts: micros.into_iter().map(burst).collect() }
+    }
+
+    fn figure(figures: &[Option<f64>], column: &str) -> f64 {
+        let index = METRICS.iter().position(|metric| metric.column == column).expect(column);
+        figures[index].expect(column)
+    }
+
+    #[test]
+    fn figures_are_those_of_all_bursts() {
+        let figures = latency().figures(&[sample(1..=50), sample(51..=100)]);
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figure(&figures, "mean_us"), 50.5);
+        for (column, micros) in [("p50_us", 50.0), ("p90_us", 90.0), ("p99_us", 99.0), ("max_us", 100.0)] {
+            assert!((figure(&figures, column) / micros - 1.0).abs() < 0.002, "{column}");
+        }
+        assert_eq!(figure(&figures, "cpu_us_per_burst"), 101.0);
+        assert_eq!(figure(&figures, "idle_cpu_percent"), 25.0);
+        assert_eq!(figure(&figures, "bursts"), 100.0);
+    }
+
+    #[test]
+    fn the_error_is_that_between_samples() {
+        let same = latency().figures(&[sample([1, 9]), sample([4, 6])]);
+        assert_eq!(figure(&same, "rse_percent"), 0.0);
+        let other = latency().figures(&[sample([1, 1]), sample([3, 3])]);
+        assert_eq!(figure(&other, "rse_percent"), 50.0);
+    }
+
+    #[test]
+    fn no_samples_give_no_figures() {
+        assert!(latency().figures(&[]).iter().all(Option::is_none));
+    }
+}

@@ -1,0 +1,50 @@
+//! Why there is no number.
+
+use std::{fmt, io, time::Duration};
+
+/// Why an executor could not be measured. Ends up in the results in place of numbers.
+#[derive(Debug)]
+pub enum Failure {
+    /// The executor could not be built.
+    Build(String),
+    /// A thread of the measurement itself could not be started.
+    Producer(io::Error),
+    /// A call to give a job to the executor panicked.
+    Submission,
+    /// Jobs were missing and none ended for a while.
+    Stalled {
+        /// Jobs that ran.
+        ran: u64,
+        /// Jobs that should have run.
+        expected: u64,
+        /// How long none ended.
+        patience: Duration,
+    },
+    /// More jobs ran than were given to the executor.
+    Miscounted {
+        /// Jobs that ran.
+        ran: u64,
+        /// Jobs that should have run.
+        expected: u64,
+    },
+    /// The executor did not shut down.
+    Shutdown(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Build(why) => write!(f, "could not be built: {why}"),
+            Failure::Producer(why) => write!(f, "no thread for a producer: {why}"),
+            Failure::Submission => write!(f, "panicked while a job was given to it"),
+            Failure::Stalled { ran, expected, patience } => {
+                let seconds = patience.as_secs_f64();
+                write!(f, "stalled: {ran} of {expected} jobs ran, then none for {seconds} s")
+            }
+            Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),
+            Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,150 @@
+//! The list of executors that can be measured.
+//!
+//! `Executor` is not object safe, and boxing executors would change what is measured. So whoever wants to do something
+//! with an executor chosen at run time passes a [`Visitor`], and is called with the executor's own type.
+
+#[cfg(feature = "published")]
+mod published;
+
+use executors::{
+    Builder, Executor, Fairness, Idle, crossbeam_channel_pool,
+    crossbeam_workstealing_pool::ThreadPool,
+    parker::{self, LargeThreadData, SmallThreadData},
+    threadpool_executor,
+};
+
+/// Builds an executor with that many threads, or says why not.
+pub type Build<E> = fn(usize) -> Result<E, String>;
+
+/// What to do with an executor of any type.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it, with the executor of `entry`, which `build` builds.
+    fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Self::Output;
+}
+
+/// An executor of the list.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name on the command line and in results.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Whether it is measured if none is named.
+    pub by_default: bool,
+    /// The most threads that it can have.
+    pub max_threads: Option<usize>,
+}
+
+/// Writes the list once, as data and as code: [`ENTRIES`] and [`Entry::accept`].
+macro_rules! executors {
+    ($($(#[$on:meta])? $name:literal, $summary:literal, $by_default:expr, $max_threads:expr, $build:expr;)+) => {
+        /// All executors, in the order in which they are listed and measured.
+        pub const ENTRIES: &[Entry] = &[$($(#[$on])? Entry {
+            name: $name,
+            summary: $summary,
+            by_default: $by_default,
+            max_threads: $max_threads,
+        }),+];
+
+        impl Entry {
+            /// Calls `visitor` with this executor.
+            pub fn accept<V: Visitor>(&'static self, visitor: V) -> V::Output {
+                match self.name {
+                    $($(#[$on])? $name => visitor.visit(self, $build),)+
+                    name => unreachable!("{name} is an entry, and all entries are in the list"),
+                }
+            }
+        }
+    };
+}
+
+const BY_DEFAULT: bool = true;
+const ON_REQUEST: bool = false;
+
+executors! {
+    "threadpool", "the crate `threadpool`: one queue behind a lock", BY_DEFAULT, None,
+        |threads| built(threadpool_executor::ThreadPoolExecutor::builder().threads(threads));
+    "channel", "one queue for all workers", BY_DEFAULT, None,
+        |threads| built(crossbeam_channel_pool::ThreadPool::builder().threads(threads));
+    "workstealing", "a queue for each worker, with the default options", BY_DEFAULT, None,
+        |threads| built(ThreadPool::builder().threads(threads));
+    "workstealing-park-timed", "idle workers sleep; fairness by time", ON_REQUEST, None,
+        |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::TIMED));
+    "workstealing-park-counted", "idle workers sleep; fairness by count of jobs", BY_DEFAULT, None,
+        |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::COUNTED));
+    "workstealing-spin-timed", "idle workers never sleep; fairness by time", BY_DEFAULT, None,
+        |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::TIMED));
+    "workstealing-spin-counted", "idle workers never sleep; fairness by count of jobs", ON_REQUEST, None,
+        |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::COUNTED));
+    "workstealing-small", "default options, parker for up to 32 threads", ON_REQUEST, Some(SmallThreadData::MAX_THREADS),
+        |threads| built(ThreadPool::builder().threads(threads).parker(parker::small()));
+    "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, Some(LargeThreadData::MAX_THREADS),
+        |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
+    "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, None,
+        |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
+    #[cfg(feature = "published")]
+    "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, None,
+        |threads| Ok(published::threadpool(threads));
+    #[cfg(feature = "published")]
+    "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, None,
+        |threads| Ok(published::channel(threads));
+    #[cfg(feature = "published")]
+    "published-workstealing", "executors 0.10.0: `workstealing` for up to 32 threads", ON_REQUEST, Some(32),
+        |threads| Ok(published::workstealing(threads));
+}
+
+impl Entry {
+    /// The executor called `name`.
+    pub fn named(name: &str) -> Option<&'static Entry> {
+        ENTRIES.iter().find(|entry| entry.name == name)
+    }
+
+    /// Whether it can have that many `threads`.
+    pub fn takes(&self, threads: usize) -> bool {
+        self.max_threads.is_none_or(|max| threads <= max)
+    }
+}
+
+fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, String> {
+    builder.build().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: HashSet<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        assert_eq!(names.len(), ENTRIES.len());
+        for entry in ENTRIES {
+            assert_eq!(Entry::named(entry.name).expect("listed").name, entry.name);
+        }
+        assert!(Entry::named("no-such").is_none());
+    }
+
+    #[test]
+    fn every_entry_builds_what_runs_jobs_and_shuts_down() {
+        struct RunOne;
+
+        impl Visitor for RunOne {
+            type Output = ();
+
+            fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) {
+                let executor = build(2).expect(entry.name);
+                let (sender, receiver) = std::sync::mpsc::channel();
+                executor.execute(move || sender.send(entry.name).expect("the test waits"));
+                assert_eq!(receiver.recv(), Ok(entry.name));
+                executor.shutdown().expect(entry.name);
+            }
+        }
+
+        for entry in ENTRIES {
+            entry.accept(RunOne);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The executors of the published version 0.10.0, as executors of this version.
+
+use executors::{CanExecute, Executor};
+use executors_published::{
+    Executor as PublishedExecutor, crossbeam_channel_pool, crossbeam_workstealing_pool,
+    parker::{SmallThreadData, StaticParker},
+    threadpool_executor::ThreadPoolExecutor,
+};
+
+/// Passes on to the method of the same name.
+#[derive(Debug, Clone)]
+pub(super) struct Published<E>(E);
+
+impl<E: PublishedExecutor> CanExecute for Published<E> {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        self.0.execute_job(job);
+    }
+}
+
+impl<E: PublishedExecutor> Executor for Published<E> {
+    fn execute<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.0.execute(job);
+    }
+
+    fn shutdown_async(&self) {
+        self.0.shutdown_async();
+    }
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        self.0.shutdown_borrowed()
+    }
+}
+
+pub(super) fn threadpool(threads: usize) -> Published<ThreadPoolExecutor> {
+    Published(ThreadPoolExecutor::new(threads))
+}
+
+pub(super) fn channel(threads: usize) -> Published<crossbeam_channel_pool::ThreadPool> {
+    Published(crossbeam_channel_pool::ThreadPool::new(threads))
+}
+
+pub(super) fn workstealing(
+    threads: usize,
+) -> Published<crossbeam_workstealing_pool::ThreadPool<StaticParker<SmallThreadData>>> {
+    Published(crossbeam_workstealing_pool::small_pool(threads))
+}

@@ -1,0 +1,122 @@
+//! One run of one experiment, from the command line to the results.
+
+use crate::{
+    cli::Options,
+    clock::{Clock, WallClock},
+    environment::Environment,
+    experiment::Experiment,
+    record::{Preamble, Record, records},
+    registry::ENTRIES,
+    sampler::{Pace, Series, Stopped, sample},
+    sink::{CsvFile, Progress, Sink, Terminal, error, warning},
+    subject::Enlist,
+};
+use std::{io, time::SystemTime};
+
+/// How a run ended that began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All was measured and written.
+    Done,
+    /// An executor failed, or results could not be written. It has been said which and why.
+    Failed,
+}
+
+/// Runs `experiment` with `options`, where `rse` percent is precise enough unless they say otherwise.
+///
+/// # Errors
+///
+/// If the options cannot be followed: a line that says why. Nothing has been measured then.
+pub fn run<X>(mut experiment: X, options: &Options, rse: f64) -> Result<Outcome, String>
+where
+    X: Experiment,
+    X::Turn: 'static,
+{
+    let clock = WallClock::start();
+    let environment = Environment::now();
+    let (pace, entries) = (options.sampling.pace(rse)?, options.entries()?);
+    let mut sinks = sinks(&experiment, options)?;
+    environment.doubts(options.threads).iter().for_each(|doubt| warning(doubt));
+
+    let threads = options.threads;
+    let subjects: Vec<_> = entries.iter().map(|entry| entry.accept(Enlist::<X::Turn>::new(threads))).collect();
+    let mut progress = Progress::new(pace.budget);
+    progress.doing("trying out how long a sample takes");
+    experiment.fit(&pace, &subjects);
+
+    let preamble = preamble(&experiment, environment);
+    let begun = progress.aside(|| each(&mut sinks, |sink| sink.begin(&preamble)));
+    let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut progress);
+    progress.clear();
+
+    let records = records(&experiment, &series);
+    let remark = remark(&pace, &series, stopped, clock.now().as_secs_f64());
+    let ended = each(&mut sinks, |sink| sink.end(&preamble, &records, &remark));
+    let measured = !tell_failures(&records);
+    Ok(if begun && ended && measured { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Lists the executors.
+pub fn list() -> Outcome {
+    let mut text = "executors; those with * are measured if none is named\n".to_owned();
+    for entry in ENTRIES {
+        let mark = if entry.by_default { '*' } else { ' ' };
+        text += &format!("{mark} {:27}{}\n", entry.name, entry.summary);
+    }
+    let written = each(&mut [Terminal::new(io::stdout())], |terminal| terminal.write(&text));
+    if written { Outcome::Done } else { Outcome::Failed }
+}
+
+fn sinks<X: Experiment>(experiment: &X, options: &Options) -> Result<Vec<Box<dyn Sink>>, String> {
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(io::stdout()))];
+    if let Some(path) = &options.output_csv {
+        sinks.push(Box::new(CsvFile::open(path, &experiment.settings(), experiment.metrics())?));
+    }
+    Ok(sinks)
+}
+
+fn preamble<X: Experiment>(experiment: &X, environment: Environment) -> Preamble {
+    Preamble {
+        time: SystemTime::now(),
+        environment,
+        experiment: experiment.name(),
+        settings: experiment.settings(),
+        description: experiment.description(),
+        metrics: experiment.metrics(),
+    }
+}
+
+/// Does `step` with every sink, also if one of them fails; tells why and returns whether all succeeded.
+fn each<S>(sinks: &mut [S], mut step: impl FnMut(&mut S) -> io::Result<()>) -> bool {
+    let mut succeeded = true;
+    for sink in sinks {
+        if let Err(why) = step(sink) {
+            error(&format!("results could not be written: {why}"));
+            succeeded = false;
+        }
+    }
+    succeeded
+}
+
+/// Why sampling stopped, for people.
+fn remark(pace: &Pace, series: &[Series], stopped: Stopped, seconds: f64) -> String {
+    let samples = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+    let (target, budget) = (pace.target * 100.0, pace.budget.as_secs_f64());
+    let why = match stopped {
+        Stopped::Precise => format!("the RSE of each executor is at most {target} %"),
+        Stopped::Budget => format!("another round would exceed the budget of {budget} s"),
+        Stopped::Enough => "no more are allowed".to_owned(),
+        Stopped::NothingLeft => "every executor failed".to_owned(),
+    };
+    format!("Stopped after {seconds:.1} s with {samples} samples of each executor, as {why}.")
+}
+
+/// Says on stderr whether executors failed, and returns it.
+fn tell_failures(records: &[Record]) -> bool {
+    let failed: Vec<&str> =
+        records.iter().filter(|record| record.outcome.is_err()).map(|record| record.executor).collect();
+    if !failed.is_empty() {
+        error(&format!("{} of {} executors failed: {}", failed.len(), records.len(), failed.join(", ")));
+    }
+    !failed.is_empty()
+}

@@ -1,0 +1,120 @@
+//! How many jobs, in which shape.
+
+use super::Labour;
+
+/// A number of chains of jobs, and who starts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    producers: usize,
+    messages: u64,
+    amplification: u64,
+    labour: Labour,
+}
+
+impl Load {
+    /// A load of `producers` threads that start `messages` chains each, where the first job of a chain has
+    /// `amplification` successors.
+    ///
+    /// `None` if there would be nothing to run, or more jobs than a `u64` can count.
+    pub fn new(producers: usize, messages: u64, amplification: u64, labour: Labour) -> Option<Self> {
+        let chains = u64::try_from(producers).ok()?.checked_mul(messages)?;
+        let jobs = chains.checked_mul(amplification.checked_add(1)?)?;
+        (jobs > 0).then_some(Load { producers, messages, amplification, labour })
+    }
+
+    /// Threads that give jobs from outside.
+    pub fn producers(&self) -> usize {
+        self.producers
+    }
+
+    /// Chains that each producer starts.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Jobs that each chain has beyond its first.
+    pub fn amplification(&self) -> u64 {
+        self.amplification
+    }
+
+    /// What each job does.
+    pub fn labour(&self) -> Labour {
+        self.labour
+    }
+
+    /// Chains of all producers.
+    pub fn chains(&self) -> u64 {
+        self.producers as u64 * self.messages
+    }
+
+    /// Jobs of all chains: those from outside and those from inside.
+    pub fn jobs(&self) -> u64 {
+        self.chains() * (self.amplification + 1)
+    }
+
+    /// A load of the same shape with about `jobs` jobs, never more than this one has.
+    ///
+    /// Shortens the chains first, but not below a length at which the jobs from outside are 1 % of all; then takes chains
+    /// away, but leaves 16 for each of `threads`, so that no worker runs out of jobs earlier than it would have. What is
+    /// left then may be more than asked for.
+    pub fn shrunk_to(&self, jobs: u64, threads: usize) -> Self {
+        const LONG_CHAIN: u64 = 100;
+        const CHAINS_PER_THREAD: u64 = 16;
+        let producers = self.producers as u64;
+        let shortest = self.amplification.min(LONG_CHAIN);
+        let fewest = (CHAINS_PER_THREAD * threads as u64).div_ceil(producers).min(self.messages);
+
+        let amplification = (jobs / self.chains()).saturating_sub(1).clamp(shortest, self.amplification);
+        let messages = (jobs / (amplification + 1) / producers).clamp(fewest, self.messages);
+        Load { messages, amplification, ..*self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(producers: usize, messages: u64, amplification: u64) -> Load {
+        Load::new(producers, messages, amplification, Labour::default()).expect("countable")
+    }
+
+    #[test]
+    fn counts_the_jobs_from_outside_and_from_inside() {
+        assert_eq!(load(2, 10_000_000, 1).jobs(), 40_000_000);
+        assert_eq!(load(2, 1000, 50_000).jobs(), 100_002_000);
+        assert_eq!(load(3, 7, 0).jobs(), 21);
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_counted() {
+        assert_eq!(Load::new(0, 1, 1, Labour::default()), None);
+        assert_eq!(Load::new(1, 0, 1, Labour::default()), None);
+        assert_eq!(Load::new(2, u64::MAX, 0, Labour::default()), None);
+        assert_eq!(Load::new(1, 1, u64::MAX, Labour::default()), None);
+        assert_eq!(Load::new(1, 1 << 32, 1 << 32, Labour::default()), None);
+    }
+
+    #[test]
+    fn shrinks_short_chains_by_taking_some_away() {
+        let shrunk = load(2, 10_000_000, 1).shrunk_to(400_000, 4);
+        assert_eq!((shrunk.messages(), shrunk.amplification()), (100_000, 1));
+    }
+
+    #[test]
+    fn shrinks_long_chains_by_shortening_them() {
+        let shrunk = load(2, 1000, 50_000).shrunk_to(400_000, 4);
+        assert_eq!((shrunk.messages(), shrunk.amplification()), (1000, 199));
+    }
+
+    #[test]
+    fn shrinks_no_further_than_the_shape_allows() {
+        let shrunk = load(2, 1000, 50_000).shrunk_to(1, 4);
+        assert_eq!((shrunk.messages(), shrunk.amplification()), (32, 100));
+        assert_eq!(load(2, 3, 1).shrunk_to(1, 4), load(2, 3, 1));
+    }
+
+    #[test]
+    fn never_grows() {
+        assert_eq!(load(2, 1000, 50).shrunk_to(u64::MAX, 4), load(2, 1000, 50));
+    }
+}

@@ -1,0 +1,300 @@
+//! Running loads on an executor: chains of jobs that hand on a baton.
+//!
+//! # Why there is a raw pointer here
+//!
+//! A job must be `'static`, and must reach the executor to give its successor to it. The safe ways to do that cost a
+//! write to shared memory in every job: an `Arc` that is cloned and dropped at each hop bounces its counter between all
+//! workers, which on a fast pool takes longer than all the rest. So a baton points to the [`Track`], and the relay
+//! guarantees that this is alive: it frees the track only when all producers have left and [`Score`] has counted all jobs.
+//! A job is counted after it has touched the track for the last time. If jobs are missing, the track is never freed.
+
+use super::{
+    labour::{Labour, labour},
+    load::Load,
+    score::{self, Score},
+};
+use crate::{clock::cpu_time, failure::Failure};
+use executors::Executor;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr::NonNull,
+    sync::{Arc, Barrier},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// Runs loads on one executor.
+pub struct Relay<E> {
+    track: NonNull<Track<E>>,
+    score: Arc<Score>,
+    /// Whether batons or producers may exist that point to the track.
+    in_use: bool,
+    patience: Duration,
+}
+
+/// What all jobs of a relay have in common.
+struct Track<E> {
+    executor: E,
+    labour: Labour,
+    score: Arc<Score>,
+}
+
+/// What a job of a chain hands on to the next.
+struct Baton<E> {
+    track: NonNull<Track<E>>,
+    hops_left: u64,
+}
+
+/// One load that was run.
+#[derive(Debug, Clone, Copy)]
+pub struct Burst {
+    /// From the first submission to the end of the last job.
+    pub wall: Duration,
+    /// CPU time that the process used meanwhile.
+    pub cpu: Option<Duration>,
+    /// How long the executor had nothing to do before.
+    pub idle: Duration,
+    /// CPU time that the process used meanwhile.
+    pub idle_cpu: Option<Duration>,
+}
+
+impl<E: Executor + Sync + 'static> Relay<E> {
+    /// A relay on `executor`, whose jobs do `labour`. Jobs that do not end within `patience` of each other are stalled.
+    pub fn new(executor: E, labour: Labour, patience: Duration) -> Self {
+        let score = Arc::new(Score::default());
+        let track = Box::new(Track { executor, labour, score: Arc::clone(&score) });
+        Relay { track: NonNull::from(Box::leak(track)), score, in_use: false, patience }
+    }
+
+    /// Leaves the executor idle for `pause`, then runs `load` on it.
+    ///
+    /// Producers are started before the pause and wait at a gate. The clock starts when the first of them is through.
+    ///
+    /// # Errors
+    ///
+    /// If not every job of the load ran. The relay must not be used any further then.
+    pub fn run(&mut self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
+        assert!(!self.in_use, "a relay that failed cannot be run again");
+        self.in_use = true;
+        let burst = self.try_run(load, pause);
+        if burst.is_ok() {
+            self.in_use = false;
+        } else {
+            // Lets workers that wait or spin go, which would otherwise be in the way of what is measured next.
+            // SAFETY: The track is freed in `finish` only, which takes the relay.
+            unsafe { self.track.as_ref() }.executor.shutdown_async();
+        }
+        burst
+    }
+
+    fn try_run(&self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
+        self.score.announce(load.jobs(), load.chains());
+        let gate = Arc::new(Barrier::new(load.producers() + 1));
+        let producers = self.line_up(load, &gate)?;
+
+        let (idle_since, idle_cpu) = (Instant::now(), cpu_time());
+        thread::sleep(pause);
+        let (idle, cpu) = (idle_since.elapsed(), cpu_time());
+
+        gate.wait();
+        let ended = self.score.wait(Instant::now(), self.patience)?;
+        let cpu_ended = cpu_time();
+
+        let started: Vec<Instant> =
+            producers.into_iter().map(JoinHandle::join).collect::<Result<_, _>>().map_err(|_| Failure::Submission)?;
+        let started = started.into_iter().min().unwrap_or(ended);
+        Ok(Burst {
+            wall: ended.saturating_duration_since(started),
+            cpu: difference(cpu_ended, cpu),
+            idle,
+            idle_cpu: difference(cpu, idle_cpu),
+        })
+    }
+
+    /// Starts the producers, each of which returns when it was let through the gate.
+    fn line_up(&self, load: &Load, gate: &Arc<Barrier>) -> Result<Vec<JoinHandle<Instant>>, Failure> {
+        let messages = load.messages();
+        (0..load.producers())
+            .map(|_| {
+                let (gate, score) = (Arc::clone(gate), Arc::clone(&self.score));
+                let baton = Baton { track: self.track, hops_left: load.amplification() };
+                let produce = move || {
+                    gate.wait();
+                    let start = Instant::now();
+                    if catch_unwind(AssertUnwindSafe(|| baton.start(messages))).is_err() {
+                        score.give_up();
+                    }
+                    start
+                };
+                thread::Builder::new().name("producer".to_owned()).spawn(produce).map_err(Failure::Producer)
+            })
+            .collect()
+    }
+
+    /// Shuts the executor down and checks the count once more.
+    ///
+    /// # Errors
+    ///
+    /// If the executor does not shut down, or has run more jobs than it was given.
+    pub fn finish(self) -> Result<(), Failure> {
+        assert!(!self.in_use, "a relay that failed cannot be finished");
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: since `in_use` was set, all
+        // producers were joined, and every job was counted, which is the last thing it does and does not touch the track.
+        // The counting of each happened before `wait` returned (Release and Acquire on the tallies).
+        let track = unsafe { Box::from_raw(self.track.as_ptr()) };
+        track.executor.shutdown().map_err(Failure::Shutdown)?;
+        self.score.verify()
+    }
+}
+
+impl<E: Executor + Sync + 'static> Baton<E> {
+    /// Starts `chains` chains from outside.
+    fn start(self, chains: u64) {
+        // SAFETY: The relay keeps the track until this producer has been joined.
+        let track = unsafe { self.track.as_ref() };
+        for _ in 0..chains {
+            track.executor.execute(move || self.run());
+        }
+    }
+
+    /// One job.
+    fn run(self) {
+        let ends_chain = self.hops_left == 0;
+        // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. Only if it was not
+        // counted, the track is used once more.
+        let track = unsafe { self.track.as_ref() };
+        labour(track.labour.pre);
+        if !ends_chain {
+            let next = Baton { track: self.track, hops_left: self.hops_left - 1 };
+            track.executor.execute(move || next.run());
+        }
+        labour(track.labour.post);
+        let score = Arc::as_ptr(&track.score);
+        if !score::count_job(score, ends_chain) {
+            score::sit_down(&track.score);
+            score::count_job(score, ends_chain);
+        }
+    }
+}
+
+impl<E> Clone for Baton<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Baton<E> {}
+
+// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Labour` and
+// `Arc<Score>` are `Sync`.
+unsafe impl<E: Sync> Send for Baton<E> {}
+
+fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
+    Some(later?.saturating_sub(earlier?))
+}
+
+impl<E> fmt::Debug for Relay<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Relay").field("score", &self.score).field("in_use", &self.in_use).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::CHAINS_COUNTED_DOWN;
+    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool, run_now::RunNowExecutor};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(50);
+
+    /// Does with every hundredth job what `fault` says, and runs the others on a pool.
+    #[derive(Clone)]
+    struct Faulty {
+        pool: ThreadPool,
+        jobs: Arc<AtomicUsize>,
+        fault: fn(Box<dyn FnOnce() + Send>),
+    }
+
+    impl Faulty {
+        fn new(fault: fn(Box<dyn FnOnce() + Send>)) -> Self {
+            Faulty { pool: ThreadPool::new(2), jobs: Arc::default(), fault }
+        }
+    }
+
+    impl CanExecute for Faulty {
+        fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+            if self.jobs.fetch_add(1, Ordering::Relaxed) % 100 == 99 {
+                (self.fault)(job);
+            } else {
+                self.pool.execute_job(job);
+            }
+        }
+    }
+
+    impl Executor for Faulty {
+        fn shutdown_async(&self) {
+            self.pool.shutdown_async();
+        }
+
+        fn shutdown_borrowed(&self) -> Result<(), String> {
+            self.pool.shutdown_borrowed().and(Err("too lazy".to_owned()))
+        }
+    }
+
+    fn load(producers: usize, messages: u64, amplification: u64) -> Load {
+        Load::new(producers, messages, amplification, Labour { pre: 3, post: 3 }).expect("countable")
+    }
+
+    #[test]
+    fn runs_every_job_of_loads_of_all_shapes() {
+        let mut relay = Relay::new(ThreadPool::new(3), Labour::default(), LONG);
+        for load in [load(1, 1, 0), load(3, 50, 0), load(1, 1, 500), load(2, 20, 20), load(2, CHAINS_COUNTED_DOWN, 1)] {
+            let burst = relay.run(&load, Duration::ZERO).expect("every job ran");
+            assert!(burst.wall > Duration::ZERO);
+        }
+        relay.finish().expect("no job ran twice");
+    }
+
+    #[test]
+    fn runs_on_executors_that_use_the_thread_of_the_caller() {
+        let mut relay = Relay::new(RunNowExecutor::new(), Labour::default(), LONG);
+        relay.run(&load(2, 100, 10), Duration::ZERO).expect("every job ran");
+        relay.finish().expect("no job ran twice");
+    }
+
+    #[test]
+    fn measures_the_pause_apart_from_the_burst() {
+        let mut relay = Relay::new(ThreadPool::new(1), Labour::default(), LONG);
+        let burst = relay.run(&load(1, 1, 0), SHORT).expect("every job ran");
+        assert!(burst.idle >= SHORT);
+        relay.finish().expect("no job ran twice");
+    }
+
+    #[test]
+    fn a_lost_job_is_a_failure_and_not_a_number() {
+        for load in [load(1, 300, 1), load(2, CHAINS_COUNTED_DOWN, 1)] {
+            let mut relay = Relay::new(Faulty::new(drop), Labour::default(), SHORT);
+            let failure = relay.run(&load, Duration::ZERO).expect_err("jobs were dropped");
+            assert!(
+                matches!(failure, Failure::Stalled { ran, expected, .. } if ran < expected && expected == load.jobs())
+            );
+        }
+    }
+
+    #[test]
+    fn a_panicking_executor_is_a_failure() {
+        let mut relay = Relay::new(Faulty::new(|_| panic!("as the test wants it")), Labour::default(), LONG);
+        let failure = relay.run(&load(1, 300, 0), Duration::ZERO).expect_err("the producer panicked");
+        assert!(matches!(failure, Failure::Submission));
+    }
+
+    #[test]
+    fn a_failed_shutdown_is_a_failure() {
+        let mut relay = Relay::new(Faulty::new(|job| job()), Labour::default(), LONG);
+        relay.run(&load(1, 300, 1), Duration::ZERO).expect("every job ran");
+        assert!(matches!(relay.finish(), Err(Failure::Shutdown(why)) if why == "too lazy"));
+    }
+}

@@ -1,0 +1,305 @@
+//! Counting the jobs of a relay, and noticing the last one. The parent module says how and why so.
+
+use crate::failure::Failure;
+use crossbeam_utils::CachePadded;
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// From how many chains on nobody counts them down.
+///
+/// Counting down moves the cache line of that number to another core for most chains, which takes tens of nanoseconds
+/// where cores do not share a first-level cache: of no account in a burst of a millisecond that is mostly waking up, but a
+/// large part of the time of short chains on a fast pool.
+pub const CHAINS_COUNTED_DOWN: u64 = 10_000;
+
+/// The waiting thread looks at the tallies no more often than this.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(50);
+
+/// And no less often than this, as it also looks for stalls.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Jobs that one thread has ended. Only that thread writes to it.
+type Tally = CachePadded<AtomicU64>;
+
+/// The count of all jobs of one relay.
+#[derive(Debug, Default)]
+pub(super) struct Score {
+    /// Read by every job, written a few times a burst.
+    rules: CachePadded<Rules>,
+    /// Chains that have not ended. Written at the end of every chain, if chains are counted down.
+    chains_left: CachePadded<AtomicU64>,
+    books: Mutex<Books>,
+    something_happened: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Rules {
+    /// Whether chains are counted down in this burst.
+    count_down: AtomicBool,
+    /// Whether all chains have ended, so that the end of each further job may be the end of the burst.
+    closing: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    /// The tally of each thread that has ever run a job of this relay.
+    tallies: Vec<Arc<Tally>>,
+    /// What their sum was before the present burst.
+    before: u64,
+    /// What it will be after it.
+    expected: u64,
+    /// When it became so, if that has been seen.
+    ended: Option<Instant>,
+    /// Whether it never will, as jobs could not be submitted.
+    given_up: bool,
+}
+
+impl Books {
+    /// Jobs that have ended since the relay began.
+    ///
+    /// Acquire pairs with the Release in `Seat::count_job`: everything that the counted jobs did has happened.
+    fn total(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.load(Ordering::Acquire)).sum()
+    }
+}
+
+impl Score {
+    /// Announces a burst of `jobs` in `chains`. All jobs of earlier bursts must have been counted.
+    pub(super) fn announce(&self, jobs: u64, chains: u64) {
+        let mut books = self.lock();
+        books.before = books.expected;
+        books.expected += jobs;
+        books.ended = None;
+        // Relaxed: whoever runs a job of this burst got it through the start gate and a queue, after these stores.
+        self.rules.count_down.store(chains < CHAINS_COUNTED_DOWN, Ordering::Relaxed);
+        self.rules.closing.store(false, Ordering::Relaxed);
+        self.chains_left.store(chains, Ordering::Relaxed);
+    }
+
+    /// Waits for the last job of the burst that began at `start`, and returns when that ended.
+    pub(super) fn wait(&self, start: Instant, patience: Duration) -> Result<Instant, Failure> {
+        let mut books = self.lock();
+        let mut progress = (books.before, start);
+        loop {
+            let (ran, now) = (books.total(), Instant::now());
+            if ran >= books.expected {
+                return self.verified(&books).map(|()| books.ended.unwrap_or(now));
+            }
+            if books.given_up {
+                return Err(Failure::Submission);
+            }
+            if ran > progress.0 {
+                progress = (ran, now);
+            } else if now.duration_since(progress.1) > patience {
+                return Err(Failure::Stalled {
+                    ran: ran - books.before,
+                    expected: books.expected - books.before,
+                    patience,
+                });
+            }
+            let pause = self.pause(&books, ran, now.duration_since(start));
+            books = self.something_happened.wait_timeout(books, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Tells the waiting thread that not all jobs of this burst will be given to the executor.
+    pub(super) fn give_up(&self) {
+        self.lock().given_up = true;
+        self.something_happened.notify_one();
+    }
+
+    /// Checks that neither more nor fewer jobs ran than announced, when none can be on its way any more.
+    pub(super) fn verify(&self) -> Result<(), Failure> {
+        self.verified(&self.lock())
+    }
+
+    fn verified(&self, books: &Books) -> Result<(), Failure> {
+        let (ran, expected) = (books.total(), books.expected);
+        if ran == expected { Ok(()) } else { Err(Failure::Miscounted { ran, expected }) }
+    }
+
+    /// How long the waiting thread may sleep.
+    fn pause(&self, books: &Books, ran: u64, elapsed: Duration) -> Duration {
+        if self.rules.closing.load(Ordering::Relaxed) {
+            SHORTEST_PAUSE
+        } else if self.rules.count_down.load(Ordering::Relaxed) {
+            LONGEST_PAUSE
+        } else {
+            unwoken_pause(ran - books.before, books.expected - ran, elapsed)
+        }
+    }
+
+    /// All chains have ended, and so has the caller's job: stops the clock if it was the last. The waiting thread is woken
+    /// in any case, for there is one thing that the workers can miss: two jobs end at the same time, and neither sees the
+    /// other's tally, as both sit in a store buffer.
+    #[cold]
+    fn close(&self) {
+        let mut books = self.lock();
+        if books.total() == books.expected {
+            books.ended.get_or_insert_with(Instant::now);
+        }
+        drop(books);
+        self.something_happened.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long to sleep if nobody will wake the sleeper, when `done` jobs took `elapsed` and some are `left`: half of the time
+/// that these should take, as one should not sleep past the end. At first that is a wild guess, so no longer than half of
+/// the time that it is based on.
+fn unwoken_pause(done: u64, left: u64, elapsed: Duration) -> Duration {
+    let seconds = elapsed.as_secs_f64() * (left as f64 / done as f64).min(1.0) / 2.0;
+    Duration::from_secs_f64(seconds.min(LONGEST_PAUSE.as_secs_f64())).max(SHORTEST_PAUSE)
+}
+
+/// A thread's place at a score.
+#[derive(Debug)]
+struct Seat {
+    score: Arc<Score>,
+    tally: Arc<Tally>,
+}
+
+thread_local! {
+    static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
+}
+
+/// Gives this thread a place at `score`, in exchange for the one that it has.
+#[cold]
+pub(super) fn sit_down(score: &Arc<Score>) {
+    SEAT.set(Some(Seat::at(score)));
+}
+
+/// Counts one job that has ended on this thread, if the thread has a place at `score`; returns whether it has.
+///
+/// A job does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in common
+/// may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
+pub(super) fn count_job(score: *const Score, ends_chain: bool) -> bool {
+    SEAT.with_borrow(|seat| match seat {
+        Some(seat) if Arc::as_ptr(&seat.score) == score => {
+            seat.count_job(ends_chain);
+            true
+        }
+        _ => false,
+    })
+}
+
+impl Seat {
+    fn at(score: &Arc<Score>) -> Self {
+        let tally = Arc::<Tally>::default();
+        score.lock().tallies.push(Arc::clone(&tally));
+        Seat { score: Arc::clone(score), tally }
+    }
+
+    /// Nothing is written to the score after the tally: the next burst may be announced as soon as the tallies add up.
+    fn count_job(&self, ends_chain: bool) {
+        let Score { rules, chains_left, .. } = &*self.score;
+        // AcqRel: closing begins after the end of every chain.
+        if ends_chain && rules.count_down.load(Ordering::Relaxed) && chains_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            rules.closing.store(true, Ordering::SeqCst);
+        }
+        // Release pairs with the Acquire in `Books::total`.
+        self.tally.store(self.tally.load(Ordering::Relaxed) + 1, Ordering::Release);
+        // SeqCst, though it cannot close the gap that `Score::close` tells of without a fence here, keeps it short.
+        if rules.closing.load(Ordering::SeqCst) {
+            self.score.close();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    fn count_jobs(score: &Arc<Score>, jobs: u64) {
+        for _ in 0..jobs {
+            if !count_job(Arc::as_ptr(score), true) {
+                sit_down(score);
+                assert!(count_job(Arc::as_ptr(score), true));
+            }
+        }
+    }
+
+    #[test]
+    fn adds_up_what_the_threads_counted() {
+        for chains in [30, CHAINS_COUNTED_DOWN * 3] {
+            let score = Arc::new(Score::default());
+            for _burst in 0..2 {
+                score.announce(chains, chains);
+                let start = Instant::now();
+                thread::scope(|scope| {
+                    for _ in 0..3 {
+                        scope.spawn(|| count_jobs(&score, chains / 3));
+                    }
+                    assert!(score.wait(start, Duration::from_secs(60)).expect("all were counted") >= start);
+                });
+                score.verify().expect("and no more");
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_job_is_a_stall() {
+        for chains in [2, CHAINS_COUNTED_DOWN] {
+            let score = Arc::new(Score::default());
+            score.announce(chains, chains);
+            count_jobs(&score, chains - 1);
+            let failure = score.wait(Instant::now(), PATIENCE).expect_err("one is missing");
+            assert!(
+                matches!(failure, Failure::Stalled { ran, expected, .. } if ran == chains - 1 && expected == chains)
+            );
+        }
+    }
+
+    #[test]
+    fn looks_more_often_at_the_beginning_and_at_the_end() {
+        let second = Duration::from_secs(1);
+        assert_eq!(unwoken_pause(0, 100, Duration::ZERO), SHORTEST_PAUSE);
+        assert_eq!(unwoken_pause(0, 100, second / 100), second / 200);
+        assert_eq!(unwoken_pause(1, 99, second / 100), second / 200);
+        assert_eq!(unwoken_pause(50, 50, second), LONGEST_PAUSE);
+        assert_eq!(unwoken_pause(99, 1, second), Duration::from_secs_f64(1.0 / 198.0));
+        assert_eq!(unwoken_pause(1_000_000, 1, second), SHORTEST_PAUSE);
+    }
+
+    #[test]
+    fn giving_up_ends_the_waiting() {
+        let score = Arc::new(Score::default());
+        score.announce(2, 2);
+        score.give_up();
+        assert!(matches!(score.wait(Instant::now(), Duration::MAX), Err(Failure::Submission)));
+    }
+
+    #[test]
+    fn a_surplus_job_is_noticed() {
+        let score = Arc::new(Score::default());
+        score.announce(2, 2);
+        count_jobs(&score, 2);
+        score.wait(Instant::now(), PATIENCE).expect("two of two");
+        count_jobs(&score, 1);
+        assert!(matches!(score.verify(), Err(Failure::Miscounted { ran: 3, expected: 2 })));
+    }
+
+    #[test]
+    fn a_thread_can_change_seats() {
+        let (first, second) = (Arc::new(Score::default()), Arc::new(Score::default()));
+        first.announce(2, 2);
+        second.announce(1, 1);
+        count_jobs(&first, 1);
+        count_jobs(&second, 1);
+        count_jobs(&first, 1);
+        first.verify().expect("two");
+        second.verify().expect("one");
+    }
+}

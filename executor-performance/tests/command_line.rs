@@ -1,0 +1,313 @@
+//! The program as its users meet it: arguments in, text, files and an exit code out.
+//!
+//! Loads are tiny and nothing here depends on how long anything takes.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+/// Keeps a run short, whatever it measures.
+const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
+
+const BY_DEFAULT: [&str; 5] =
+    ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_executor-performance"))
+}
+
+fn run(line: &str) -> Output {
+    program().args(line.split_whitespace()).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+/// Runs `line`, which must succeed, and returns what it wrote to stdout.
+fn measured(line: &str) -> String {
+    let output = run(line);
+    assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// Runs `line`, which must be refused in one line before anything is measured, and returns that line.
+fn refused(line: &str) -> String {
+    let output = run(line);
+    let complaint = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{line}: {complaint}");
+    assert_eq!(stdout(&output), "", "{line}");
+    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{line}: {complaint}");
+    complaint
+}
+
+/// Names of executors that have a line in the (first) table of `text`, in order.
+fn executors_in(text: &str) -> Vec<&str> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("executor ")).skip(2);
+    rows.take_while(|line| !line.is_empty()).map(|line| line.split(' ').next().expect("a name")).collect()
+}
+
+/// A path for a file of the test `name`, where there is none.
+fn fresh_file(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.csv", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn measures_throughput_with_low_and_high_amplification() {
+    for line in [
+        "-t 2 -p 2 -m 100 -a 1 throughput --pre 100 --post 100",
+        "-t 1 -p 2 -m 10 -a 50 throughput --pre 100 --post 100",
+        "--threads 2 --producers 2 --messages 100 --message-amplification 1 throughput --pre-work 100 --post-work 100",
+        "throughput -t 2 -p 1 -m 100 -a 0",
+    ] {
+        let text = measured(&format!("{BRIEF} {line}"));
+        assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
+        assert!(text.contains("M jobs/s") && text.contains("ns/job"), "{text}");
+    }
+}
+
+#[test]
+fn counts_the_jobs_from_outside_and_from_inside() {
+    let text = measured(&format!("{BRIEF} -p 2 -m 30 -a 4 -e channel throughput"));
+    assert!(text.contains("2 x 30 x (1 + 4) = 300 jobs"), "{text}");
+}
+
+#[test]
+fn measures_latency_with_small_medium_and_large_bursts() {
+    for amplification in [1, 10, 100] {
+        let text = measured(&format!("{BRIEF} -t 2 -p 1 -m 10 -a {amplification} latency -s 1"));
+        assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
+        for title in ["mean", "p50", "p90", "p99", "max", "RSE", "us/burst", "idle CPU"] {
+            assert!(text.contains(title), "{title} in {text}");
+        }
+    }
+    measured(&format!("{BRIEF} -m 10 latency --sleep-time 1"));
+}
+
+#[test]
+fn skips_the_threadpool_on_request() {
+    for option in ["--skip-tpe", "--skip-threadpool-executor"] {
+        let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));
+        assert_eq!(executors_in(&text), BY_DEFAULT[1..], "{text}");
+    }
+}
+
+#[test]
+fn measures_every_executor_that_it_lists_by_name_and_together() {
+    let list = measured("list");
+    let names: Vec<&str> = list.lines().skip(1).map(|line| line[2..].split(' ').next().expect("a name")).collect();
+    assert!(BY_DEFAULT.iter().all(|name| names.contains(name)), "{list}");
+    assert!(list.lines().all(|line| line.len() <= 80), "{list}");
+
+    let chosen = format!("-e {} -e {}", names[0], names[1..].join(","));
+    assert_eq!(executors_in(&measured(&format!("{BRIEF} -m 10 {chosen} throughput"))), names);
+    assert_eq!(executors_in(&measured(&format!("{BRIEF} -m 10 --executor all throughput"))), names);
+}
+
+#[test]
+fn the_first_block_says_what_was_run_where() {
+    let text = measured(&format!("{BRIEF} -m 10 -e channel throughput --pre 1000"));
+    let line = format!("executor-performance {BRIEF} -m 10 -e channel throughput --pre 1000");
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(&line), "{text}");
+    for part in [env!("CARGO_PKG_VERSION"), "build", "cores", "load average", "1000 units ("] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn helps_everywhere() {
+    for line in ["--help", "-h", "help", "throughput --help", "latency -h", "list --help", "help latency", "--version"]
+    {
+        let output = run(line);
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{line}");
+    }
+    let help = measured("--help");
+    for part in ["Exit codes", "throughput", "latency", "--skip-tpe", "-o, --output-csv", "(1 + amplification)"] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+}
+
+#[test]
+fn refuses_what_makes_no_sense() {
+    for (line, part) in [
+        ("", "subcommand"),
+        ("throughputt", "'throughput'"),
+        ("--no-such-option throughput", "'--no-such-option'"),
+        ("-t 0 throughput", "'0' for '--threads <N>'"),
+        ("-t four throughput", "'four' for '--threads <N>'"),
+        ("-p 0 throughput", "'0' for '--producers <N>'"),
+        ("-m 0 latency", "'0' for '--messages <N>'"),
+        ("-m 1e6 latency", "'1e6' for '--messages <N>'"),
+        ("-a many throughput", "'many' for '--message-amplification <N>'"),
+        ("throughput --pre much", "'much' for '--pre <N>'"),
+        ("latency -s soon", "'soon' for '--sleep-time <MS>'"),
+        ("--budget 0 throughput", "'0' for '--budget <SECONDS>'"),
+        ("--rse -1 throughput", "-1"),
+        ("--min-samples 9 --max-samples 8 throughput", "--max-samples 8"),
+        ("-t 33 -e workstealing-small throughput", "workstealing-small, which can have 32"),
+        ("-t 65 -e workstealing-large throughput", "workstealing-large, which can have 64"),
+        ("-m 18446744073709551615 -a 1 throughput", "more jobs than can be counted"),
+        ("-e threadpool --skip-tpe throughput", "no executor is left"),
+        ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
+    ] {
+        let complaint = refused(line);
+        assert!(complaint.contains(part), "{line}: {complaint}");
+    }
+}
+
+#[test]
+fn an_unknown_executor_is_named_with_all_that_are_known() {
+    let complaint = refused("-e channel,workstealin throughput");
+    for part in ["'workstealin'", "'workstealing'", "threadpool, channel, workstealing,", "all"] {
+        assert!(complaint.contains(part), "{part} in {complaint}");
+    }
+}
+
+#[test]
+fn warns_of_what_makes_numbers_doubtful_and_goes_on() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let output = run(&format!("{BRIEF} -t {} -m 10 -e channel throughput", cores + 1));
+    let warnings = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{warnings}");
+    assert!(warnings.contains(&format!("warning: {} threads on {cores} cores", cores + 1)), "{warnings}");
+    assert_eq!(warnings.contains("DEBUG BUILD"), cfg!(debug_assertions), "{warnings}");
+}
+
+#[test]
+fn draws_nothing_into_a_pipe() {
+    let output = run(&format!("{BRIEF} -m 10 throughput"));
+    for text in [stdout(&output), stderr(&output)] {
+        assert!(!text.contains(['\r', '\x1b']), "{text:?}");
+    }
+}
+
+#[test]
+fn an_executor_that_stalls_is_a_failure_and_not_a_number() {
+    let output = run(&format!("{BRIEF} --patience 0.001 -m 1 -a 0 -e channel throughput --pre 2000000000"));
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(text.contains("FAILED: channel stalled: 0 of "), "{text}");
+    assert!(stderr(&output).contains("error: 1 of 1 executors failed: channel"), "{}", stderr(&output));
+}
+
+#[test]
+fn appends_rows_under_one_header() {
+    let path = fresh_file("append");
+    for (executors, messages) in [("channel", 10), ("channel,workstealing", 20)] {
+        measured(&format!("{BRIEF} -t 2 -m {messages} -e {executors} -o {} throughput --pre 7", path.display()));
+    }
+
+    let mut reader = csv::Reader::from_path(&path).expect("a file");
+    let header = reader.headers().expect("a header").clone();
+    let column = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let cells = |name: &str| rows.iter().map(|row| row[column(name)].to_owned()).collect::<Vec<_>>();
+
+    assert_eq!(cells("executor"), ["channel", "channel", "workstealing"]);
+    assert_eq!(cells("messages_per_producer"), ["10", "20", "20"]);
+    for (name, value) in [
+        ("experiment", "throughput"),
+        ("status", "ok"),
+        ("threads", "2"),
+        ("pre_units", "7"),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("error", ""),
+    ] {
+        assert!(cells(name).iter().all(|cell| cell == value), "{name}: {:?}", cells(name));
+    }
+    for name in ["median_jobs_per_s", "low95_jobs_per_s", "high95_jobs_per_s", "samples", "slowdown_to_best"] {
+        assert!(
+            cells(name).iter().all(|cell| cell.parse::<f64>().is_ok_and(|it| it > 0.0)),
+            "{name}: {:?}",
+            cells(name)
+        );
+    }
+    assert!(cells("time_utc").iter().all(|time| time.len() == "2000-01-01T00:00:00Z".len() && time.ends_with('Z')));
+}
+
+#[test]
+fn rows_of_latency_have_quantiles() {
+    let path = fresh_file("latency");
+    measured(&format!("{BRIEF} -m 10 -e channel --output-csv {} latency -s 1", path.display()));
+    let text = fs::read_to_string(&path).expect("a file");
+    assert!(text.starts_with("time_utc,"), "{text}");
+    assert!(text.contains(",mean_us,p50_us,p90_us,p99_us,max_us,"), "{text}");
+    assert_eq!(text.lines().count(), 2);
+}
+
+#[test]
+fn a_failed_executor_has_a_row_with_the_reason_and_no_figures() {
+    let path = fresh_file("failed");
+    run(&format!("{BRIEF} --patience 0.001 -m 1 -a 0 -e channel -o {} throughput --pre 2000000000", path.display()));
+    let mut reader = csv::Reader::from_path(&path).expect("a file");
+    let header = reader.headers().expect("a header").clone();
+    let row = reader.records().next().expect("a row").expect("whole");
+    for (column, cell) in header.iter().zip(&row) {
+        match column {
+            "status" => assert_eq!(cell, "failed"),
+            "error" => assert!(cell.starts_with("stalled: "), "{cell}"),
+            "median_jobs_per_s" | "cpu_ns_per_job" | "slowdown_to_best" => assert_eq!(cell, "", "{column}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn refuses_a_file_with_other_columns() {
+    let path = fresh_file("columns");
+    for contents in ["a,b,c\n1,2,3\n", "no table at all"] {
+        fs::write(&path, contents).expect("written");
+        let complaint = refused(&format!("-m 10 -o {} throughput", path.display()));
+        assert!(complaint.contains("other columns"), "{complaint}");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), contents);
+    }
+    measured(&format!("{BRIEF} -m 10 -e channel -o {} throughput", fresh_file("columns").display()));
+    assert!(refused(&format!("-m 10 -o {} latency", path.display())).contains("other columns"));
+}
+
+#[test]
+fn completes_the_last_line_of_a_file_before_appending() {
+    let path = fresh_file("line");
+    let line = format!("{BRIEF} -m 10 -e channel -o {} throughput", path.display());
+    measured(&line);
+    let text = fs::read_to_string(&path).expect("a file");
+    fs::write(&path, text.trim_end()).expect("written");
+    measured(&line);
+    assert_eq!(csv::Reader::from_path(&path).expect("a file").records().filter(Result::is_ok).count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_are_a_failure() {
+    let output = run(&format!("{BRIEF} -m 10 -e channel -o /dev/full throughput"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("channel"));
+    assert!(stderr(&output).contains("error: results could not be written"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for line in [format!("{BRIEF} -m 10 -e channel throughput"), "list".to_owned(), "--help".to_owned()] {
+        let mut child = program()
+            .args(line.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("panicked"), "{line}: {}", stderr(&output));
+    }
+}
