@@ -74,7 +74,7 @@ impl<P: Build> Builder<P> {
 
     /// Called on each worker before its first job, with the worker's index.
     ///
-    /// A panic in it is caught and reported like a job's; the worker starts all the same.
+    /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(hook));
         self
@@ -82,7 +82,7 @@ impl<P: Build> Builder<P> {
 
     /// Called on each worker after its last job, with the worker's index.
     ///
-    /// A panic in it is caught and reported like a job's.
+    /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_stop = Some(Arc::new(hook));
         self

@@ -6,6 +6,8 @@
 
 mod handle;
 mod life;
+#[cfg(all(test, loom))]
+mod model;
 mod turn;
 mod worker;
 
@@ -20,21 +22,22 @@ use crate::{
     parker::{Origin, Parker},
     pool::Stats,
     source::Source,
+    sync::{
+        Mutex,
+        atomic::{
+            AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        thread::{self, JoinHandle},
+    },
 };
 use crossbeam_utils::CachePadded;
 use life::Life;
 use std::{
     any::Any,
     fmt,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{
-            AtomicU64,
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
-    },
-    thread::{self, JoinHandle},
+    sync::{Arc, PoisonError},
 };
 use worker::Worker;
 
@@ -279,11 +282,10 @@ where
         }
     }
 
-    /// Counts and reports what a job threw.
+    /// Reports what a job or a hook (`what`) threw.
     #[cold]
-    fn report_panic(&self, seat: usize, payload: &(dyn Any + Send)) {
-        self.seats[seat].meter.job_panicked();
-        let place = format_args!("A job of {} on worker {seat}", self.name());
+    fn report_panic(&self, what: &str, seat: usize, payload: &(dyn Any + Send)) {
+        let place = format_args!("{what} of {} on worker {seat}", self.name());
         containment::report(payload, place, self.options.panic_handler.as_ref());
     }
 

@@ -177,6 +177,18 @@ impl fmt::Display for ShutdownError {
 
 impl Error for ShutdownError {}
 
+impl ShutdownError {
+    /// What the methods of [`Executor`](crate::Executor) say of it.
+    pub(crate) fn into_message(self) -> String {
+        match self {
+            ShutdownError::FromWorker => self.to_string(),
+            ShutdownError::TimedOut { workers, .. } => {
+                format!("Pool failed to shut down in time. {workers} threads remaining.")
+            }
+        }
+    }
+}
+
 /// Why a job's result will never come.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -5,18 +5,21 @@
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
 use crate::{
-    containment::contain,
+    containment::{contain, discard},
     error::{Panic, TaskError},
     local::{self, PoolId},
+    sync::{
+        Mutex, MutexGuard,
+        thread::{self, Thread, ThreadId},
+    },
 };
 use std::{
     fmt,
     future::Future,
     mem,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::Arc,
     task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread, ThreadId},
     time::{Duration, Instant},
 };
 
@@ -216,7 +219,7 @@ where
         match self.take_closure(Stage::Done(Err(why))) {
             Some((closure, waiter)) => {
                 wake(waiter);
-                crate::containment::discard(closure);
+                discard(closure);
                 true
             }
             None => false,
@@ -282,6 +285,8 @@ impl<F: FnOnce() -> T, T> Ticket<F, T> {
     fn redeem(mut self) {
         if let Some(task) = self.0.take() {
             task.run();
+            // If the handle is gone, the result is dropped here, and must not pass for a second panic of the job.
+            discard(task);
         }
     }
 }

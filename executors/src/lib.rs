@@ -66,7 +66,6 @@ mod error;
 pub mod futures_executor;
 mod handle;
 mod job;
-mod ledger;
 mod local;
 mod meter;
 #[cfg(feature = "numa-aware")]
@@ -94,3 +93,8 @@ pub use crate::{
     options::{Fairness, Idle, Placement, THREADS_VARIABLE},
     pool::{Pool, Stats},
 };
+
+/// Keeps the examples of the README true.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

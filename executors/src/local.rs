@@ -4,7 +4,7 @@
 //! long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
 //! and gives it back afterwards.
 
-use crate::job::Job;
+use crate::{job::Job, sync::thread_local};
 use std::{any::Any, cell::Cell, marker::PhantomData, ptr};
 
 /// Tells executors apart: the address of what all handles and workers of one executor share.
@@ -17,6 +17,7 @@ unsafe impl Send for PoolId {}
 unsafe impl Sync for PoolId {}
 
 impl PoolId {
+    #[inline]
     pub(crate) fn of<T>(shared: &T) -> PoolId {
         PoolId(ptr::from_ref(shared).cast())
     }
@@ -48,13 +49,15 @@ thread_local! {
 
 impl<'a> Post<'a> {
     /// A post of the executor `pool`. `worker` is what [`worker_of`] will give back for that pool.
+    #[inline]
     pub(crate) fn new<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: Cell::new(ptr::null()) }
     }
 
     /// Stands at this post until the guard is dropped.
+    #[inline]
     pub(crate) fn enter(&'a self) -> Standing<'a> {
-        self.outer.set(CURRENT.replace(ptr::from_ref(self).cast()));
+        self.outer.set(CURRENT.with(|current| current.replace(ptr::from_ref(self).cast())));
         Standing { post: self, _thread: PhantomData }
     }
 }
@@ -66,33 +69,39 @@ pub(crate) struct Standing<'a> {
 }
 
 impl Drop for Standing<'_> {
+    #[inline]
     fn drop(&mut self) {
-        CURRENT.set(self.post.outer.get());
+        CURRENT.with(|current| current.set(self.post.outer.get()));
     }
 }
 
 /// Calls `f` with the innermost post of this thread.
 fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
-    let post = CURRENT.get();
+    let post = CURRENT.with(Cell::get);
     // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
     // in reverse order of their making, each restoring what it replaced, so it is never left dangling. (A leaked guard
     // would break this; both callers keep it in a local variable.) Nobody holds a unique reference to a post.
     f(unsafe { post.as_ref() })
 }
 
-/// Whether a job of `pool` is running on this thread, be it further out than other executors' jobs.
-pub(crate) fn is_at(pool: PoolId) -> bool {
+/// Calls `f` with the post of `pool` on this thread, be it further out than those of other executors.
+#[inline]
+fn with_post_of<R>(pool: PoolId, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     with_current(|innermost| {
         let mut next = innermost;
-        while let Some(post) = next {
-            if post.pool == pool {
-                return true;
-            }
+        while let Some(post) = next
+            && post.pool != pool
+        {
             // SAFETY: as in `with_current`; an outer post is entered for longer than those it surrounds.
             next = unsafe { post.outer.get().as_ref() };
         }
-        false
+        f(next)
     })
+}
+
+/// Whether a job of `pool` is running on this thread.
+pub(crate) fn is_at(pool: PoolId) -> bool {
+    with_post_of(pool, |post| post.is_some())
 }
 
 /// The worker of `pool` that this thread is, if it is one.
@@ -102,10 +111,9 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
 /// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes.
 #[inline]
 pub(crate) unsafe fn worker_of<W, R>(pool: PoolId, f: impl FnOnce(Option<&W>) -> R) -> R {
-    with_current(|post| match post {
+    with_post_of(pool, |post| {
         // SAFETY: the caller vouches for the type; the worker is borrowed for as long as its post is entered.
-        Some(post) if post.pool == pool => f(Some(unsafe { &*post.worker.cast::<W>() })),
-        _ => f(None),
+        f(post.map(|post| unsafe { &*post.worker.cast::<W>() }))
     })
 }
 

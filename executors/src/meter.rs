@@ -59,9 +59,9 @@ impl Meter {
     }
 
     pub(crate) fn read(&self) -> Reading {
-        // What has ended is read before what has begun, so that a job is never seen ended and not begun.
+        // A worker runs one job at a time, so a larger difference only tells that jobs have run between the two reads.
         let ended = self.ended.get();
-        let running = self.begun.get().saturating_sub(ended) as usize;
+        let running = usize::from(self.begun.get() > ended);
         Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
     }
 }

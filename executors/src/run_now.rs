@@ -19,8 +19,25 @@
 //! ```
 
 use crate::{
-    ledger::{Engine, Handle},
-    pool::impl_pool,
+    bell::Bell,
+    common::{SHUTDOWN_PATIENCE, ignore},
+    containment::{self, contain, discard_payload},
+    error::{Rejected, ShutdownError, ShutdownReport, WaitError},
+    handle::{TaskHandle, task},
+    job::Job,
+    local::{self, Attendant, PoolId, Post},
+    pool::{Stats, impl_pool},
+};
+use std::{
+    any::Any,
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool, AtomicU64, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    time::Duration,
 };
 
 /// A handle to an executor that runs jobs in place. See the [module](self).
@@ -28,14 +45,14 @@ use crate::{
 /// Clones share whether the executor is closed, and its counters.
 #[derive(Clone, Debug)]
 pub struct RunNowExecutor {
-    handle: Handle<InPlace>,
+    handle: Handle,
 }
 
 impl RunNowExecutor {
     /// A new executor, open for jobs.
     #[must_use]
     pub fn new() -> RunNowExecutor {
-        RunNowExecutor { handle: Handle::new(InPlace, None) }
+        RunNowExecutor { handle: Handle(Arc::default()) }
     }
 }
 
@@ -45,18 +62,176 @@ impl Default for RunNowExecutor {
     }
 }
 
-struct InPlace;
+impl_pool!(RunNowExecutor);
 
-impl Engine for InPlace {
-    const LABEL: &'static str = "run_now";
+#[derive(Clone, Debug)]
+struct Handle(Arc<Shared>);
 
-    fn start(&self, work: impl FnOnce() + Send + 'static) {
-        work();
+/// What the clones share.
+#[derive(Debug, Default)]
+struct Shared {
+    closed: AtomicBool,
+    discarding: AtomicBool,
+    /// Jobs that run now, on whatever threads. Counted up before `closed` is looked at, so that who closes and then sees
+    /// none has seen all that will ever be accepted from outside.
+    running: AtomicUsize,
+    ended: AtomicU64,
+    panicked: AtomicU64,
+    /// Rung when the last running job ends.
+    bell: Bell,
+}
+
+impl Shared {
+    fn id(&self) -> PoolId {
+        PoolId::of(self)
     }
 
-    fn workers(&self) -> usize {
-        0 // none of its own
+    /// Runs `closure` unless the executor is closed; then gives it back.
+    fn run<F: FnOnce()>(&self, closure: F) -> Result<(), F> {
+        let _running = Running::new(self);
+        if self.closed.load(SeqCst) && (self.discarding.load(SeqCst) || !local::is_at(self.id())) {
+            return Err(closure);
+        }
+        let post = Post::new(self.id(), self);
+        let standing = post.enter();
+        if let Err(payload) = contain(closure) {
+            self.report(&*payload);
+            discard_payload(payload);
+        }
+        drop(standing);
+        self.ended.fetch_add(1, Relaxed); // published by the decrement of `running`
+        Ok(())
+    }
+
+    fn close(&self) -> bool {
+        !self.closed.swap(true, SeqCst)
+    }
+
+    /// Waits until no job runs.
+    fn await_quiet(&self, timeout: Option<Duration>) -> bool {
+        self.bell.wait_until(timeout, || self.running.load(SeqCst) == 0)
+    }
+
+    fn shutdown_report(&self) -> ShutdownReport {
+        ShutdownReport {
+            running: self.running.load(SeqCst),
+            finished: self.ended.load(Relaxed),
+            ..ShutdownReport::default()
+        }
     }
 }
 
-impl_pool!(RunNowExecutor);
+/// Counts a job as running while it lives.
+struct Running<'a>(&'a Shared);
+
+impl<'a> Running<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.running.fetch_add(1, SeqCst);
+        Running(shared)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.0.running.fetch_sub(1, SeqCst) == 1 {
+            self.0.bell.ring();
+        }
+    }
+}
+
+impl Attendant for Shared {
+    fn accept(&self, mut job: Job) -> bool {
+        self.run(move || job.run()).map_err(containment::discard).is_ok()
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        self.panicked.fetch_add(1, Relaxed);
+        containment::report(payload, format_args!("A job of run_now"), None);
+    }
+}
+
+impl Handle {
+    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        if let Err(closure) = self.0.run(closure) {
+            ignore(closure);
+        }
+    }
+
+    fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.0.run(closure).map_err(Rejected)
+    }
+
+    fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        let mut accepted = 0;
+        for closure in closures {
+            if let Err(closure) = self.0.run(closure) {
+                ignore(closure);
+                break;
+            }
+            accepted += 1;
+        }
+        accepted
+    }
+
+    fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (job, handle) = task(self.0.id(), closure);
+        // A job that is not accepted tells its handle so when it is dropped.
+        let _ = self.0.run(job);
+        handle
+    }
+
+    fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        if local::is_at(self.0.id()) {
+            return Err(WaitError::FromWorker);
+        }
+        if self.0.await_quiet(timeout) { Ok(()) } else { Err(WaitError::TimedOut) }
+    }
+
+    fn shutdown_async(&self) {
+        if !self.0.close() {
+            log::warn!("run_now was already shut down!");
+        }
+    }
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        if !self.0.close() {
+            return Err("Pool was already shut down!".to_owned());
+        }
+        self.shutdown_timeout(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
+    }
+
+    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        self.0.close();
+        match self.join(Some(timeout)) {
+            Ok(()) => Ok(self.0.shutdown_report()),
+            Err(WaitError::FromWorker) => Err(ShutdownError::FromWorker),
+            Err(WaitError::TimedOut) => {
+                let report = self.0.shutdown_report();
+                Err(ShutdownError::TimedOut { waited: timeout, workers: report.running, report })
+            }
+        }
+    }
+
+    fn shutdown_now(&self) -> ShutdownReport {
+        self.0.discarding.store(true, SeqCst);
+        self.0.close();
+        self.0.shutdown_report()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats {
+            running: self.0.running.load(SeqCst),
+            done: self.0.ended.load(Relaxed),
+            panicked: self.0.panicked.load(Relaxed),
+            ..Stats::default()
+        }
+    }
+}

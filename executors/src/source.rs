@@ -37,8 +37,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether more jobs are at hand than the one this worker is about to run.
-    fn has_surplus(&self, local: &Self::Local) -> bool;
+    /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just now.
+    fn has_own(&self, local: &Self::Local) -> bool;
 
     /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
     /// sequentially consistent fence which precedes the caller's own.

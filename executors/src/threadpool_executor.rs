@@ -26,14 +26,38 @@
 
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
-    containment::contain,
-    error::{BuildError, BuildErrorKind, message_of},
-    ledger::{Engine, Handle},
-    options::{Options, Placement},
-    pool::{impl_futures_executor, impl_pool},
+    common::{SHUTDOWN_PATIENCE, ignore},
+    containment::{self, contain, discard_payload},
+    error::{BuildError, BuildErrorKind, Rejected, ShutdownError, ShutdownReport, WaitError, message_of},
+    futures_executor::{JoinHandle, spawn_task, step},
+    handle::{TaskHandle, task},
+    job::Job,
+    local::{self, Attendant, PoolId, Post},
+    meter::{Exporter, Meter, Reading},
+    options::{Options, PanicHandler, Placement},
+    pool::{Stats, impl_futures_executor, impl_pool},
 };
-use std::io;
+use crossbeam_utils::CachePadded;
+use std::{
+    any::Any,
+    cell::{OnceCell, RefCell},
+    collections::VecDeque,
+    fmt,
+    future::Future,
+    io,
+    sync::{
+        Arc, Barrier, Weak,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    thread,
+    time::{Duration, Instant},
+};
 use threadpool::ThreadPool;
+
+const LABEL: &str = "threadpool_executor";
 
 /// A handle to a pool of the crate `threadpool`. See the [module](self).
 ///
@@ -42,7 +66,7 @@ use threadpool::ThreadPool;
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPoolExecutor {
-    handle: Handle<Crate>,
+    handle: Handle,
 }
 
 impl ThreadPoolExecutor {
@@ -87,7 +111,7 @@ impl ThreadPoolExecutor {
             let source = io::Error::other(message_of(&*payload).to_owned());
             BuildErrorKind::Spawn { worker: 0, threads, source }
         })?;
-        Ok(ThreadPoolExecutor { handle: Handle::new(Crate(pool), options.panic_handler.clone()) })
+        Ok(ThreadPoolExecutor { handle: Handle(Wrapped::start(pool, options.panic_handler.clone())) })
     }
 }
 
@@ -107,7 +131,7 @@ impl Recipe for ThreadPoolExecutor {
         ];
         if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
             let remedy = "leave it out, or use `crossbeam_channel_pool`";
-            return Err(BuildErrorKind::Unsupported { option, pool: Crate::LABEL, remedy }.into());
+            return Err(BuildErrorKind::Unsupported { option, pool: LABEL, remedy }.into());
         }
         Self::start(&options)
     }
@@ -125,19 +149,322 @@ impl Default for ThreadPoolExecutor {
     }
 }
 
-struct Crate(ThreadPool);
+impl_pool!(ThreadPoolExecutor);
+impl_futures_executor!(ThreadPoolExecutor);
 
-impl Engine for Crate {
-    const LABEL: &'static str = "threadpool_executor";
+#[derive(Clone)]
+struct Handle(Arc<Wrapped>);
 
-    fn start(&self, work: impl FnOnce() + Send + 'static) {
-        self.0.execute(work);
+/// The crate's pool, and what it does not know.
+///
+/// It is held by handles, and for the moment of a submit by workers; when it is dropped, the pool's queue is closed and its
+/// threads end behind the last job.
+struct Wrapped {
+    pool: ThreadPool,
+    records: Arc<Records>,
+}
+
+/// What is known of the jobs. Shared with the worker threads, each of which counts for itself.
+struct Records {
+    closed: AtomicBool,
+    discarding: AtomicBool,
+    discarded: AtomicU64,
+    panic_handler: Option<PanicHandler>,
+    meters: Box<[CachePadded<Meter>]>,
+    exporter: Exporter,
+}
+
+/// Who a worker thread of the crate's pool is. The crate has no start hook, so the pool's first jobs enlist its threads; as
+/// no job's panic reaches a thread, these are its threads for good.
+struct Worker {
+    index: usize,
+    records: Arc<Records>,
+    pool: Weak<Wrapped>,
+    /// Jobs that this worker's jobs gave to the pool when its last handle was gone and its queue closed.
+    orphans: RefCell<VecDeque<Job>>,
+}
+
+thread_local! {
+    static WORKER: OnceCell<Worker> = const { OnceCell::new() };
+}
+
+impl Wrapped {
+    fn start(pool: ThreadPool, panic_handler: Option<PanicHandler>) -> Arc<Self> {
+        let threads = pool.max_count();
+        let records = Arc::new(Records {
+            closed: AtomicBool::new(false),
+            discarding: AtomicBool::new(false),
+            discarded: AtomicU64::new(0),
+            panic_handler,
+            meters: (0..threads).map(|_| CachePadded::default()).collect(),
+            exporter: Exporter::new(LABEL),
+        });
+        let wrapped = Arc::new(Wrapped { pool, records });
+        // Each thread takes one of these jobs, as none ends before all have begun.
+        let barrier = Arc::new(Barrier::new(threads + 1));
+        for index in 0..threads {
+            let all_here = Arc::clone(&barrier);
+            let worker = Worker {
+                index,
+                records: Arc::clone(&wrapped.records),
+                pool: Arc::downgrade(&wrapped),
+                orphans: RefCell::default(),
+            };
+            wrapped.pool.execute(move || {
+                all_here.wait();
+                WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
+            });
+        }
+        barrier.wait();
+        wrapped
     }
 
-    fn workers(&self) -> usize {
-        self.0.max_count()
+    /// Gives `closure` to the pool if it is open, or `though_closed` says so; else gives it back.
+    #[inline]
+    fn deliver<F>(&self, closure: F, though_closed: impl FnOnce() -> bool) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let records = &self.records;
+        if records.closed.load(SeqCst) && (records.discarding.load(SeqCst) || !though_closed()) {
+            return Err(closure);
+        }
+        self.pool.execute(move || WORKER.with(|worker| worker.get().expect("enlisted by the first job").run(closure)));
+        Ok(())
+    }
+
+    /// A new job: from outside only while the pool is open.
+    #[inline]
+    fn deliver_new<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.deliver(closure, || self.is_on_worker())
+    }
+
+    fn is_on_worker(&self) -> bool {
+        local::is_at(self.records.id())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.pool.queued_count() == 0 && self.pool.active_count() == 0
+    }
+
+    /// Waits until no job is queued or runs. The crate can wait without a limit only, so with one we look again and again.
+    fn await_quiet(&self, timeout: Option<Duration>) -> bool {
+        let Some(deadline) = timeout.and_then(|timeout| Instant::now().checked_add(timeout)) else {
+            self.pool.join();
+            return true;
+        };
+        let mut pause = Duration::from_micros(50);
+        while !self.is_quiet() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        true
+    }
+
+    fn close(&self) -> bool {
+        !self.records.closed.swap(true, SeqCst)
+    }
+
+    fn shutdown_report(&self) -> ShutdownReport {
+        let reading = self.records.reading();
+        ShutdownReport {
+            finished: reading.ended,
+            discarded: self.records.discarded.load(Relaxed),
+            running: reading.running,
+            queued: self.pool.queued_count(),
+        }
     }
 }
 
-impl_pool!(ThreadPoolExecutor);
-impl_futures_executor!(ThreadPoolExecutor);
+impl Records {
+    fn id(&self) -> PoolId {
+        PoolId::of(self)
+    }
+
+    fn reading(&self) -> Reading {
+        self.meters.iter().map(|meter| meter.read()).sum()
+    }
+}
+
+impl Worker {
+    /// Runs a job, and what it leaves to this worker.
+    #[inline]
+    fn run(&self, closure: impl FnOnce()) {
+        self.run_one(closure);
+        while let Some(mut orphan) = self.next_orphan() {
+            self.run_one(|| orphan.run());
+        }
+    }
+
+    fn next_orphan(&self) -> Option<Job> {
+        self.orphans.borrow_mut().pop_front()
+    }
+
+    #[inline]
+    fn run_one(&self, closure: impl FnOnce()) {
+        if self.records.discarding.load(SeqCst) {
+            self.records.discarded.fetch_add(1, Relaxed);
+            return containment::discard(closure);
+        }
+        self.meter().job_begun();
+        let post = Post::new(self.records.id(), self);
+        let standing = post.enter();
+        if let Err(payload) = contain(closure) {
+            self.report(&*payload);
+            discard_payload(payload);
+        }
+        drop(standing);
+        self.meter().job_ended();
+        let queued = || self.pool.upgrade().map_or(0, |pool| pool.pool.queued_count());
+        self.records.exporter.publish(self.index, || self.meter().read(), queued);
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.records.meters[self.index]
+    }
+}
+
+impl Attendant for Worker {
+    fn accept(&self, mut job: Job) -> bool {
+        match self.pool.upgrade() {
+            Some(pool) => pool.deliver_new(move || job.run()).map_err(containment::discard).is_ok(),
+            None => {
+                self.orphans.borrow_mut().push_back(job);
+                true
+            }
+        }
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        self.meter().job_panicked();
+        let place = format_args!("A job of {LABEL} on worker {}", self.index);
+        containment::report(payload, place, self.records.panic_handler.as_ref());
+    }
+}
+
+impl Handle {
+    #[inline]
+    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        if let Err(closure) = self.0.deliver_new(closure) {
+            ignore(closure);
+        }
+    }
+
+    #[inline]
+    fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.0.deliver_new(closure).map_err(Rejected)
+    }
+
+    fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        let mut accepted = 0;
+        for closure in closures {
+            if let Err(closure) = self.0.deliver_new(closure) {
+                ignore(closure);
+                break;
+            }
+            accepted += 1;
+        }
+        accepted
+    }
+
+    fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (job, handle) = task(self.0.records.id(), closure);
+        // A job that is not accepted tells its handle so when it is dropped.
+        let _ = self.0.deliver_new(job);
+        handle
+    }
+
+    fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads
+        let schedule = move |runnable| {
+            let step = step(runnable);
+            let refused = match wrapped.upgrade() {
+                // While the pool drains, its futures go on.
+                Some(wrapped) => wrapped.deliver(step, || !wrapped.is_quiet()).err(),
+                None => Some(step),
+            };
+            if let Some(step) = refused {
+                ignore(step); // cancels the future
+            }
+        };
+        let (runnable, handle) = spawn_task(future, schedule);
+        self.execute(step(runnable));
+        handle
+    }
+
+    fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        if self.0.is_on_worker() {
+            return Err(WaitError::FromWorker);
+        }
+        if self.0.await_quiet(timeout) { Ok(()) } else { Err(WaitError::TimedOut) }
+    }
+
+    fn shutdown_async(&self) {
+        if !self.0.close() {
+            log::warn!("{LABEL} was already shut down!");
+        }
+    }
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        if !self.0.close() {
+            return Err("Pool was already shut down!".to_owned());
+        }
+        self.shutdown_timeout(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
+    }
+
+    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        self.0.close();
+        match self.join(Some(timeout)) {
+            Ok(()) => Ok(self.0.shutdown_report()),
+            Err(WaitError::FromWorker) => Err(ShutdownError::FromWorker),
+            Err(WaitError::TimedOut) => {
+                let report = self.0.shutdown_report();
+                Err(ShutdownError::TimedOut { waited: timeout, workers: self.0.pool.active_count(), report })
+            }
+        }
+    }
+
+    fn shutdown_now(&self) -> ShutdownReport {
+        self.0.records.discarding.store(true, SeqCst);
+        self.0.close();
+        self.0.shutdown_report()
+    }
+
+    fn stats(&self) -> Stats {
+        let report = self.0.shutdown_report();
+        let workers = self.0.pool.max_count();
+        let busy = report.running.min(workers);
+        Stats {
+            workers,
+            idle: workers - busy,
+            busy,
+            queued: report.queued,
+            running: report.running,
+            done: report.finished,
+            panicked: self.0.records.reading().panicked,
+            discarded: report.discarded,
+            ..Stats::default()
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(LABEL)
+            .field("pool", &self.0.pool)
+            .field("closed", &self.0.records.closed)
+            .finish_non_exhaustive()
+    }
+}

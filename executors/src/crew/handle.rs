@@ -2,8 +2,7 @@
 
 use super::{Charter, Crew, worker::Worker};
 use crate::{
-    common::warn_ignored,
-    containment,
+    common::{SHUTDOWN_PATIENCE, ignore},
     error::{BuildError, Rejected, ShutdownError, ShutdownReport, WaitError},
     futures_executor::{JoinHandle, spawn_task, step},
     handle::{TaskHandle, task},
@@ -16,9 +15,6 @@ use crate::{
 };
 use async_task::Runnable;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
-
-/// How long the methods of [`Executor`](crate::Executor) wait for a pool's end.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
 ///
@@ -110,7 +106,7 @@ where
     }
 
     #[inline]
-    fn crew(&self) -> &Arc<Crew<S, P>> {
+    pub(super) fn crew(&self) -> &Arc<Crew<S, P>> {
         &self.0.0
     }
 
@@ -194,13 +190,7 @@ where
         if !self.crew().close() {
             return Err("Pool is already shutting down!".to_owned());
         }
-        match self.await_end(SHUTDOWN_PATIENCE) {
-            Ok(_) => Ok(()),
-            Err(ShutdownError::TimedOut { workers, .. }) => {
-                Err(format!("Pool failed to shut down in time. {workers} threads remaining."))
-            }
-            Err(error @ ShutdownError::FromWorker) => Err(error.to_string()),
-        }
+        self.await_end(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
     }
 
     pub(crate) fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
@@ -279,11 +269,4 @@ impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
             self.announce();
         }
     }
-}
-
-/// Drops what a closed pool was given, and says so.
-#[cold]
-fn ignore<J>(job: J) {
-    warn_ignored();
-    containment::discard(job);
 }

@@ -1,14 +1,14 @@
 //! The states of a crew's life, and waiting for them.
 
-use crate::bell::Bell;
-use crossbeam_utils::CachePadded;
-use std::{
+use crate::{
+    bell::Bell,
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
     },
-    time::Duration,
 };
+use crossbeam_utils::CachePadded;
+use std::time::Duration;
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
 #[derive(Debug)]

@@ -10,16 +10,16 @@ use crate::{
     parker::{Origin, ParkResult, Parker},
     placement,
     source::Source,
+    sync::{
+        atomic::{Ordering::SeqCst, fence},
+        thread,
+    },
 };
 use crossbeam_utils::Backoff;
 use std::{
     any::Any,
     hint,
-    sync::{
-        Arc,
-        atomic::{Ordering::SeqCst, fence},
-    },
-    thread,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -125,6 +125,7 @@ where
     fn look_for_job(&self) -> Option<Job> {
         self.publish();
         if let Some(job) = self.search() {
+            self.see_to_the_rest(false);
             return Some(job);
         }
         let alone = self.crew.parker.start_looking(self.seat);
@@ -134,7 +135,7 @@ where
         loop {
             self.rest();
             let over = self.crew.life.is_over();
-            // Pairs with the fence in `Crew::admit`: what was put in by somebody who did not see the end is seen here.
+            // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen here.
             fence(SeqCst);
             if let Some(job) = self.search() {
                 return Some(self.found(job));
@@ -170,16 +171,31 @@ where
         None
     }
 
-    /// The worker stops looking, as it has found `job`. If nobody looks now although there is more, somebody is called:
-    /// whoever brought that relied on this worker.
+    /// The worker stops looking, as it has found `job`.
     fn found(&self, job: Job) -> Job {
-        if self.crew.parker.stop_looking(self.seat) {
-            fence(SeqCst);
-            if self.crew.source.has_surplus(&self.local) {
-                self.crew.parker.job_arrived(Origin::Inside);
-            }
-        }
+        let last = self.crew.parker.stop_looking(self.seat);
+        self.see_to_the_rest(last);
         job
+    }
+
+    /// Sees to it that jobs beside the one just found are not overlooked.
+    ///
+    /// If this worker was the last that looked, whoever brought a job meanwhile relied on it. And jobs that came along with
+    /// the one found were on their way from one queue to another until now, where nobody could see them: others may have
+    /// fallen asleep over that.
+    fn see_to_the_rest(&self, was_last_looking: bool) {
+        let has_own = self.crew.source.has_own(&self.local);
+        if !has_own && !was_last_looking {
+            return;
+        }
+        // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and with
+        // the write of the phase in `Handle::shutdown_now`: either that sees the jobs or we see that they are to go.
+        fence(SeqCst);
+        if self.crew.life.is_discarding() {
+            self.crew.discard_backlog();
+        } else if has_own || self.crew.source.has_jobs() {
+            self.crew.parker.job_arrived(Origin::Inside);
+        }
     }
 
     /// Idles until there may be a job, or the pool is over. The worker is not active meanwhile.
@@ -222,7 +238,7 @@ where
         if let Some(hook) = hook
             && let Err(payload) = contain(|| hook(self.seat))
         {
-            self.report(&*payload);
+            self.crew.report_panic("A hook", self.seat, &*payload);
             discard_payload(payload);
         }
     }
@@ -252,6 +268,7 @@ where
     }
 
     fn report(&self, payload: &(dyn Any + Send)) {
-        self.crew.report_panic(self.seat, payload);
+        self.meter().job_panicked();
+        self.crew.report_panic("A job", self.seat, payload);
     }
 }

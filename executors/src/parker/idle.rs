@@ -10,6 +10,7 @@ use crate::sync::{
         AtomicU8, AtomicU64, AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
     },
+    cores,
     thread::{self, Thread},
 };
 use crossbeam_utils::CachePadded;
@@ -57,7 +58,7 @@ impl IdleSet {
         IdleSet {
             word: CachePadded::new(IdleWord::new()),
             members: AtomicUsize::new(0),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: cores(),
             calls: AtomicU64::new(0),
             register: Mutex::new(Register::default()),
         }

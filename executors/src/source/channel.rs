@@ -54,8 +54,8 @@ impl Source for ChannelSource {
         self.receiver.try_recv().ok()
     }
 
-    fn has_surplus(&self, (): &()) -> bool {
-        self.has_jobs()
+    fn has_own(&self, (): &()) -> bool {
+        false
     }
 
     fn has_jobs(&self) -> bool {

@@ -137,8 +137,8 @@ impl Source for StealingSource {
         insist(|| self.injector.steal()).or_else(|| self.stealers.iter().find_map(|stealer| insist(|| stealer.steal())))
     }
 
-    fn has_surplus(&self, local: &StealingLocal) -> bool {
-        !local.deque.is_empty() || !self.injector.is_empty()
+    fn has_own(&self, local: &StealingLocal) -> bool {
+        !local.deque.is_empty()
     }
 
     fn has_jobs(&self) -> bool {

@@ -1,0 +1,445 @@
+//! One contract, stamped over every executor, every parker and every policy.
+//!
+//! The topics are in `conformance/`: plain functions over a [`Subject`](topics::subject::Subject). This file says which
+//! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to test
+//! more of all pools, add a function and its name in the list of its topic.
+#![cfg_attr(
+    not(all(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec")),
+    allow(dead_code, unused_macros, reason = "a pool that is not there answers for nothing")
+)]
+
+mod support;
+
+#[path = "conformance"]
+mod topics {
+    pub(crate) mod building;
+    pub(crate) mod closing;
+    pub(crate) mod dropping;
+    #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+    pub(crate) mod futures;
+    pub(crate) mod handles;
+    pub(crate) mod idling;
+    #[cfg(feature = "produce-metrics")]
+    pub(crate) mod metrics;
+    pub(crate) mod panics;
+    #[cfg(feature = "thread-pinning")]
+    pub(crate) mod pinning;
+    pub(crate) mod running;
+    pub(crate) mod spreading;
+    pub(crate) mod statistics;
+    pub(crate) mod subject;
+    pub(crate) mod tools;
+    pub(crate) mod waiting;
+}
+
+/// Makes a `#[test]` of each named function of a topic, run on the subject.
+macro_rules! tests {
+    ($subject:expr; $($topic:ident: $($test:ident)+;)+) => { $(
+        mod $topic {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    crate::support::case::run(
+                        concat!(module_path!(), "::", stringify!($test)),
+                        || crate::topics::$topic::$test(&$subject),
+                    );
+                }
+            )+
+        }
+    )+ };
+}
+
+/// What every executor answers for, also the one without threads.
+macro_rules! every_executor {
+    ($subject:expr) => {
+        mod every_executor {
+            use super::*;
+
+            tests! { $subject;
+                closing:
+                    a_rejected_job_comes_back
+                    a_second_shutdown_says_so
+                    ignored_jobs_are_dropped_with_a_warning;
+                handles:
+                    a_closed_pool_drops_the_job
+                    a_finished_job_is_ready
+                    a_handle_is_a_future
+                    jobs_may_wait_recursively
+                    the_panic_arrives
+                    the_value_arrives;
+                panics:
+                    panics_are_counted_once
+                    payloads_that_panic_when_dropped_are_survived
+                    results_that_panic_when_dropped_are_survived;
+                running:
+                    a_batch_from_a_job_runs
+                    a_batch_that_panics_leaves_the_pool_whole
+                    agrees_with_the_plain_executor
+                    boxed_jobs_run
+                    captures_are_dropped_once
+                    closures_of_any_size_and_alignment_run
+                    closures_without_captures_run
+                    each_job_of_a_batch_runs_once
+                    each_job_runs_once
+                    local_jobs_run_on_the_same_pool;
+                statistics:
+                    a_new_pool_has_done_nothing
+                    joined_jobs_are_counted;
+                waiting:
+                    an_idle_pool_does_not_block
+                    everything_before_has_run
+                    the_jobs_of_jobs_have_run
+                    waiting_from_a_worker_is_refused;
+            }
+
+            #[cfg(feature = "produce-metrics")]
+            tests! { $subject; metrics: jobs_are_published; }
+        }
+    };
+}
+
+/// What every pool with threads answers for, whatever its parker is: no job waits while a worker sleeps.
+macro_rules! spreads {
+    ($subject:expr) => {
+        mod spreads {
+            use super::*;
+
+            tests! { $subject;
+                spreading:
+                    a_batch_reaches_all_threads
+                    a_job_may_own_a_pool
+                    a_job_runs_on_the_pool_it_was_given_to
+                    a_sibling_runs_what_a_blocked_worker_has_spawned
+                    a_sibling_that_becomes_idle_looks_around
+                    a_starting_pool_spreads_its_work
+                    all_but_one_worker_may_block
+                    all_threads_are_called_again_and_again
+                    all_threads_work_at_the_same_time
+                    executors_nest_on_one_thread
+                    jobs_from_outside_are_not_starved
+                    other_executors_in_between_change_nothing
+                    pools_may_be_nested;
+            }
+        }
+    };
+}
+
+/// What every pool with threads answers for.
+macro_rules! every_pool {
+    ($subject:expr) => {
+        every_executor! { $subject }
+        spreads! { $subject }
+
+        mod every_pool {
+            use super::*;
+
+            tests! { $subject;
+                building:
+                    a_name_with_nul_is_refused
+                    no_threads_are_refused
+                    nonsense_in_the_environment_is_refused
+                    pools_can_be_printed
+                    refused_threads_are_an_error
+                    stacks_are_as_large_as_asked_for
+                    the_default_is_a_worker_for_each_core
+                    the_environment_sets_the_number_of_threads
+                    threads_bear_the_name
+                    zero_in_the_environment_is_refused;
+                closing:
+                    a_closed_pool_can_be_joined
+                    a_job_may_shut_another_pool_down
+                    a_pool_may_end_as_soon_as_it_begins
+                    draining_jobs_may_spawn
+                    many_may_wait_for_the_end
+                    reports_add_up_when_discarding_races_with_submitting
+                    shutdown_async_from_a_worker
+                    shutdown_from_a_worker_is_refused
+                    shutdown_now_discards_the_backlog
+                    shutdown_now_from_a_worker
+                    shutdown_runs_the_backlog
+                    shutdown_runs_the_backlog_with_any_number_of_threads
+                    shutdown_timeout_reports_what_is_left
+                    silent_submitters_race_with_close
+                    submitters_race_with_close
+                    the_last_running_job_may_spawn;
+                dropping:
+                    a_chain_of_local_jobs_outlives_the_last_handle
+                    a_closed_pool_may_be_dropped
+                    a_discarded_job_may_own_a_handle
+                    a_job_may_drop_another_pool
+                    a_job_that_owns_a_handle_keeps_the_pool_open
+                    a_queued_job_that_owns_a_handle_runs
+                    a_remaining_handle_keeps_the_pool_open
+                    a_worker_may_drop_the_last_handle
+                    idle_pools_of_any_size_end
+                    no_thread_and_no_noise_is_left
+                    the_backlog_runs
+                    the_process_may_end_at_any_time;
+                futures:
+                    a_forgotten_future_keeps_no_thread
+                    a_future_goes_on_while_the_pool_drains
+                    a_future_may_own_its_pool
+                    a_future_woken_after_the_end_is_cancelled
+                    a_future_woken_from_elsewhere_stays_on_its_pool
+                    a_panic_reaches_the_awaiter
+                    a_ready_future_gives_its_value
+                    futures_may_wait_for_each_other
+                    futures_that_yield_are_resumed
+                    handles_cancel_or_detach
+                    shutdown_now_cancels_futures
+                    wakers_race_with_close;
+                handles:
+                    a_child_cannot_wait_for_the_job_that_runs_it
+                    a_future_that_waits_is_woken
+                    a_job_cannot_wait_for_itself
+                    a_panic_does_not_pass_through_a_helping_waiter
+                    a_running_job_cannot_be_cancelled
+                    a_timeout_gives_the_handle_back
+                    a_waiting_job_can_be_cancelled
+                    a_worker_may_wait_with_a_timeout
+                    cancelling_ends_a_wait
+                    cancelling_races_with_running
+                    every_worker_may_wait
+                    unobserved_jobs_run
+                    waiting_does_not_move_a_job_to_another_pool;
+                panics:
+                    a_panicking_handler_is_survived
+                    captures_that_panic_when_dropped_are_survived
+                    each_panic_is_reported_once
+                    nothing_leaks_after_panics
+                    other_jobs_are_unaffected
+                    the_next_job_does_not_see_a_panic
+                    workers_keep_their_names;
+                running:
+                    each_job_runs_once_with_any_number_of_threads;
+                statistics:
+                    an_idle_pool_says_so
+                    counters_never_go_back
+                    jobs_run_by_their_waiters_are_counted_once
+                    jobs_spawned_by_jobs_are_counted
+                    running_and_queued_jobs_are_counted
+                    workers_are_counted;
+                waiting:
+                    a_chain_of_jobs_is_never_idle
+                    a_job_may_wait_for_another_pool
+                    a_queued_job_is_waited_for
+                    a_running_job_is_waited_for
+                    many_waiters_are_released
+                    waiters_race_with_submitters;
+            }
+        }
+    };
+}
+
+/// What pools answer for whose threads are this crate's own.
+macro_rules! every_crew {
+    ($subject:expr) => {
+        every_pool! { $subject }
+
+        mod every_crew {
+            use super::*;
+
+            tests! { $subject;
+                building:
+                    impossible_cores_are_refused
+                    start_hooks_may_spawn
+                    start_hooks_run_before_jobs
+                    threads_are_named;
+                closing:
+                    hooks_have_run_when_shutdown_returns
+                    shutdown_now_discards_at_once
+                    workers_leave;
+                handles:
+                    discarding_ends_a_wait;
+                panics:
+                    panicking_hooks_are_survived
+                    panics_are_logged_with_pool_and_worker;
+            }
+        }
+    };
+}
+
+/// What pools answer for whose workers sleep when there is nothing to do.
+macro_rules! sleeps {
+    ($subject:expr) => {
+        mod sleeps {
+            use super::*;
+
+            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up; }
+        }
+    };
+}
+
+/// What pools answer for whose parker serves no more threads than the subject's largest size.
+macro_rules! is_limited {
+    ($subject:expr) => {
+        mod is_limited {
+            use super::*;
+
+            tests! { $subject; building: too_many_threads_are_refused; }
+        }
+    };
+}
+
+/// What takes five seconds, and so is asked of one pool only.
+macro_rules! gives_up {
+    ($subject:expr) => {
+        mod gives_up {
+            use super::*;
+
+            tests! { $subject; closing: shutdown_gives_up_after_five_seconds; }
+        }
+    };
+}
+
+/// What pools answer for that can pin their workers.
+#[cfg(feature = "thread-pinning")]
+macro_rules! pins {
+    ($subject:expr) => {
+        mod pins {
+            use super::*;
+
+            tests! { $subject;
+                pinning:
+                    automatic_placement_goes_round_the_cores_once
+                    floating_workers_go_anywhere
+                    workers_may_share_a_core
+                    workers_sit_on_their_cores;
+            }
+        }
+    };
+}
+
+mod run_now {
+    use crate::topics::subject::RunNow;
+
+    every_executor! { RunNow }
+}
+
+/// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks and
+/// policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes.
+#[cfg(feature = "threadpool-exec")]
+mod threadpool {
+    use crate::topics::subject::Threadpool;
+
+    every_pool! { Threadpool }
+    sleeps! { Threadpool }
+
+    mod differs {
+        use super::*;
+
+        tests! { Threadpool; building: options_that_cannot_be_honoured_are_refused; }
+    }
+}
+
+#[cfg(feature = "cb-channel-exec")]
+mod channel {
+    macro_rules! policy {
+        ($name:ident: $idle:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+            mod $name {
+                use crate::topics::subject::{self, Channel};
+                use executors::{Idle, Placement};
+
+                const SUBJECT: Channel = Channel { idle: $idle, placement: $placement, sizes: $sizes };
+
+                $( $group! { SUBJECT } )+
+            }
+        };
+    }
+
+    policy! { sleeping: Idle::PARK, Placement::Floating, subject::ANY; every_crew sleeps gives_up }
+    policy! { spinning: Idle::Spin, Placement::Floating, subject::FEW; every_crew }
+    #[cfg(feature = "thread-pinning")]
+    policy! { pinned: Idle::PARK, Placement::Auto, subject::FEW; every_crew sleeps pins }
+}
+
+#[cfg(feature = "workstealing-exec")]
+mod stealing {
+    use executors::parker::DynParker;
+
+    macro_rules! policy {
+        ($name:ident: $equip:expr, $idle:expr, $fairness:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+            mod $name {
+                #[allow(unused_imports, reason = "not each expression needs all of these")]
+                use crate::{stealing::erased, support::naive_parker::NaiveParker, topics::subject::{self, Stealing}};
+                #[allow(unused_imports, reason = "as above")]
+                use executors::{Fairness, Idle, Placement, parker};
+
+                macro_rules! subject {
+                    () => {
+                        Stealing {
+                            equip: $equip, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes
+                        }
+                    };
+                }
+
+                $( $group! { subject!() } )+
+            }
+        };
+    }
+
+    /// All policies, for one parker.
+    macro_rules! parker {
+        ($name:ident: $equip:expr, $sizes:expr; $($group:ident)*) => {
+            mod $name {
+                policy! {
+                    sleeping_timed: $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
+                    every_crew sleeps $($group)*
+                }
+                policy! {
+                    sleeping_counted: $equip, Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    every_crew sleeps
+                }
+                policy! {
+                    spinning_timed: $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, subject::FEW;
+                    every_crew
+                }
+                policy! {
+                    spinning_counted: $equip, Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    every_crew
+                }
+                #[cfg(feature = "thread-pinning")]
+                policy! {
+                    pinned: $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, subject::FEW;
+                    every_crew sleeps pins
+                }
+            }
+        };
+    }
+
+    fn erased(parker: Result<DynParker, impl Sized>) -> DynParker {
+        parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
+    }
+
+    parker! { automatic: |builder| builder, subject::ANY; }
+    parker! { small: |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited }
+    parker! { large: |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited }
+    parker! { dynamic: |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
+    parker! { user_made: |builder| builder.parker(NaiveParker::default()), subject::ANY; }
+
+    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract in which
+    /// a parker has a say; all of it would double the time that the suite takes to compile.
+    mod by_type {
+        macro_rules! parker {
+            ($name:ident: $parker:expr, $sizes:expr; $($group:ident)*) => {
+                policy! {
+                    $name: |builder| builder.parker($parker), Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
+                    spreads $($group)*
+                }
+            };
+        }
+
+        parker! { small: parker::small(), subject::UP_TO_32; is_limited }
+        parker! { large: parker::large(), subject::UP_TO_64; is_limited }
+        parker! { dynamic: parker::dynamic(), subject::ANY; }
+    }
+
+    // Never looks before it sleeps, and turns outside after each job: the rare branches, all the time.
+    policy! {
+        restless: |builder| builder, Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1),
+        Placement::Floating, subject::FEW;
+        every_crew sleeps
+    }
+}

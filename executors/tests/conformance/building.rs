@@ -1,0 +1,207 @@
+//! Pools that cannot be built say why, and what to do; pools that can are as they were asked to be.
+
+use super::{
+    subject::{Crew, with, with_pool},
+    tools::{Counter, ask_all, names_of},
+};
+use crate::support::{
+    child::Child,
+    threads,
+    watchdog::{until, within},
+};
+use executors::{BuildError, Executor, Fairness, Idle, Placement, Pool, THREADS_VARIABLE};
+use std::{
+    collections::BTreeSet,
+    error::Error,
+    hint::black_box,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+#[track_caller]
+fn refusal<P>(result: Result<P, BuildError>) -> BuildError {
+    match result {
+        Ok(_) => panic!("this pool should not have been built"),
+        Err(error) => error,
+    }
+}
+
+pub(crate) fn no_threads_are_refused(subject: &impl Crew) {
+    let error = refusal(subject.builder().threads(0).build());
+    assert!(error.to_string().contains("at least 1"), "what to do is said: {error}");
+    assert!(!error.is_thread_refused());
+}
+
+/// More threads than the parker serves, for subjects whose largest size is their parker's limit.
+pub(crate) fn too_many_threads_are_refused(subject: &impl Crew) {
+    let limit = subject.at_most(usize::MAX);
+    let error = refusal(subject.builder().threads(limit + 1).build());
+    let text = error.to_string();
+    assert!(text.contains(&limit.to_string()) && text.contains(&(limit + 1).to_string()), "{text}");
+    assert!(text.contains("dynamic"), "what to do is said: {text}");
+    assert!(!error.is_thread_refused());
+    with_pool(subject, limit, |pool| assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1));
+}
+
+pub(crate) fn a_name_with_nul_is_refused(subject: &impl Crew) {
+    let error = refusal(subject.builder().threads(2).name("nul\0within").build());
+    assert!(error.to_string().contains("NUL"), "{error}");
+}
+
+/// The threads that the system refuses: an error, and those that it had granted are gone again.
+pub(crate) fn refused_threads_are_an_error(subject: &impl Crew) {
+    // The stacks of four threads fit into the address space, those of twelve do not.
+    const STACK: usize = 256 << 20;
+    const ADDRESSES: u64 = 2 << 30;
+    Child::default().address_space(ADDRESSES).run(|| {
+        let Some(before) = threads::count() else { return };
+        let error = refusal(subject.builder().threads(12).stack_size(STACK).build());
+        assert!(error.is_thread_refused(), "{error}");
+        assert!(error.to_string().contains("fewer threads"), "what to do is said: {error}");
+        assert!(error.source().is_some(), "the system's own words are kept");
+        until("the threads are gone again", || threads::count() == Some(before));
+        let pool = subject.builder().threads(2).stack_size(STACK).build().expect("two threads are possible");
+        assert_eq!(pool.submit(|| 2).wait().expect("no panic"), 2);
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
+pub(crate) fn threads_are_named(subject: &impl Crew) {
+    with(subject.builder().threads(3).name("crew").build().expect("three threads"), |pool| {
+        assert_eq!(names_of(pool, 3), ["crew-0", "crew-1", "crew-2"]);
+    });
+}
+
+/// The given name, at least as the beginning.
+pub(crate) fn threads_bear_the_name(subject: &impl Crew) {
+    with(subject.builder().threads(3).name("crew").build().expect("three threads"), |pool| {
+        let names = names_of(pool, 3);
+        assert!(names.iter().all(|name| name.starts_with("crew")), "{names:?}");
+    });
+}
+
+/// A stack that is larger than the default carries a recursion that the default would not.
+pub(crate) fn stacks_are_as_large_as_asked_for(subject: &impl Crew) {
+    #[inline(never)]
+    fn dig(depth: usize) -> usize {
+        let ballast = black_box([depth as u8; 1024]);
+        if depth == 0 { 0 } else { dig(depth - 1) + usize::from(ballast[0] == depth as u8) }
+    }
+
+    with(subject.builder().threads(1).stack_size(64 << 20).build().expect("one thread"), |pool| {
+        // 16 MiB of ballast alone.
+        assert_eq!(pool.submit(|| dig(16 * 1024)).wait().expect("no panic"), 16 * 1024);
+    });
+}
+
+/// Each worker is announced by its index, once, before its first job, and on its own thread.
+pub(crate) fn start_hooks_run_before_jobs(subject: &impl Crew) {
+    let started = Arc::new(Mutex::new(Vec::new()));
+    let (note, seen) = (Arc::clone(&started), Arc::clone(&started));
+    let hook = move |worker| note.lock().expect("no panic under this lock").push((worker, thread::current().id()));
+    with(subject.builder().threads(4).on_start(hook).build().expect("four threads"), |pool| {
+        let known = ask_all(pool, 4, move || {
+            let started = seen.lock().expect("no panic under this lock");
+            started.iter().filter(|(_, thread)| *thread == thread::current().id()).count()
+        });
+        assert_eq!(known, [1, 1, 1, 1], "before its first job each worker has called the hook once");
+    });
+    let indices: BTreeSet<_> =
+        started.lock().expect("no panic under this lock").iter().map(|(worker, _)| *worker).collect();
+    assert_eq!(indices, (0..4).collect());
+}
+
+/// A start hook may give its pool work: it is a worker already.
+pub(crate) fn start_hooks_may_spawn(subject: &impl Crew) {
+    let ran = Counter::default();
+    let count = ran.clone();
+    let hook = move |_| {
+        let count = count.clone();
+        assert!(executors::try_execute_locally(move || count.add()).is_ok());
+    };
+    with(subject.builder().threads(3).on_start(hook).build().expect("three threads"), |pool| {
+        assert_eq!(names_of(pool, 3).len(), 3);
+        pool.join().expect("this is no worker");
+        assert_eq!(ran.get(), 3);
+    });
+}
+
+/// The environment decides where the program does not.
+pub(crate) fn the_environment_sets_the_number_of_threads(subject: &impl Crew) {
+    Child::default().variable(THREADS_VARIABLE, "3").run(|| {
+        with(subject.builder().build().expect("three threads"), |pool| {
+            assert_eq!(names_of(pool, 3).len(), 3);
+            assert_eq!(pool.stats().workers, 3);
+        });
+        with(subject.builder().threads(2).build().expect("two threads"), |pool| {
+            assert_eq!(pool.stats().workers, 2, "the program has the last word");
+        });
+    });
+}
+
+pub(crate) fn nonsense_in_the_environment_is_refused(subject: &impl Crew) {
+    Child::default().variable(THREADS_VARIABLE, "many").run(|| {
+        let error = refusal(subject.builder().build());
+        let text = error.to_string();
+        assert!(text.contains(THREADS_VARIABLE) && text.contains("many"), "{text}");
+        assert_eq!(subject.pool(2).submit(|| 1).wait().expect("no panic"), 1, "who does not ask is not told");
+    });
+}
+
+pub(crate) fn zero_in_the_environment_is_refused(subject: &impl Crew) {
+    Child::default().variable(THREADS_VARIABLE, "0").run(|| {
+        let text = refusal(subject.builder().build()).to_string();
+        assert!(text.contains(THREADS_VARIABLE) && text.contains("at least 1"), "{text}");
+    });
+}
+
+/// One worker for each core, where nobody says anything.
+pub(crate) fn the_default_is_a_worker_for_each_core(subject: &impl Crew) {
+    let cores = thread::available_parallelism().expect("this is known wherever tests run").get();
+    if std::env::var_os(THREADS_VARIABLE).is_none() {
+        with(subject.builder().build().expect("as many threads as cores"), |pool| {
+            assert_eq!(names_of(pool, cores).len(), cores);
+            assert_eq!(pool.stats().workers, cores);
+        });
+    }
+}
+
+/// A pool that cannot do something says so instead of ignoring it.
+pub(crate) fn options_that_cannot_be_honoured_are_refused(subject: &impl Crew) {
+    let builder = || subject.builder().threads(1);
+    let attempts = [
+        ("on_start", builder().on_start(|_| ())),
+        ("on_stop", builder().on_stop(|_| ())),
+        ("idle", builder().idle(Idle::Spin)),
+        ("fairness", builder().fairness(Fairness::COUNTED)),
+        ("placement", builder().placement(Placement::Floating)),
+    ];
+    for (option, builder) in attempts {
+        let error = refusal(builder.build());
+        assert!(error.to_string().contains(option), "the option is named: {error}");
+        assert!(!error.is_thread_refused());
+    }
+}
+
+/// A core that does not exist, or that nobody can be pinned to.
+pub(crate) fn impossible_cores_are_refused(subject: &impl Crew) {
+    let error = refusal(subject.builder().threads(1).placement(Placement::Cores(vec![1_000_000])).build());
+    let expected = if cfg!(feature = "thread-pinning") { "1000000" } else { "thread-pinning" };
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+/// The debug format of pool and builder never blocks, and tells the kind of pool.
+pub(crate) fn pools_can_be_printed(subject: &impl Crew) {
+    assert!(!format!("{:?}", subject.builder().threads(1).name("printed")).is_empty());
+    with_pool(subject, 2, |pool| {
+        let local = pool.clone();
+        let inside = pool.submit(move || format!("{local:?}")).wait().expect("no panic");
+        assert!(!inside.is_empty());
+        assert!(format!("{pool:?}").contains("pool"), "{pool:?}");
+    });
+    within(|| {
+        let pool = subject.pool(2);
+        pool.shutdown_async();
+        assert!(!format!("{pool:?}").is_empty());
+    });
+}

@@ -1,0 +1,70 @@
+//! Workers that are asked to stay on a core do, whatever their jobs do.
+
+use super::{
+    subject::{Crew, with},
+    tools::{ask_all, panic_on_all},
+};
+use crate::support::threads::allowed_cores;
+use executors::{Placement, Pool};
+use std::{collections::BTreeMap, thread};
+
+/// By worker's name, the cores that it may run on.
+pub(crate) fn cores_by_worker(pool: &impl Pool, threads: usize) -> BTreeMap<String, Option<String>> {
+    let place = || (thread::current().name().unwrap_or_default().to_owned(), allowed_cores());
+    ask_all(pool, threads, place).into_iter().collect()
+}
+
+/// The cores of this process, as the pinning crate sees them.
+pub(crate) fn cores() -> Vec<usize> {
+    core_affinity::get_core_ids().expect("tests run where cores are known").iter().map(|core| core.id).collect()
+}
+
+/// What [`cores_by_worker`] is to be: the first workers on their cores, the others wherever this thread may be.
+fn expected(name: &str, pinned: &[usize], threads: usize) -> BTreeMap<String, Option<String>> {
+    let anywhere = allowed_cores();
+    let place = |worker| match pinned.get(worker) {
+        Some(core) => anywhere.is_some().then(|| usize::to_string(core)),
+        None => anywhere.clone(),
+    };
+    (0..threads).map(|worker| (format!("{name}-{worker}"), place(worker))).collect()
+}
+
+/// The first workers sit on the listed cores, further ones float; after panics, too.
+pub(crate) fn workers_sit_on_their_cores(subject: &impl Crew) {
+    let pinned: Vec<_> = cores().into_iter().rev().take(2).collect();
+    let threads = pinned.len() + 2;
+    let builder = subject.builder().threads(threads).name("pin").placement(Placement::Cores(pinned.clone()));
+    with(builder.build().expect("these cores exist"), |pool| {
+        let expected = expected("pin", &pinned, threads);
+        assert_eq!(cores_by_worker(pool, threads), expected);
+        for _ in 0..3 {
+            panic_on_all(pool, threads);
+            assert_eq!(cores_by_worker(pool, threads), expected, "a panic does not move a worker");
+        }
+    });
+}
+
+/// One worker on each core, then floating ones.
+pub(crate) fn automatic_placement_goes_round_the_cores_once(subject: &impl Crew) {
+    let threads = cores().len() + 1;
+    let builder = subject.builder().threads(threads).name("auto").placement(Placement::Auto);
+    with(builder.build().expect("one thread more than cores"), |pool| {
+        assert_eq!(cores_by_worker(pool, threads), expected("auto", &cores(), threads));
+    });
+}
+
+pub(crate) fn floating_workers_go_anywhere(subject: &impl Crew) {
+    let builder = subject.builder().threads(3).name("float").placement(Placement::Floating);
+    with(builder.build().expect("three threads"), |pool| {
+        assert_eq!(cores_by_worker(pool, 3), expected("float", &[], 3));
+    });
+}
+
+/// A core may be given twice.
+pub(crate) fn workers_may_share_a_core(subject: &impl Crew) {
+    let core = cores()[0];
+    let builder = subject.builder().threads(2).name("share").placement(Placement::Cores(vec![core, core]));
+    with(builder.build().expect("the core exists"), |pool| {
+        assert_eq!(cores_by_worker(pool, 2), expected("share", &[core, core], 2));
+    });
+}

@@ -1,0 +1,296 @@
+//! What is accepted runs, exactly once; what it owns is dropped, exactly once.
+
+use super::{
+    subject::{Crew, RunNow, Subject, with_pool},
+    tools::{Counter, Tally, Witness, panic_quietly},
+};
+use crate::support::random::Random;
+use executors::{CanExecute, Executor, Pool, try_execute_locally};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+};
+
+/// Jobs from several threads; each seventh panics, each third spawns another.
+pub(crate) fn each_job_runs_once(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| run_each_once(pool, 500));
+}
+
+pub(crate) fn each_job_runs_once_with_any_number_of_threads(subject: &impl Crew) {
+    for &threads in subject.sizes() {
+        with_pool(subject, threads, |pool| run_each_once(pool, 50 + 2 * threads));
+    }
+}
+
+fn run_each_once(pool: &(impl Pool + 'static), jobs: usize) {
+    const SUBMITTERS: usize = 3;
+    let children = jobs.div_ceil(3);
+    let tally = Tally::new(SUBMITTERS * (jobs + children));
+    thread::scope(|scope| {
+        for submitter in 0..SUBMITTERS {
+            let (pool, tally) = (pool.clone(), tally.clone());
+            scope.spawn(move || {
+                let first = submitter * (jobs + children);
+                for job in 0..jobs {
+                    let (tally, local) = (tally.clone(), pool.clone());
+                    pool.execute(move || {
+                        tally.add(first + job);
+                        if job.is_multiple_of(3) {
+                            local.execute(move || tally.add(first + jobs + job / 3));
+                        }
+                        if job.is_multiple_of(7) {
+                            panic_quietly(job);
+                        }
+                    });
+                }
+            });
+        }
+    });
+    pool.join().expect("this is no worker");
+    tally.assert_once_each();
+    let stats = pool.stats();
+    assert_eq!(stats.done, (SUBMITTERS * (jobs + children)) as u64);
+    assert_eq!(stats.panicked, (SUBMITTERS * jobs.div_ceil(7)) as u64);
+}
+
+pub(crate) fn each_job_of_a_batch_runs_once(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        for size in [0, 1, 2, 31, 1000] {
+            let tally = Tally::new(size);
+            let job = |number| {
+                let tally = tally.clone();
+                move || tally.add(number)
+            };
+            assert_eq!(pool.execute_batch((0..size).map(job)), size);
+            pool.join().expect("this is no worker");
+            tally.assert_once_each();
+        }
+    });
+}
+
+/// A batch given by a job of the pool itself.
+pub(crate) fn a_batch_from_a_job_runs(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (tally, local) = (Tally::new(600), pool.clone());
+        let (inner, accepted) = (tally.clone(), Counter::default());
+        let count = accepted.clone();
+        pool.execute(move || {
+            let job = |number| {
+                let tally = inner.clone();
+                move || tally.add(number)
+            };
+            (0..local.execute_batch((0..600).map(job))).for_each(|_| count.add());
+        });
+        pool.join().expect("this is no worker");
+        tally.assert_once_each();
+        assert_eq!(accepted.get(), 600);
+    });
+}
+
+/// An iterator that panics half-way: whether what it gave before runs is not promised, but nothing is half-accepted.
+pub(crate) fn a_batch_that_panics_leaves_the_pool_whole(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let tally = Tally::new(10);
+        let job = |number| {
+            let tally = tally.clone();
+            if number == 10 {
+                panic_quietly("the iterator fails");
+            }
+            move || tally.add(number)
+        };
+        let batch = || pool.execute_batch((0..20).map(job));
+        let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(batch));
+        assert!(thrown.is_err(), "the panic of the caller's own iterator reaches the caller");
+        assert_eq!(pool.submit(|| 5).wait().expect("the pool works"), 5);
+        pool.join().expect("this is no worker");
+        let ran: usize = (0..10).map(|number| tally.get(number)).sum();
+        let stats = pool.stats();
+        assert_eq!((stats.queued, stats.running, stats.done), (0, 0, ran as u64 + 1));
+    });
+}
+
+pub(crate) fn boxed_jobs_run(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let tally = Tally::new(10);
+        let narrow: &dyn CanExecute = pool;
+        for number in 0..10 {
+            let tally = tally.clone();
+            narrow.execute_job(Box::new(move || tally.add(number)));
+        }
+        pool.join().expect("this is no worker");
+        tally.assert_once_each();
+    });
+}
+
+/// Closures of no size, around the size that travels inline, large and over-aligned ones arrive unharmed.
+pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
+    fn check<P: Pool, L: Load>(pool: &P) {
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        const COPIES: usize = 5;
+        for _ in 0..COPIES {
+            let (load, count, witness) = (L::new(), ran.clone(), Witness(dropped.clone()));
+            pool.execute(move || {
+                let _captured = &witness;
+                load.assert_intact();
+                count.add();
+            });
+        }
+        pool.join().expect("this is no worker");
+        let name = std::any::type_name::<L>();
+        assert_eq!((ran.get(), dropped.get()), (COPIES, COPIES), "runs and drops of a closure with {name}");
+    }
+
+    with_pool(subject, 2, |pool| {
+        check::<_, Bytes<0>>(pool);
+        check::<_, Bytes<39>>(pool);
+        check::<_, Bytes<40>>(pool); // with the counter and the witness: 56 bytes
+        check::<_, Bytes<41>>(pool);
+        check::<_, Bytes<48>>(pool);
+        check::<_, Bytes<1000>>(pool);
+        check::<_, Bytes<10_000>>(pool);
+        check::<_, Aligned16>(pool);
+        check::<_, Aligned64>(pool);
+        check::<_, Aligned4096>(pool);
+    });
+}
+
+/// A zero-sized closure has nothing to carry a count in.
+pub(crate) fn closures_without_captures_run(subject: &impl Subject) {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    with_pool(subject, 2, |pool| {
+        let before = RUNS.load(SeqCst);
+        for _ in 0..100 {
+            pool.execute(|| {
+                RUNS.fetch_add(1, SeqCst);
+            });
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().done, 100);
+        // Other subjects' tests may be counting at the same time.
+        assert!(RUNS.load(SeqCst) >= before + 100);
+    });
+}
+
+/// What a closure captures, and whether it arrived as it was sent.
+trait Load: Send + 'static {
+    fn new() -> Self;
+    fn assert_intact(&self);
+}
+
+struct Bytes<const SIZE: usize>([u8; SIZE]);
+
+impl<const SIZE: usize> Load for Bytes<SIZE> {
+    fn new() -> Self {
+        Bytes(std::array::from_fn(|position| (position % 251) as u8))
+    }
+
+    fn assert_intact(&self) {
+        assert!(self.0.iter().enumerate().all(|(position, byte)| usize::from(*byte) == position % 251));
+    }
+}
+
+macro_rules! aligned {
+    ($($name:ident = $alignment:literal)+) => { $(
+        #[repr(align($alignment))]
+        struct $name([u8; 3]);
+
+        impl Load for $name {
+            fn new() -> Self {
+                $name([1, 2, 3])
+            }
+
+            fn assert_intact(&self) {
+                assert_eq!(self.0, [1, 2, 3]);
+                assert!(std::ptr::from_ref(self).addr().is_multiple_of($alignment), "alignment is kept");
+            }
+        }
+    )+ };
+}
+
+aligned! { Aligned16 = 16 Aligned64 = 64 Aligned4096 = 4096 }
+
+/// Whether a job runs, panics or is given back: its captures are dropped once, and by then.
+pub(crate) fn captures_are_dropped_once(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (run, panicked, rejected, ignored) =
+            (Counter::default(), Counter::default(), Counter::default(), Counter::default());
+        let capture = |counter: &Counter| {
+            let witness = Witness(counter.clone());
+            move || drop(witness)
+        };
+        pool.execute(capture(&run));
+        let job = capture(&panicked);
+        pool.execute(move || {
+            let _captured = &job;
+            panic_quietly("expected");
+        });
+        pool.join().expect("this is no worker");
+        assert_eq!((run.get(), panicked.get()), (1, 1));
+        pool.shutdown_async();
+        let job = pool.try_execute(capture(&rejected)).expect_err("the pool is closed").into_job();
+        assert_eq!(rejected.get(), 0, "the job came back whole");
+        drop(job);
+        pool.execute(capture(&ignored));
+        assert_eq!((rejected.get(), ignored.get()), (1, 1));
+    });
+}
+
+/// A job that spawns by way of its thread spawns on its own pool.
+pub(crate) fn local_jobs_run_on_the_same_pool(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let tally = Tally::new(64);
+        for job in 0..32 {
+            let tally = tally.clone();
+            pool.execute(move || {
+                let child = tally.clone();
+                let given = try_execute_locally(move || child.add(32 + job));
+                assert!(given.is_ok(), "this is a job of a pool");
+                tally.add(job);
+            });
+        }
+        pool.join().expect("this is no worker");
+        tally.assert_once_each();
+        assert_eq!((pool.stats().done, pool.stats().panicked), (64, 0));
+        assert!(try_execute_locally(|| ()).is_err(), "the test's own thread belongs to no pool");
+    });
+}
+
+/// The same random tree of jobs on the subject and on the plain executor: same sum, same counts.
+pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
+    /// Adds to `sum`, then spawns children by each of the ways there are, then may panic.
+    fn grow<P: Pool + 'static>(pool: &P, mut random: Random, depth: u32, sum: Arc<AtomicU64>) {
+        sum.fetch_add(random.below(1000), SeqCst);
+        if depth > 0 {
+            for _ in 0..random.below(4) {
+                let (child, local, sum) = (random.fork(), pool.clone(), Arc::clone(&sum));
+                let job = move || grow(&local, child, depth - 1, sum);
+                match random.below(4) {
+                    0 => pool.execute(job),
+                    1 => assert_eq!(pool.execute_batch([job]), 1),
+                    2 => pool.submit(job).detach(),
+                    _ => assert!(try_execute_locally(job).is_ok(), "this is a job"),
+                }
+            }
+        }
+        if random.one_in(5) {
+            panic_quietly("part of the tree");
+        }
+    }
+
+    fn harvest<P: Pool + 'static>(pool: &P, seed: u64) -> (u64, u64, u64) {
+        let (sum, local) = (Arc::new(AtomicU64::new(0)), pool.clone());
+        let root = Arc::clone(&sum);
+        pool.execute(move || grow(&local, Random::new(seed), 6, root));
+        pool.join().expect("this is no worker");
+        let stats = pool.stats();
+        (sum.load(SeqCst), stats.done, stats.panicked)
+    }
+
+    for seed in 1..=8 {
+        let expected = harvest(&RunNow.pool(0), seed);
+        with_pool(subject, 2, |pool| assert_eq!(harvest(pool, seed), expected, "seed {seed}"));
+    }
+}

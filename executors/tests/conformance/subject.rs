@@ -1,0 +1,164 @@
+//! What the contract is tested on.
+//!
+//! A subject is a kind of executor together with its policies. Topics that need threads ask for a [`Crew`]; where a pool
+//! honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused here.
+
+use crate::support::watchdog::{PATIENCE, watched};
+use executors::{Build, Builder, Pool, run_now::RunNowExecutor};
+use std::fmt::Debug;
+
+/// A kind of executor.
+pub(crate) trait Subject: Sync {
+    type Pool: Pool + Debug + 'static;
+
+    /// An executor with so many threads, if it has threads.
+    fn pool(&self, threads: usize) -> Self::Pool;
+}
+
+/// A pool with threads.
+pub(crate) trait Crew: Subject<Pool: Build> {
+    /// A builder with all of the subject's policies set.
+    fn builder(&self) -> Builder<Self::Pool>;
+
+    /// Numbers of threads to try: one, few, and those around the limits of the parkers.
+    fn sizes(&self) -> &'static [usize];
+
+    /// How many of `wanted` threads this subject should be asked for.
+    fn at_most(&self, wanted: usize) -> usize {
+        wanted.min(*self.sizes().last().expect("every subject has a size"))
+    }
+}
+
+/// Lends a pool to `body`, watches over it, and then sees to its orderly end.
+pub(crate) fn with_pool<S: Subject>(subject: &S, threads: usize, body: impl FnOnce(&S::Pool)) {
+    with(subject.pool(threads), body);
+}
+
+/// [`with_pool`] for a pool that is built already.
+pub(crate) fn with<P: Pool + Debug + 'static>(pool: P, body: impl FnOnce(&P)) {
+    let suspect = pool.clone();
+    watched(
+        move || format!("{:?}\n{suspect:?}", suspect.stats()),
+        || {
+            body(&pool);
+            let report = pool.shutdown_timeout(PATIENCE).expect("a pool without blocked jobs ends");
+            assert_eq!((report.running, report.queued), (0, 0), "nothing is left after the end: {report:?}");
+        },
+    );
+}
+
+/// Everything at once, on the caller's thread: the plain executor that the others are compared with.
+pub(crate) struct RunNow;
+
+impl Subject for RunNow {
+    type Pool = RunNowExecutor;
+
+    fn pool(&self, _threads: usize) -> RunNowExecutor {
+        RunNowExecutor::new()
+    }
+}
+
+/// Implements the traits for a subject whose builder is `$builder`.
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+macro_rules! crew {
+    ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
+        impl<$($generics)*> Subject for $subject {
+            type Pool = $pool;
+
+            fn pool(&self, threads: usize) -> $pool {
+                self.builder().threads(threads).build().expect("this many threads are possible")
+            }
+        }
+
+        impl<$($generics)*> Crew for $subject {
+            fn builder(&self) -> Builder<$pool> {
+                let $this = self;
+                $builder
+            }
+
+            fn sizes(&self) -> &'static [usize] {
+                let $this = self;
+                $sizes
+            }
+        }
+    };
+}
+
+/// Sizes for a pool that takes any number of threads.
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+pub(crate) const ANY: &[usize] = &[1, 2, 8, 33, 64, 65, 100];
+
+/// Sizes for a pool whose parker serves up to 64 threads.
+#[cfg(feature = "workstealing-exec")]
+pub(crate) const UP_TO_64: &[usize] = &[1, 2, 8, 33, 64];
+
+/// Sizes for a pool whose parker serves up to 32 threads.
+#[cfg(feature = "workstealing-exec")]
+pub(crate) const UP_TO_32: &[usize] = &[1, 2, 8, 32];
+
+/// Sizes for a pool that spins, for a hundred spinning threads prove no more than eight and hold everything up; and for
+/// policies that have nothing to do with the number of threads.
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+pub(crate) const FEW: &[usize] = &[1, 2, 8];
+
+#[cfg(feature = "cb-channel-exec")]
+mod channel {
+    use super::{Builder, Crew, Subject};
+    use executors::{Idle, Placement, crossbeam_channel_pool::ThreadPool};
+
+    pub(crate) struct Channel {
+        pub(crate) idle: Idle,
+        pub(crate) placement: Placement,
+        pub(crate) sizes: &'static [usize],
+    }
+
+    crew!(
+        [] Channel, ThreadPool,
+        |this| ThreadPool::builder().idle(this.idle).placement(this.placement.clone()), this.sizes
+    );
+}
+#[cfg(feature = "cb-channel-exec")]
+pub(crate) use channel::Channel;
+
+#[cfg(feature = "workstealing-exec")]
+mod stealing {
+    use super::{Builder, Crew, Subject};
+    use executors::{
+        Fairness, Idle, Placement,
+        crossbeam_workstealing_pool::ThreadPool,
+        parker::{DynParker, Parker},
+    };
+    use std::fmt::Debug;
+
+    pub(crate) struct Stealing<P: Parker + Debug + 'static> {
+        /// Gives the builder its parker.
+        pub(crate) equip: fn(Builder<ThreadPool<DynParker>>) -> Builder<ThreadPool<P>>,
+        pub(crate) idle: Idle,
+        pub(crate) fairness: Fairness,
+        pub(crate) placement: Placement,
+        pub(crate) sizes: &'static [usize],
+    }
+
+    crew!(
+        [P: Parker + Debug + 'static] Stealing<P>, ThreadPool<P>,
+        |this| (this.equip)(ThreadPool::builder())
+            .idle(this.idle)
+            .fairness(this.fairness)
+            .placement(this.placement.clone()),
+        this.sizes
+    );
+}
+#[cfg(feature = "workstealing-exec")]
+pub(crate) use stealing::Stealing;
+
+#[cfg(feature = "threadpool-exec")]
+mod threadpool {
+    use super::{ANY, Builder, Crew, Subject};
+    use executors::threadpool_executor::ThreadPoolExecutor;
+
+    pub(crate) struct Threadpool;
+
+    crew!([] Threadpool, ThreadPoolExecutor, |_this| ThreadPoolExecutor::builder(), ANY);
+}
+#[cfg(feature = "threadpool-exec")]
+pub(crate) use threadpool::Threadpool;

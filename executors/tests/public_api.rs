@@ -1,0 +1,438 @@
+//! The surface of version 0.10.0, used as a program written for it would use it. What stands here must go on compiling,
+//! and go on meaning the same. (This file compiles with the published 0.10.0 in place of this crate.)
+
+mod support;
+
+#[allow(unused_imports, reason = "which of the names are needed depends on the features; all must be there")]
+use executors::*;
+use std::{
+    any::Any,
+    fmt::Debug,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc::{channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+use support::watchdog::within;
+
+/// Any executor, through the trait alone.
+fn use_executor<E: Executor + Debug + 'static>(executor: E) {
+    within(|| {
+        assert!(!format!("{executor:?}").is_empty());
+        #[cfg(feature = "produce-metrics")]
+        executor.register_metrics();
+        let (sender, receiver) = channel();
+        for number in 0..4 {
+            let sender = sender.clone();
+            executor.execute(move || sender.send(number).unwrap());
+        }
+        let (boxed, local) = (sender.clone(), sender.clone());
+        executor.execute_job(Box::new(move || boxed.send(4).unwrap()));
+        executor.execute(move || {
+            if let Err(job) = try_execute_locally(move || local.send(5).unwrap()) {
+                job();
+            }
+        });
+        assert_eq!(receiver.iter().take(6).sum::<i32>(), 15);
+        let other = executor.clone();
+        executor.shutdown().expect("the executor is open, and nothing blocks");
+        let error = other.shutdown_borrowed().expect_err("it is closed already");
+        assert!(error == "Pool is already shutting down!" || error == "Pool was already shut down!", "{error}");
+        other.shutdown_async();
+        other.execute(move || sender.send(6).unwrap());
+        drop(other);
+        assert!(receiver.recv().is_err(), "a job given to a closed executor is dropped");
+    });
+}
+
+/// The `Default` that some features bring.
+#[cfg(feature = "defaults")]
+#[allow(dead_code, reason = "for the pools that there are")]
+fn use_default<E: Executor + Debug + Default + 'static>() {
+    use_executor(E::default());
+}
+
+#[allow(dead_code, reason = "only pools can be built wrongly")]
+fn assert_panics(construct: impl FnOnce(), word: &str) {
+    let payload: Box<dyn Any + Send> =
+        catch_unwind(AssertUnwindSafe(construct)).expect_err("this pool cannot be built");
+    let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+    assert!(message.is_some_and(|message| message.contains(word)), "the message should tell of {word}: {message:?}");
+}
+
+#[test]
+fn run_now() {
+    use executors::run_now::RunNowExecutor;
+
+    use_executor(RunNowExecutor::new());
+    use_executor(RunNowExecutor::default());
+    let here = thread::current().id();
+    RunNowExecutor::new().execute(move || assert_eq!(thread::current().id(), here));
+}
+
+#[test]
+fn trait_objects() {
+    fn run_on(executor: &dyn CanExecute) {
+        let (sender, receiver) = sync_channel(1);
+        executor.execute_job(Box::new(move || sender.send(7).unwrap()));
+        assert_eq!(receiver.recv(), Ok(7));
+    }
+
+    run_on(&executors::run_now::RunNowExecutor::new());
+    let boxed: Box<dyn common::CanExecute> = Box::new(executors::run_now::RunNowExecutor::new());
+    run_on(&*boxed);
+}
+
+#[test]
+fn outside_of_executors_a_local_job_comes_back() {
+    let (sender, receiver) = channel();
+    try_execute_locally(move || sender.send(5).unwrap()).expect_err("this thread belongs to no executor")();
+    assert_eq!(receiver.recv(), Ok(5));
+}
+
+/// An executor of the user's own implements three methods; the rest is provided.
+#[test]
+fn executors_can_be_written() {
+    #[derive(Clone, Debug, Default)]
+    struct ThreadPerJob {
+        closed: Arc<Mutex<bool>>,
+        begun: Arc<AtomicUsize>,
+    }
+
+    impl CanExecute for ThreadPerJob {
+        fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+            if !*self.closed.lock().unwrap() {
+                self.begun.fetch_add(1, SeqCst);
+                thread::spawn(job);
+            }
+        }
+    }
+
+    impl Executor for ThreadPerJob {
+        fn shutdown_async(&self) {
+            drop(self.shutdown_borrowed());
+        }
+
+        fn shutdown_borrowed(&self) -> Result<(), String> {
+            let was_closed = std::mem::replace(&mut *self.closed.lock().unwrap(), true);
+            if was_closed { Err("Pool was already shut down!".to_owned()) } else { Ok(()) }
+        }
+
+        #[cfg(feature = "produce-metrics")]
+        fn register_metrics(&self) {}
+    }
+
+    let executor = ThreadPerJob::default();
+    use_executor(executor.clone());
+    assert_eq!(executor.begun.load(SeqCst), 6);
+}
+
+#[test]
+fn bichannel() {
+    use executors::bichannel::{Endpoint, bichannel};
+    use std::sync::mpsc::{Iter, RecvError, RecvTimeoutError, SendError, TryIter, TryRecvError};
+
+    let (left, right): (Endpoint<String, u8>, Endpoint<u8, String>) = bichannel::<u8, String>();
+    assert_eq!(left.send(1), Ok(()));
+    assert_eq!(right.recv(), Ok(1));
+    assert_eq!(right.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(right.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+    right.send("two".to_owned()).unwrap();
+    right.send("three".to_owned()).unwrap();
+    let mut arrived: TryIter<'_, String> = left.try_iter();
+    assert_eq!(arrived.next().as_deref(), Some("two"));
+    drop(right);
+    let rest: Iter<'_, String> = left.iter();
+    assert_eq!(rest.collect::<Vec<_>>(), ["three"]);
+    assert_eq!(left.recv(), Err(RecvError));
+    assert_eq!(left.send(4), Err(SendError(4)));
+}
+
+mod parkers {
+    use crate::support::{naive_parker::NaiveParker, watchdog::within};
+    use executors::parker::{
+        self, DynParker, DynamicThreadData, LargeThreadData, ParkResult, Parker, SmallThreadData, StaticParker,
+        ThreadData,
+    };
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    /// One thread prepares to sleep and is called before it does; another time it changes its mind.
+    fn use_parker(parker: impl Parker, limit: Option<usize>) {
+        within(|| {
+            assert_eq!(parker.max_threads(), limit);
+            parker.init(0);
+            parker.prepare_park(0);
+            parker.clone().unpark_one();
+            while let ParkResult::Retry = parker.park(0) {}
+            parker.prepare_park(0);
+            parker.abort_park(0);
+            parker.prepare_park(0);
+            parker.unpark_all();
+            assert!(matches!(parker.park(0), ParkResult::Woken | ParkResult::Abort | ParkResult::Retry));
+        });
+    }
+
+    #[test]
+    fn parkers_of_the_crate() {
+        let small: StaticParker<SmallThreadData> = parker::small();
+        let large: StaticParker<LargeThreadData> = parker::large();
+        let dynamic: StaticParker<DynamicThreadData> = parker::dynamic();
+        use_parker(small, Some(SmallThreadData::MAX_THREADS));
+        use_parker(large, Some(LargeThreadData::MAX_THREADS));
+        use_parker(dynamic, None);
+        assert_eq!((SmallThreadData::MAX_THREADS, LargeThreadData::MAX_THREADS), (32, 64));
+        let dynamic: DynParker = parker::small().dynamic().expect("it has no clones");
+        use_parker(dynamic.clone(), Some(32));
+        assert!(format!("{:?} {dynamic:?}", parker::large()).contains("Parker"));
+        let parker = parker::large();
+        let _clone = parker.clone();
+        let parker: StaticParker<LargeThreadData> = parker.dynamic().expect_err("the clone would not know");
+        assert_eq!(parker.max_threads(), Some(64));
+    }
+
+    #[test]
+    fn parkers_can_be_written() {
+        use_parker(NaiveParker::default(), Some(1000));
+    }
+
+    /// The state of a parker can be written by users, too.
+    #[test]
+    fn thread_data_can_be_written() {
+        #[derive(Debug, Default)]
+        struct Insomnia(AtomicUsize);
+
+        impl ThreadData for Insomnia {
+            fn max_threads(&self) -> Option<usize> {
+                None
+            }
+
+            fn init(&self, _thread_id: usize) {}
+
+            fn prepare_park(&self, _thread_id: usize) {
+                self.0.fetch_add(1, SeqCst);
+            }
+
+            fn abort_park(&self, _thread_id: usize) {
+                self.0.fetch_sub(1, SeqCst);
+            }
+
+            fn park(&self, _thread_id: usize) -> ParkResult {
+                self.0.fetch_sub(1, SeqCst);
+                ParkResult::Abort
+            }
+
+            fn all_awake(&self) -> bool {
+                self.0.load(SeqCst) == 0
+            }
+
+            fn unpark_one(&self) {}
+
+            fn unpark_all(&self) {}
+        }
+
+        fn assert_nameable<T: ThreadData + Sync + Send + 'static>(data: &T) -> Option<StaticParker<T>> {
+            data.prepare_park(0);
+            assert!(!data.all_awake());
+            assert!(matches!(data.park(0), ParkResult::Abort));
+            assert!(data.all_awake());
+            None
+        }
+
+        assert!(assert_nameable(&Insomnia::default()).is_none());
+    }
+}
+
+#[cfg(feature = "cb-channel-exec")]
+mod channel_pool {
+    use super::*;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    #[test]
+    fn new() {
+        use_executor(ThreadPool::new(2));
+        assert_panics(|| drop(ThreadPool::new(0)), "0 threads");
+    }
+
+    #[cfg(feature = "defaults")]
+    #[test]
+    fn default() {
+        use_default::<ThreadPool>();
+    }
+
+    #[test]
+    fn thread_names() {
+        let (sender, receiver) = channel();
+        let pool = ThreadPool::new(1);
+        pool.execute(move || sender.send(thread::current().name().map(str::to_owned)).unwrap());
+        assert_eq!(receiver.recv().unwrap().as_deref(), Some("cb-channel-pool-worker"));
+    }
+
+    #[test]
+    fn spawn() {
+        use_futures(&ThreadPool::new(2));
+    }
+
+    #[cfg(feature = "thread-pinning")]
+    #[test]
+    fn with_affinity() {
+        let cores = core_affinity::get_core_ids().expect("core ids");
+        use_executor(ThreadPool::with_affinity(&cores, 1));
+        use_executor(ThreadPool::with_affinity(&[], 1));
+        assert_panics(|| drop(ThreadPool::with_affinity(&[], 0)), "0 threads");
+    }
+}
+
+#[cfg(feature = "workstealing-exec")]
+mod workstealing_pool {
+    use super::*;
+    use crate::support::naive_parker::NaiveParker;
+    use executors::{
+        crossbeam_workstealing_pool::{
+            self, ThreadPool, dyn_pool, execute_locally, large_pool, pool_with_auto_parker, small_pool,
+        },
+        parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
+    };
+
+    /// As a program that stores its pool in a struct.
+    struct Holder<P: Parker + Clone + 'static> {
+        pool: ThreadPool<P>,
+    }
+
+    #[test]
+    fn new() {
+        use_executor(ThreadPool::new(2, parker::small()));
+        use_executor(ThreadPool::new(2, parker::large().dynamic().unwrap()));
+        let holder: Holder<StaticParker<SmallThreadData>> = Holder { pool: small_pool(2) };
+        use_executor(holder.pool);
+        let holder: Holder<StaticParker<LargeThreadData>> = Holder { pool: large_pool(2) };
+        use_executor(holder.pool);
+        use_executor(dyn_pool(2));
+        let holder: Holder<DynParker> = Holder { pool: pool_with_auto_parker(2) };
+        use_executor(holder.pool);
+    }
+
+    #[test]
+    fn a_users_parker() {
+        use_executor(ThreadPool::new(3, NaiveParker::default()));
+    }
+
+    #[test]
+    fn impossible_numbers() {
+        assert_panics(|| drop(small_pool(0)), "0 threads");
+        assert_panics(|| drop(small_pool(33)), "33");
+        assert_panics(|| drop(large_pool(65)), "65");
+        assert_panics(|| drop(ThreadPool::new(1001, NaiveParker::default())), "1001");
+    }
+
+    #[cfg(feature = "defaults")]
+    #[test]
+    fn default() {
+        use_default::<ThreadPool<DynParker>>();
+    }
+
+    #[test]
+    fn thread_names() {
+        let (sender, receiver) = channel();
+        let pool = small_pool(1);
+        pool.execute(move || sender.send(thread::current().name().map(str::to_owned)).unwrap());
+        assert_eq!(receiver.recv().unwrap().as_deref(), Some("cb-ws-pool-worker-0"));
+    }
+
+    #[test]
+    fn local_jobs() {
+        let (sender, receiver) = channel();
+        let pool = small_pool(2);
+        let nowhere = sender.clone();
+        assert!(execute_locally(move || nowhere.send(0).unwrap()).is_err());
+        pool.execute(move || {
+            let local = sender.clone();
+            let outcome = crossbeam_workstealing_pool::execute_locally(move || local.send(1).unwrap());
+            outcome.unwrap_or_else(|_job| panic!("this is a job of the pool"));
+            sender.send(2).unwrap();
+        });
+        assert_eq!(receiver.iter().sum::<i32>(), 3);
+    }
+
+    #[test]
+    fn spawn() {
+        use_futures(&small_pool(2));
+    }
+
+    #[cfg(feature = "thread-pinning")]
+    #[test]
+    fn with_affinity() {
+        let cores = core_affinity::get_core_ids().expect("core ids");
+        use_executor(ThreadPool::with_affinity(&cores, 1, parker::dynamic()));
+        assert_panics(|| drop(ThreadPool::with_affinity(&[], 0, parker::small())), "0 threads");
+        assert_panics(|| drop(ThreadPool::with_affinity(&[], 33, parker::small())), "33");
+    }
+
+    #[cfg(feature = "numa-aware")]
+    #[test]
+    fn with_numa_affinity() {
+        use executors::numa_utils::{ProcessingUnitDistance, equidistance};
+
+        let cores = core_affinity::get_core_ids().expect("core ids");
+        let size = cores.iter().map(|core| core.id + 1).max().expect("there is a core");
+        let distances = ProcessingUnitDistance::from_function(size, equidistance);
+        use_executor(ThreadPool::with_numa_affinity(&cores, 1, parker::small(), distances));
+        use_executor(ThreadPool::with_numa_affinity(&[], 2, parker::small(), ProcessingUnitDistance::empty()));
+    }
+}
+
+#[cfg(feature = "threadpool-exec")]
+mod threadpool_pool {
+    use super::*;
+    use executors::threadpool_executor::ThreadPoolExecutor;
+
+    #[test]
+    fn new() {
+        use_executor(ThreadPoolExecutor::new(2));
+        assert_panics(|| drop(ThreadPoolExecutor::new(0)), "0 threads");
+    }
+
+    #[cfg(feature = "defaults")]
+    #[test]
+    fn default() {
+        use_default::<ThreadPoolExecutor>();
+    }
+}
+
+#[cfg(feature = "numa-aware")]
+#[test]
+fn distances() {
+    use core_affinity::CoreId;
+    use executors::numa_utils::{ProcessingUnitDistance, equidistance};
+
+    let (first, second) = (CoreId { id: 0 }, CoreId { id: 1 });
+    let matrix: ProcessingUnitDistance = vec![vec![0, 1], vec![1, 0]].into_iter().collect();
+    assert_eq!(matrix, ProcessingUnitDistance::from_function(2, equidistance));
+    let rows: Vec<Box<[i32]>> = vec![Box::new([0, 1]), Box::new([1, 0])];
+    assert_eq!(matrix, rows.into_iter().collect());
+    assert_eq!(matrix, ProcessingUnitDistance::new(Box::new([Box::new([0, 1]), Box::new([1, 0])])));
+    assert_eq!((matrix.distance(first, first), matrix.distance(first, second)), (0, 1));
+    assert_eq!((equidistance(3, 3), equidistance(3, 4)), (0, 1));
+    assert_eq!(ProcessingUnitDistance::empty(), Vec::<Vec<i32>>::new().into_iter().collect());
+    assert!(catch_unwind(|| ProcessingUnitDistance::new(Box::new([Box::new([0, 1])]))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| matrix.distance(first, CoreId { id: 2 }))).is_err());
+}
+
+/// A pool that runs futures, through the trait alone.
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+fn use_futures<E: FuturesExecutor + Sync + 'static>(executor: &E) {
+    use ::futures::executor::block_on;
+
+    within(|| {
+        let handle: JoinHandle<i32> = executor.spawn(async { 6 * 7 });
+        assert_eq!(block_on(handle), 42);
+        let (sender, receiver) = channel();
+        let boxed: std::pin::Pin<Box<dyn Future<Output = ()> + Send>> =
+            Box::pin(async move { sender.send(1).unwrap() });
+        futures_executor::FuturesExecutor::spawn(executor, boxed).detach();
+        assert_eq!(receiver.recv(), Ok(1));
+    });
+}

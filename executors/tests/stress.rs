@@ -1,0 +1,425 @@
+//! Random programs on random pools, for as long as one likes.
+//!
+//! A program is a tree of jobs that do everything to their pool that its interface allows, together with threads that do
+//! the same from outside, and an end of some kind that may come at any time. Each job carries a [`Ticket`]; when the
+//! program is over, every ticket must be accounted for: used by a run, or dropped where somebody was told so.
+//!
+//! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
+//! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads are
+//!   scheduled is not in our hand, so it may need several attempts to fail again.
+#![cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+
+mod support;
+
+#[cfg(feature = "workstealing-exec")]
+use executors::crossbeam_workstealing_pool::ThreadPool;
+use executors::{
+    Executor, FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, WaitError, run_now::RunNowExecutor,
+    try_execute_locally,
+};
+use futures::executor::block_on;
+use std::{
+    env,
+    fmt::Debug,
+    future::poll_fn,
+    hint,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{
+            AtomicI64, AtomicU64, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
+        mpsc,
+    },
+    task::Poll,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+#[cfg(feature = "workstealing-exec")]
+use support::naive_parker::NaiveParker;
+use support::{
+    random::Random,
+    watchdog::{PATIENCE, until, watched},
+};
+
+const SECONDS: &str = "EXECUTORS_STRESS_SECONDS";
+const SEED: &str = "EXECUTORS_STRESS_SEED";
+
+fn number_from_environment(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, which is not a number")))
+}
+
+#[test]
+fn random_programs() {
+    let time = Duration::from_secs(number_from_environment(SECONDS).unwrap_or(5));
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
+    let first = number_from_environment(SEED).unwrap_or(now.as_micros() as u64);
+    let (next, end) = (AtomicU64::new(first), Instant::now() + time);
+    println!("the first program is {SEED}={first}");
+    thread::scope(|scope| {
+        // Two at a time, so that the programs disturb each other.
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    run_program(next.fetch_add(1, SeqCst));
+                }
+            });
+        }
+    });
+    println!("{} programs were run", next.load(SeqCst) - first);
+}
+
+/// Builds some pool, and another like it, and runs a program on them.
+fn run_program(seed: u64) {
+    let random = &mut Random::new(seed);
+    let threads = match random.below(16) {
+        0 => 30 + random.below(70),
+        _ => 1 + random.below(6),
+    } as usize;
+    match random.below(8) {
+        #[cfg(feature = "cb-channel-exec")]
+        0 | 1 => program(seed, random, threads, |random| {
+            build(executors::crossbeam_channel_pool::ThreadPool::builder(), threads, random)
+        }),
+        #[cfg(feature = "threadpool-exec")]
+        2 => program(seed, random, threads, |_| executors::threadpool_executor::ThreadPoolExecutor::new(threads)),
+        #[cfg(feature = "workstealing-exec")]
+        3 => program(seed, random, threads, |random| {
+            build(ThreadPool::builder().parker(NaiveParker::default()), threads, random)
+        }),
+        #[cfg(feature = "workstealing-exec")]
+        4 => program(seed, random, threads, |random| {
+            build(ThreadPool::builder().parker(executors::parker::dynamic()), threads, random)
+        }),
+        #[cfg(feature = "workstealing-exec")]
+        _ => program(seed, random, threads, |random| build(ThreadPool::builder(), threads, random)),
+        #[cfg(not(feature = "workstealing-exec"))]
+        _ => {} // this number is a program for a pool that is not there
+    }
+}
+
+/// Chooses policies.
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
+    use executors::{Fairness, Idle, Placement};
+
+    let idle = match random.below(4) {
+        0 if threads <= 4 => Idle::Spin,
+        1 => Idle::Park { spin: Duration::ZERO },
+        2 => Idle::Park { spin: Duration::from_micros(100) },
+        _ => Idle::PARK,
+    };
+    let fairness = match random.below(3) {
+        0 => Fairness::TIMED,
+        1 => Fairness::Counted(1 + random.below(5) as u32),
+        _ => Fairness::COUNTED,
+    };
+    let placement = if random.one_in(2) { Placement::Auto } else { Placement::Floating };
+    let builder = builder.threads(threads).idle(idle).fairness(fairness).placement(placement);
+    builder.build().expect("this pool is possible")
+}
+
+/// What becomes of the tickets of one program.
+#[derive(Debug, Default)]
+struct Ledger {
+    issued: AtomicUsize,
+    used: AtomicUsize,
+    returned: AtomicUsize,
+    /// Tickets whose return somebody was told of: the job was refused, cancelled or discarded.
+    announced: AtomicUsize,
+    /// Results that nobody could wait for at the time, because that might have blocked the last worker.
+    unread: Mutex<Unread>,
+}
+
+#[derive(Debug, Default)]
+struct Unread {
+    handles: Vec<TaskHandle<()>>,
+    futures: Vec<JoinHandle<()>>,
+}
+
+impl Ledger {
+    fn issue(self: &Arc<Self>) -> Ticket {
+        self.issued.fetch_add(1, SeqCst);
+        Ticket { ledger: Arc::clone(self), used: false }
+    }
+
+    fn announce(&self, tickets: usize) {
+        self.announced.fetch_add(tickets, SeqCst);
+    }
+
+    /// Learns from a result what became of its ticket.
+    fn learn(&self, result: Result<(), TaskError>) {
+        match result {
+            Ok(()) | Err(TaskError::Panicked(_)) => (),
+            Err(TaskError::Dropped | TaskError::Cancelled) => self.announce(1),
+            Err(error) => panic!("a job cannot end like this: {error}"),
+        }
+    }
+
+    /// The same from a future, which passes the job's panic on.
+    fn learn_from(&self, future: JoinHandle<()>) {
+        if let Ok(None) = catch_unwind(AssertUnwindSafe(|| block_on(future.fallible()))) {
+            self.announce(1);
+        }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().expect("no panic under this lock")
+    }
+
+    fn is_settled(&self) -> bool {
+        // In this order: what is settled was issued before.
+        let settled = self.used.load(SeqCst) + self.returned.load(SeqCst);
+        settled == self.issued.load(SeqCst)
+    }
+}
+
+/// The right to run once. Settles itself when it is dropped: as long as a job runs, its program is not over.
+struct Ticket {
+    ledger: Arc<Ledger>,
+    used: bool,
+}
+
+impl Ticket {
+    fn use_up(&mut self) {
+        assert!(!self.used, "a job runs once");
+        self.used = true;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.used { &self.ledger.used } else { &self.ledger.returned }.fetch_add(1, SeqCst);
+    }
+}
+
+/// What all jobs of a program share.
+struct Program<P> {
+    pool: P,
+    /// Another pool of the same kind.
+    neighbour: P,
+    ledger: Arc<Ledger>,
+    /// Jobs that may still be spawned by jobs.
+    fuel: AtomicI64,
+    /// Workers that may block: all but one, for that one has to do what the others wait for.
+    may_block: AtomicUsize,
+}
+
+/// Runs one program to its end and checks the accounts.
+fn program<P>(seed: u64, random: &mut Random, threads: usize, build: impl Fn(&mut Random) -> P)
+where
+    P: Pool + FuturesExecutor + Debug,
+{
+    let ledger = Arc::new(Ledger::default());
+    let (ends_early, discards) = (random.one_in(3), random.one_in(4));
+    let shared = Arc::new(Program {
+        pool: build(random),
+        neighbour: build(random),
+        ledger: Arc::clone(&ledger),
+        fuel: AtomicI64::new(random.below(2000) as i64),
+        may_block: AtomicUsize::new(threads - 1),
+    });
+    let (suspect, accounts) = (Arc::downgrade(&shared), Arc::clone(&ledger));
+    let describe = move || {
+        let pool = suspect.upgrade().map(|program| format!("{:?}\n{:?}", program.pool.stats(), program.pool));
+        format!("program {SEED}={seed}\n{accounts:?}\n{}", pool.unwrap_or_else(|| "the pool is gone".to_owned()))
+    };
+    watched(describe, || {
+        thread::scope(|scope| {
+            for _ in 0..1 + random.below(3) {
+                let (shared, mut random) = (Arc::clone(&shared), random.fork());
+                scope.spawn(move || (0..1 + random.below(60)).for_each(|_| act_outside(&shared, &mut random)));
+            }
+            if ends_early {
+                pause(random, 100_000);
+                end(&shared.pool, random, discards);
+            }
+        });
+        if !ends_early {
+            end(&shared.pool, random, discards);
+        }
+        // The last handle but for those that jobs have.
+        drop(shared);
+        until("all tickets are settled", || ledger.is_settled());
+        let Unread { handles, futures } = std::mem::take(&mut *ledger.unread());
+        handles.into_iter().for_each(|handle| ledger.learn(handle.wait()));
+        futures.into_iter().for_each(|future| ledger.learn_from(future));
+    });
+    let [issued, used, returned, announced] =
+        [&ledger.issued, &ledger.used, &ledger.returned, &ledger.announced].map(|count| count.load(SeqCst));
+    assert_eq!(used + returned, issued, "program {SEED}={seed}: {ledger:?}");
+    if !discards {
+        assert_eq!(returned, announced, "program {SEED}={seed}: a job was dropped silently: {ledger:?}");
+    }
+}
+
+/// Ends the pool in one of many ways, the last of which is to do nothing.
+fn end<P: Pool + 'static>(pool: &P, random: &mut Random, discards: bool) {
+    if discards {
+        let (first, second) = (pool.shutdown_now(), pool.shutdown_now());
+        assert!(first.finished <= second.finished && first.discarded <= second.discarded, "{first:?} then {second:?}");
+    }
+    match random.below(5) {
+        0 => drop(pool.shutdown_borrowed()),
+        1 => {
+            pool.shutdown_async();
+            pool.join().expect("this is no worker");
+        }
+        2 => {
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks for ever");
+            assert_eq!((report.running, report.queued), (0, 0));
+        }
+        3 => {
+            let local = pool.clone();
+            pool.execute(move || local.shutdown_async());
+        }
+        _ => (),
+    }
+}
+
+/// One random deed of a thread that is no worker.
+fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
+    let Program { pool, ledger, .. } = &**program;
+    match random.below(12) {
+        0 => {
+            let result = pool.join_timeout(Duration::from_micros(random.below(500)));
+            assert_ne!(result, Err(WaitError::FromWorker));
+        }
+        1 => {
+            let stats = pool.stats();
+            assert_eq!(stats.idle + stats.busy, stats.workers, "{stats:?}");
+        }
+        2 => ledger.learn(pool.submit(job(program, random)).wait()),
+        3 => match pool.submit(job(program, random)).wait_timeout(Duration::from_micros(random.below(200))) {
+            Ok(result) => ledger.learn(result),
+            Err(handle) => ledger.unread().handles.push(handle),
+        },
+        4 => ledger.learn(block_on(pool.submit(job(program, random)))),
+        5 => ledger.learn_from(pool.spawn(yielding(random.below(4), job(program, random)))),
+        6 => pause(random, 2000),
+        _ => act(program, random),
+    }
+}
+
+/// One random deed of a job or of another thread.
+fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
+    let Program { pool, ledger, .. } = &**program;
+    match random.below(10) {
+        0 => {
+            let jobs: Vec<_> = (0..random.below(20)).map(|_| job(program, random)).collect();
+            let given = jobs.len();
+            ledger.announce(given - pool.execute_batch(jobs));
+        }
+        1 => {
+            let handle = pool.submit(job(program, random));
+            pause(random, 200);
+            handle.cancel();
+            ledger.unread().handles.push(handle);
+        }
+        2 => ledger.unread().handles.push(pool.submit(job(program, random))),
+        3 => ledger.unread().futures.push(pool.spawn(yielding(random.below(4), job(program, random)))),
+        _ => {
+            if pool.try_execute(job(program, random)).is_err() {
+                ledger.announce(1);
+            }
+        }
+    }
+}
+
+/// One random deed that only a job can do.
+fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
+    let Program { pool, neighbour, ledger, .. } = &**program;
+    match random.below(12) {
+        0 => assert_eq!(pool.join(), Err(WaitError::FromWorker)),
+        1 => assert!(try_execute_locally(job(program, random)).is_ok(), "this is a job"),
+        // A leaf waits for nobody, so waiting for it needs no permission.
+        2 => ledger.learn(pool.submit(leaf(program)).wait()),
+        3 => block(program, || ledger.learn(pool.submit(job(program, random)).wait())),
+        4 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
+        5 => block(program, || {
+            let (work, (tell, told)) = (leaf(program), mpsc::channel());
+            let child = move || {
+                work();
+                let _parent = tell.send(()); // it always listens
+            };
+            match pool.try_execute(child) {
+                Ok(()) => drop(told.recv()), // an error if the child was discarded
+                Err(_) => ledger.announce(1),
+            }
+        }),
+        6 => {
+            let (inner, mut deeds) = (Arc::clone(program), random.fork());
+            RunNowExecutor::new().execute(move || act(&inner, &mut deeds));
+        }
+        7 => {
+            let (inner, mut deeds, begin) = (Arc::clone(program), random.fork(), leaf_until_end(program));
+            neighbour.execute(move || {
+                let _ticket = begin();
+                act(&inner, &mut deeds);
+            });
+        }
+        _ => act(program, random),
+    }
+}
+
+/// Blocks, if that leaves a worker that does not.
+fn block<P>(program: &Program<P>, wait: impl FnOnce()) {
+    let may = program.may_block.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+    if may.is_ok() {
+        wait();
+        program.may_block.fetch_add(1, SeqCst);
+    }
+}
+
+fn pause(random: &mut Random, limit: u64) {
+    (0..random.below(limit)).for_each(|_| hint::spin_loop());
+}
+
+/// A job that does nothing but run.
+fn leaf<P>(program: &Program<P>) -> impl FnOnce() + Send + use<P> {
+    let begin = leaf_until_end(program);
+    move || drop(begin())
+}
+
+/// Uses a ticket up and keeps it for as long as the job runs.
+fn leaf_until_end<P>(program: &Program<P>) -> impl FnOnce() -> Ticket + Send + use<P> {
+    let mut ticket = program.ledger.issue();
+    move || {
+        ticket.use_up();
+        ticket
+    }
+}
+
+/// A job that does random deeds, while there is fuel.
+fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) -> impl FnOnce() + Send + use<P> {
+    let (begin, program, mut random) = (leaf_until_end(program), Arc::clone(program), random.fork());
+    move || {
+        let _ticket = begin();
+        for _ in 0..random.below(4) {
+            if program.fuel.fetch_sub(1, Relaxed) > 0 {
+                act_inside(&program, &mut random);
+            }
+        }
+        if random.one_in(10) {
+            resume_unwind(Box::new("part of the program"));
+        }
+    }
+}
+
+/// A future that is suspended some times before it does its job.
+async fn yielding(times: u64, job: impl FnOnce()) {
+    for _ in 0..times {
+        let mut yielded = false;
+        poll_fn(|context| {
+            if std::mem::replace(&mut yielded, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+    job();
+}

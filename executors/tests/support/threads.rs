@@ -1,0 +1,25 @@
+//! What the operating system says about the threads of this process.
+
+use std::{fs, time::Duration};
+
+/// How many threads this process has, or `None` where the operating system does not say it in this way.
+pub(crate) fn count() -> Option<usize> {
+    Some(fs::read_dir("/proc/self/task").ok()?.count())
+}
+
+/// The processor time that the threads whose name begins with `prefix` have used.
+pub(crate) fn processor_time(prefix: &str) -> Option<Duration> {
+    let time_of = |task: fs::DirEntry| {
+        let read = |file| fs::read_to_string(task.path().join(file)).ok();
+        let ours = read("comm")?.starts_with(prefix);
+        let nanoseconds: u64 = read("schedstat")?.split(' ').next()?.parse().ok()?;
+        ours.then(|| Duration::from_nanos(nanoseconds))
+    };
+    Some(fs::read_dir("/proc/self/task").ok()?.flatten().filter_map(time_of).sum())
+}
+
+/// The cores that the calling thread may run on, as the kernel lists them.
+pub(crate) fn allowed_cores() -> Option<String> {
+    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+}

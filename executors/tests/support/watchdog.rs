@@ -1,0 +1,77 @@
+//! Waiting for events without waiting for ever.
+
+use crate::support::case;
+use std::{
+    fs,
+    io::{self, Write},
+    process,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long an event may be late on a loaded machine before it counts as lost.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `body`, and aborts the process if that takes longer than [`PATIENCE`]: a lost wake-up must not hang the suite.
+pub(crate) fn within<R>(body: impl FnOnce() -> R) -> R {
+    watched(String::new, body)
+}
+
+/// [`within`], with `describe` called for the last words.
+pub(crate) fn watched<R>(describe: impl FnOnce() -> String + Send + 'static, body: impl FnOnce() -> R) -> R {
+    let test = case::name();
+    let (done, wait) = mpsc::channel::<()>();
+    let watchdog = thread::Builder::new()
+        .name("watchdog".to_owned())
+        .spawn(move || {
+            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                give_up(&test, describe);
+            }
+        })
+        .expect("the watchdog needs a thread");
+    let result = body();
+    drop(done);
+    watchdog.join().expect("the watchdog never panics");
+    result
+}
+
+/// Calls `condition` until it holds, for states that have no event to wait for. Aborts like [`within`].
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        if start.elapsed() > PATIENCE {
+            let what = what.to_owned();
+            give_up(&case::name(), move || format!("still waiting until {what}"));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Says which test is stuck, and how, and ends the process.
+pub(crate) fn give_up(test: &str, describe: impl FnOnce() -> String + Send + 'static) -> ! {
+    // Not `eprintln!`: the harness would capture it, and the process does not live to print the capture.
+    let say = |text: &str| drop(writeln!(io::stderr(), "{text}"));
+    say(&format!("\n{test}: not finished after {PATIENCE:?}"));
+    let (tell, told) = mpsc::channel();
+    // On a thread of its own, for a pool that is stuck may hold the lock that a description needs.
+    let teller = thread::Builder::new().spawn(move || drop(tell.send(describe())));
+    match teller.map(|_| told.recv_timeout(Duration::from_secs(2))) {
+        Ok(Ok(text)) => say(&text),
+        _ => say("(the pool does not answer)"),
+    }
+    say(&thread_states());
+    process::abort();
+}
+
+/// Name, state and system call of each thread, as far as the operating system tells.
+fn thread_states() -> String {
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return String::new() };
+    let line = |task: fs::DirEntry| {
+        let read = |file| fs::read_to_string(task.path().join(file)).unwrap_or_default().trim().to_owned();
+        let status = read("status");
+        let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or_default();
+        format!("  thread {}{state} {}\n", read("comm"), read("wchan"))
+    };
+    tasks.flatten().map(line).collect()
+}

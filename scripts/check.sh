@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+#
+# Everything that must hold before a change is merged; CI runs this.
+# See usage() below.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=scripts/lib.sh
+source "$root/scripts/lib.sh"
+
+# From cheap to dear.
+parts=(format rules lint docs examples cli compat features tests release loom)
+
+# Sets of features that make a difference, without the default and all features, which are tested in full.
+feature_sets=(
+    ""
+    "threadpool-exec"
+    "cb-channel-exec"
+    "workstealing-exec"
+    "threadpool-exec cb-channel-exec workstealing-exec defaults"
+    "default ws-no-park"
+    "default thread-pinning"
+    "default numa-aware"
+    "default produce-metrics"
+)
+
+# The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file.
+unsafe_leaves=(
+    executor-performance/src/workload/relay.rs
+    executors/src/crew/handle.rs
+    executors/src/job.rs
+    executors/src/local.rs
+)
+
+loom_limit=600 # seconds
+
+usage() {
+    cat <<USAGE
+Usage: scripts/check.sh [PART...]
+
+Runs all checks, or the named parts only, and stops at the first failure.
+
+Parts:
+  format     rustfmt, Cargo.lock, shellcheck (if it is installed)
+  rules      the rules of docs/architecture.md that grep can check
+  lint       clippy without warnings, with all, the default and no features; the oldest Rust (if installed)
+  docs       rustdoc without warnings, documentation tests with all features
+  examples   every example runs; each asserts its outcome
+  cli        every command of executor-performance runs
+  compat     scripts/compat.sh
+  features   unit tests and the public interface, with every set of features that makes a difference
+  tests      all tests, with the default and with all features
+  release    the conformance tests, optimised
+  loom       scripts/loom.sh, if it is there
+
+Options:
+  -h, --help  show this
+USAGE
+}
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+check_format() {
+    step "format: rustfmt" cargo fmt --all --check
+    step "format: Cargo.lock is up to date" cargo metadata --locked --format-version 1 --quiet
+    if command -v shellcheck >/dev/null; then
+        step "format: shellcheck" shellcheck --external-sources scripts/*.sh .ci/run
+    else
+        skip "shellcheck is not installed"
+    fi
+}
+
+check_rules() {
+    step "rules: features choose items, never statements" features_choose_items
+    step "rules: unsafe code is in the leaves" unsafe_is_in_leaves
+    step "rules: shared parts know no pool" shared_parts_know_no_pool
+}
+
+# `cfg!(feature` may stand in options.rs only, where features become defaults. `#[cfg(feature` may stand anywhere if a
+# whole item follows.
+features_choose_items() {
+    local macros
+    macros=$(grep -rn 'cfg!(feature' executors/src | grep -v '^executors/src/options.rs:' || true)
+    if [[ -n $macros ]]; then
+        printf 'cfg!(feature = ...) outside options.rs:\n%s\n' "$macros"
+        return 1
+    fi
+    find executors/src -name '*.rs' -exec awk '
+        FNR == 1 { pending = "" }
+        /^[[:space:]]*#\[cfg\(.*feature = / { pending = FILENAME ":" FNR; next }
+        pending == "" || /^[[:space:]]*(#\[|\/\/)/ { next }
+        !/^[[:space:]]*(pub(\([a-z]+\))? |impl[ <]|use |mod |fn |const |static |type |struct |enum |trait |macro_rules!)/ {
+            print pending ": a feature chooses something that is not an item: " $0
+            bad = 1
+        }
+        { pending = "" }
+        END { exit bad }
+    ' {} +
+}
+
+unsafe_is_in_leaves() {
+    local others
+    others=$(grep -rlw --include='*.rs' 'unsafe' executors/src executor-performance/src |
+        grep -vxF "$(printf '%s\n' "${unsafe_leaves[@]}")" || true)
+    if [[ -n $others ]]; then
+        printf 'unsafe code in files that are not among the leaves listed in scripts/check.sh:\n%s\n' "$others"
+        return 1
+    fi
+}
+
+shared_parts_know_no_pool() {
+    local pools='crossbeam_channel_pool|crossbeam_workstealing_pool|threadpool_executor|run_now' found
+    found=$(find executors/src -name '*.rs' \
+        \( -path '*/crew*' -o -path '*/source*' -o -path '*/queue*' -o -path '*/parker*' \) \
+        -exec grep -nE "^[[:space:]]*(pub )?use .*($pools)|crate::($pools)" {} + | grep -vE ':[[:space:]]*//' || true)
+    if [[ -n $found ]]; then
+        printf 'a shared part uses a pool:\n%s\n' "$found"
+        return 1
+    fi
+}
+
+check_lint() {
+    local oldest
+    step "lint: clippy [all features]" cargo clippy --workspace --all-targets --all-features -- -D warnings
+    step "lint: clippy [default]" cargo clippy --workspace --all-targets -- -D warnings
+    # Of the library only: the command-line tool wants it with its default features.
+    step "lint: clippy [no features]" cargo clippy --package executors --all-targets --no-default-features -- -D warnings
+    oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    if rustup toolchain list 2>/dev/null | grep --quiet "^$oldest"; then
+        step "lint: Rust $oldest suffices" \
+            env CARGO_TARGET_DIR="$target/oldest" cargo "+$oldest" check --workspace --all-features
+    else
+        skip "Rust $oldest, the oldest that must suffice, is not installed"
+    fi
+}
+
+check_docs() {
+    step "docs: rustdoc [all features]" \
+        env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
+    test_step "docs: tests [all features]" cargo test --package executors --doc --all-features
+}
+
+check_examples() {
+    local example
+    step "examples: build" cargo build --package executors --examples --all-features
+    for example in executors/examples/*.rs; do
+        example=$(basename "$example" .rs)
+        step "examples: $example" \
+            limited 120 cargo run --quiet --package executors --all-features --example "$example"
+    done
+}
+
+check_cli() {
+    local cli=(limited 120 cargo run --quiet --package executor-performance --)
+    local small=(-t 2 -p 2 -m 10 -a 2 --min-samples 1 --max-samples 2 --budget 1)
+    step "cli: build" cargo build --package executor-performance
+    step "cli: --help" "${cli[@]}" --help
+    step "cli: list" "${cli[@]}" list
+    step "cli: throughput" "${cli[@]}" "${small[@]}" -o "$work/throughput.csv" throughput --pre 10 --post 10
+    step "cli: latency" "${cli[@]}" "${small[@]}" -o "$work/latency.csv" latency -s 1
+    step "cli: both wrote their rows" rows_of_each_executor "$work/throughput.csv" "$work/latency.csv"
+    step "cli: wrong usage is refused" is_refused "${cli[@]}" -t 0 throughput
+    step "cli: thread-scaling.sh" thread_scaling
+}
+
+# A line of titles and a good row for each of several executors.
+rows_of_each_executor() {
+    local file
+    for file in "$@"; do
+        cat "$file"
+        (($(grep -c ',ok,' "$file") >= 3))
+    done
+}
+
+is_refused() {
+    local status=0
+    "$@" || status=$?
+    ((status == 2))
+}
+
+thread_scaling() {
+    PROFILE=dev BUDGET=1 LOW_MESSAGES=10 HIGH_MESSAGES=2 HIGH_AMPLIFICATION=5 \
+        limited 300 scripts/thread-scaling.sh -o "$work/scaling.csv" 2
+    rows_of_each_executor "$work/scaling.csv"
+}
+
+check_compat() {
+    scripts/compat.sh
+    steps=$((steps + 1))
+}
+
+check_features() {
+    local features
+    for features in "${feature_sets[@]}"; do
+        test_step "features: [${features:-none}]" \
+            cargo test --package executors --no-default-features --features "$features" --lib --test public_api
+    done
+}
+
+check_tests() {
+    test_step "tests: [default]" cargo test --workspace
+    test_step "tests: [all features]" cargo test --workspace --all-features
+}
+
+check_release() {
+    test_step "release: conformance [default]" cargo test --release --package executors --test conformance
+}
+
+check_loom() {
+    if [[ -x scripts/loom.sh ]]; then
+        test_step "loom: scripts/loom.sh" limited "$loom_limit" scripts/loom.sh
+    else
+        skip "there is no scripts/loom.sh"
+    fi
+}
+
+clean_up() {
+    rm -rf "$work"
+}
+
+main() {
+    local chosen=() part
+    while (($# > 0)); do
+        case $1 in
+            -h | --help)
+                usage
+                exit 0
+                ;;
+            *)
+                [[ " ${parts[*]} " == *" $1 "* ]] || fail "unknown part '$1'; see scripts/check.sh --help" 2
+                chosen+=("$1")
+                ;;
+        esac
+        shift
+    done
+    if ((${#chosen[@]} == 0)); then chosen=("${parts[@]}"); fi
+
+    cd "$root"
+    export CARGO_TERM_COLOR=never # for the sake of who reads the output, be it this script
+    target=${CARGO_TARGET_DIR:-$root/target}
+    make_work clean_up
+
+    for part in "${chosen[@]}"; do "check_$part"; done
+    printf 'check.sh: passed: %s; %d steps and %d tests in %d min %d s\n' \
+        "${chosen[*]}" "$steps" "$passed" $((SECONDS / 60)) $((SECONDS % 60))
+}
+
+main "$@"

@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+#
+# Does this crate still serve what was written for the published executors 0.10?
+# See usage() below.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=scripts/lib.sh
+source "$root/scripts/lib.sh"
+programs=$root/scripts/compat
+
+published=0.10.0 # what our users have now
+kompact=0.12     # our largest user
+
+# In seconds.
+build_limit=900
+run_limit=120
+tests_limit=1200
+
+usage() {
+    cat <<USAGE
+Usage: scripts/compat.sh [--tests]
+
+Checks that this crate can take the place of the published executors $published:
+
+  surface   a program that uses all of $published's public interface compiles against it and,
+            unchanged, against this crate, where it also runs
+  kompact   kompact $kompact from the registry builds with this crate patched in (default
+            features, low_latency, thread_pinning), and a small kompact program runs
+  semver    cargo semver-checks against $published, if it is installed
+
+Options:
+  --tests     also run kompact's own tests with this crate patched in (some minutes more)
+  -h, --help  show this
+
+Projects are made in a temporary directory; what is built goes to CARGO_TARGET_DIR, or to the
+workspace's target directory.
+USAGE
+}
+
+clean_up() {
+    local project
+    # The projects' own artefacts are of no use to the next run, whose projects have other paths.
+    for project in "$work"/*/Cargo.toml "$work"/*/*/Cargo.toml; do
+        [[ ! -e $project ]] || cargo clean --quiet --offline --manifest-path "$project" \
+            -p "$(package_name "$project")" >/dev/null 2>&1 || true
+    done
+    rm -rf "$work"
+}
+
+package_name() {
+    sed -n '/^\[package\]/,/^name/s/^name = "\(.*\)"$/\1/p' "$1"
+}
+
+# new_project NAME PROGRAM: a package whose main.rs is PROGRAM; the manifest's rest is read from stdin.
+new_project() {
+    mkdir -p "$work/$1/src"
+    cp "$programs/$2" "$work/$1/src/main.rs"
+    {
+        printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n' "$1"
+        profile_section
+        cat
+    } >"$work/$1/Cargo.toml"
+}
+
+# in_project NAME COMMAND ARGUMENTS...: cargo in a temporary project; limited in time.
+in_project() {
+    local project=$1 command=$2 seconds=$build_limit
+    shift 2
+    case $command in
+        run) seconds=$run_limit ;;
+        test) seconds=$tests_limit ;;
+    esac
+    limited "$seconds" cargo "$command" --manifest-path "$work/$project/Cargo.toml" "$@"
+}
+
+profile_section() {
+    printf '\n[profile.dev]\ndebug = false\nincremental = false\n\n'
+}
+
+patch_section() {
+    printf '\n[patch.crates-io]\nexecutors = { path = %s }\n' "'$root/executors'"
+}
+
+# --- surface ---------------------------------------------------------------------------------------------------------
+
+# surface_project NAME DEPENDENCY
+surface_project() {
+    new_project "$1" surface_of_0_10.rs <<MANIFEST
+[dependencies]
+executors = { $2 }
+core_affinity = { version = "0.8", optional = true }
+
+[features]
+pinning = ["executors/thread-pinning", "dep:core_affinity"]
+numa = ["pinning", "executors/numa-aware"]
+metrics = ["executors/produce-metrics"]
+no-park = ["executors/ws-no-park"]
+MANIFEST
+}
+
+check_surface() {
+    local features
+    surface_project surface-published "version = \"=$published\""
+    surface_project surface-ours "path = '$root/executors'"
+    for features in "" pinning numa,metrics,no-park; do
+        step "compat: surface: compiles against $published [${features:-default}]" \
+            in_project surface-published check --features "$features"
+        step "compat: surface: compiles against this crate [${features:-default}]" \
+            in_project surface-ours build --features "$features"
+        step "compat: surface: runs on this crate [${features:-default}]" \
+            in_project surface-ours run --features "$features"
+    done
+}
+
+# --- kompact ---------------------------------------------------------------------------------------------------------
+
+kompact_project() {
+    new_project kompact-program kompact_program.rs <<MANIFEST
+[dependencies]
+kompact = "$kompact"
+
+[features]
+low_latency = ["kompact/low_latency"]
+thread_pinning = ["kompact/thread_pinning"]
+$(patch_section)
+MANIFEST
+}
+
+# patch_is_used PROJECT: whether `executors` is this repository's, and no other.
+patch_is_used() {
+    local tree
+    in_project "$1" tree --invert executors --depth 0 --prefix none >"$work/tree"
+    cat "$work/tree"
+    if grep --quiet "was not used in the crate graph" "$work/log"; then
+        echo "the patch was not used: is the version of this crate still compatible with $published?"
+        return 1
+    fi
+    tree=$(<"$work/tree")
+    [[ $tree == "executors v"*" ($root/executors)" ]]
+}
+
+check_kompact() {
+    local features
+    kompact_project
+    step "compat: kompact: uses this crate" patch_is_used kompact-program
+    for features in "" low_latency thread_pinning; do
+        step "compat: kompact: builds [${features:-default}]" in_project kompact-program build --features "$features"
+        step "compat: kompact: a program runs and shuts down [${features:-default}]" \
+            in_project kompact-program run --features "$features"
+    done
+}
+
+# kompact's own tests, but for those of compiler messages, which differ from one Rust version to the next. Some expect to be
+# in the directory `core` of a workspace, and no backtraces.
+check_kompact_tests() {
+    local source
+    source=$(in_project kompact-program metadata --format-version 1 --quiet | tr ',' '\n' |
+        sed -n 's|^"manifest_path":"\(.*/kompact-0[^/]*\)/Cargo.toml"$|\1|p')
+    [[ -d $source ]] || fail "the sources of kompact were not found"
+    mkdir "$work/kompact-tests"
+    cp -R "$source" "$work/kompact-tests/core"
+    mv "$work/kompact-tests/core/Cargo.lock" "$work/kompact-tests"
+    {
+        printf '[workspace]\nmembers = ["core"]\nresolver = "3"\n'
+        profile_section
+        patch_section
+    } >"$work/kompact-tests/Cargo.toml"
+    step "compat: kompact: its tests use this crate" adopt_lock_file
+    RUST_BACKTRACE=0 test_step "compat: kompact: its tests pass" \
+        in_project kompact-tests test --lib --test extra_component_tests --test handler_result_tests
+}
+
+# kompact's lock file is kept, so that its tests see the versions they were written for, except for our own.
+adopt_lock_file() {
+    in_project kompact-tests update --package executors
+    patch_is_used kompact-tests
+}
+
+# --- semver ----------------------------------------------------------------------------------------------------------
+
+check_semver() {
+    if cargo semver-checks --version >/dev/null 2>&1; then
+        step "compat: semver: no breaking change since $published" \
+            cargo semver-checks --manifest-path "$root/executors/Cargo.toml" --baseline-version "$published"
+    else
+        skip "compat: semver: cargo-semver-checks is not installed"
+    fi
+}
+
+main() {
+    local tests=false
+    while (($# > 0)); do
+        case $1 in
+            --tests) tests=true ;;
+            -h | --help)
+                usage
+                exit 0
+                ;;
+            *) fail "unknown argument '$1'; see scripts/compat.sh --help" 2 ;;
+        esac
+        shift
+    done
+
+    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/compat
+    make_work clean_up
+
+    check_surface
+    check_kompact
+    if $tests; then check_kompact_tests; fi
+    check_semver
+}
+
+main "$@"
