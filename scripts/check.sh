@@ -12,7 +12,8 @@ source "$root/scripts/lib.sh"
 # From cheap to dear.
 parts=(format rules lint docs examples cli compat features tests release loom)
 
-# Sets of features that make a difference, without the default and all features, which are tested in full.
+# Sets of features that make a difference, but for the default and all features, which are tested in full. The command-line
+# tool is left out here: it wants the library with its default features.
 feature_sets=(
     ""
     "threadpool-exec"
@@ -44,12 +45,12 @@ Runs all checks, or the named parts only, and stops at the first failure.
 Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
   rules      the rules of docs/architecture.md that grep can check
-  lint       clippy without warnings, with all, the default and no features; the oldest Rust (if installed)
+  lint       clippy without warnings, with all and the default features; the oldest Rust (if installed)
   docs       rustdoc without warnings, documentation tests with all features
   examples   every example runs; each asserts its outcome
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
-  features   unit tests and the public interface, with every set of features that makes a difference
+  features   clippy, unit tests and the public interface, with every set of features that makes a difference
   tests      all tests, with the default and with all features
   release    the conformance tests, optimised
   loom       scripts/loom.sh, if it is there
@@ -124,8 +125,6 @@ check_lint() {
     local oldest
     step "lint: clippy [all features]" cargo clippy --workspace --all-targets --all-features -- -D warnings
     step "lint: clippy [default]" cargo clippy --workspace --all-targets -- -D warnings
-    # Of the library only: the command-line tool wants it with its default features.
-    step "lint: clippy [no features]" cargo clippy --package executors --all-targets --no-default-features -- -D warnings
     oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
     if rustup toolchain list 2>/dev/null | grep --quiet "^$oldest"; then
         step "lint: Rust $oldest suffices" \
@@ -193,7 +192,9 @@ check_compat() {
 check_features() {
     local features
     for features in "${feature_sets[@]}"; do
-        test_step "features: [${features:-none}]" \
+        step "features: clippy [${features:-none}]" \
+            cargo clippy --package executors --all-targets --no-default-features --features "$features" -- -D warnings
+        test_step "features: tests [${features:-none}]" \
             cargo test --package executors --no-default-features --features "$features" --lib --test public_api
     done
 }
@@ -204,7 +205,10 @@ check_tests() {
 }
 
 check_release() {
-    test_step "release: conformance [default]" cargo test --release --package executors --test conformance
+    # Optimised like a release, but compiled on all cores and without symbols.
+    test_step "release: conformance [default]" \
+        env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
+        cargo test --release --package executors --test conformance
 }
 
 check_loom() {

@@ -67,18 +67,7 @@ measure() {
 
 # tables FIRST_LINE: prints what stands in the CSV file from that line on. The columns are found by their titles.
 tables() {
-    awk -v first="$1" '
-        # Splits a line into fields[1...], respecting quotes.
-        function split_csv(line, fields,    n, i, c, quoted) {
-            n = 1
-            fields[n] = ""
-            for (i = 1; i <= length(line); i++) {
-                c = substr(line, i, 1)
-                if (c == "\"") quoted = !quoted
-                else if (c == "," && !quoted) fields[++n] = ""
-                else fields[n] = fields[n] c
-            }
-        }
+    awk -v first="$1" "$split_csv"'
         FNR == 1 {
             split_csv($0, titles)
             for (i in titles) column[titles[i]] = i

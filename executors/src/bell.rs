@@ -1,5 +1,8 @@
 //! Waiting for something that others seldom wait for: ringing costs one fence and one load while nobody listens.
 
+#[cfg(all(test, loom))]
+mod model;
+
 use crate::sync::{
     Condvar, Mutex,
     atomic::{AtomicUsize, Ordering::SeqCst, fence},

@@ -90,5 +90,5 @@ pub(crate) fn ignore<J>(job: J) {
 /// Said whenever a job is dropped because its executor is closed.
 #[cold]
 pub(crate) fn warn_ignored() {
-    log::warn!("Ignoring a job, as its executor is closed.");
+    containment::guard(|| log::warn!("Ignoring a job, as its executor is closed."));
 }

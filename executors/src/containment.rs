@@ -17,9 +17,7 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 
 /// Drops a user's value, even if its `Drop` panics.
 pub(crate) fn discard<V>(value: V) {
-    if let Err(payload) = contain(|| drop(value)) {
-        discard_payload(payload);
-    }
+    guard(|| drop(value));
 }
 
 /// Drops a panic's payload. A payload may throw another when it is dropped, and that one, too; after a few the last is
@@ -34,14 +32,21 @@ pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }
 
-/// Reports a panic to the log and to the user's handler, once.
+/// Reports a panic to the log and to the user's handler, once. What these throw themselves goes no further.
 #[cold]
 pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>, handler: Option<&PanicHandler>) {
-    log::error!("{place} panicked: {}", message_of(payload));
+    guard(|| log::error!("{place} panicked: {}", message_of(payload)));
     if let Some(handler) = handler
         && let Err(second) = contain(|| handler(payload))
     {
-        log::error!("The panic handler of {place} panicked itself: {}", message_of(&*second));
+        guard(|| log::error!("The panic handler of {place} panicked itself: {}", message_of(&*second)));
         discard_payload(second);
+    }
+}
+
+/// Calls code that is not a job, but not ours either: a logger, a recorder of metrics, a waker. What it throws is dropped.
+pub(crate) fn guard(f: impl FnOnce()) {
+    if let Err(payload) = contain(f) {
+        discard_payload(payload);
     }
 }

@@ -91,11 +91,6 @@ where
         charter: Charter,
         options: Options,
     ) -> Result<Arc<Self>, BuildError> {
-        if let Some(limit) = parker.max_threads()
-            && threads > limit
-        {
-            return Err(BuildErrorKind::TooManyThreads { asked: threads, limit }.into());
-        }
         // One seat more than workers: for the late shift.
         let cores = options.placement.seats(threads).into_iter().chain([None]);
         let crew = Arc::new(Crew {
@@ -209,6 +204,9 @@ where
 
     /// Drops what is waiting. Returns how many jobs that were.
     fn discard_backlog(&self) -> u64 {
+        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped here or
+        // there.
+        fence(SeqCst);
         let mut dropped = 0;
         while let Some(job) = self.source.take() {
             containment::discard(job);
@@ -236,6 +234,8 @@ where
             return true;
         }
         if self.life.is_closed() && self.is_idle() && self.life.end() {
+            // Pairs with the fence in `Worker::sleep`: either who falls asleep sees the end, or the parker sees the sleeper.
+            fence(SeqCst);
             self.parker.unpark_all();
         }
         self.life.is_over()
@@ -243,8 +243,9 @@ where
 
     /// Waits until the threads of a crew that is over have really ended.
     fn join_threads(&self) {
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for thread in threads {
+        // Locked until all have ended, so that of several callers none returns before.
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
             // A worker contains all panics, so there is nothing to learn from the result.
             let _ = thread.join();
         }

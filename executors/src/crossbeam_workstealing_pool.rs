@@ -41,7 +41,7 @@ use crate::numa_utils::ProcessingUnitDistance;
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::{Charter, Handle},
-    error::BuildError,
+    error::{BuildError, BuildErrorKind},
     local,
     options::{Fairness, Idle, Options},
     parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
@@ -204,9 +204,19 @@ where
         neighbourhood: impl FnOnce(Vec<Option<usize>>) -> Neighbourhood,
     ) -> Result<ThreadPool<P>, BuildError> {
         let threads = options.thread_count()?;
+        let parker = parker(threads);
+        check_limit(threads, &parker)?;
         let source = StealingSource::new(threads, neighbourhood(options.placement.seats(threads)));
-        let handle = Handle::start(threads, source, parker(threads), CHARTER, options)?;
+        let handle = Handle::start(threads, source, parker, CHARTER, options)?;
         Ok(ThreadPool { handle })
+    }
+}
+
+/// Before anything is made for each thread.
+fn check_limit(threads: usize, parker: &impl Parker) -> Result<(), BuildError> {
+    match parker.max_threads() {
+        Some(limit) if threads > limit => Err(BuildErrorKind::TooManyThreads { asked: threads, limit }.into()),
+        _ => Ok(()),
     }
 }
 

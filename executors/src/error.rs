@@ -41,8 +41,8 @@ impl fmt::Display for BuildError {
             BuildErrorKind::NoThreads => write!(f, "a pool of 0 threads can run nothing: ask for at least 1"),
             BuildErrorKind::TooManyThreads { asked, limit } => write!(
                 f,
-                "{asked} threads were asked for, but this pool's parker serves at most {limit}: \
-                 use a parker for more threads, such as `parker::dynamic()`"
+                "{asked} threads were asked for, but this pool, with this parker, can have at most {limit}: \
+                 ask for fewer, or use a parker for more threads, such as `parker::dynamic()`"
             ),
             BuildErrorKind::NameWithNul { name } => {
                 write!(f, "the thread name {name:?} contains a NUL character: remove it")

@@ -4,8 +4,11 @@
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
+#[cfg(all(test, loom))]
+mod model;
+
 use crate::{
-    containment::{contain, discard},
+    containment::{contain, discard, guard},
     error::{Panic, TaskError},
     local::{self, PoolId},
     sync::{
@@ -33,6 +36,9 @@ use std::{
 /// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it has, the
 /// worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs no job
 /// but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.)
+///
+/// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)` in a
+/// job blocks a worker until another has run it.
 ///
 /// # Examples
 ///
@@ -111,9 +117,7 @@ impl<T> TaskHandle<T> {
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
-        if local::is_at(self.pool) {
-            self.task.run_if_queued();
-        }
+        local::stand_in(self.pool, || self.task.run_if_queued());
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
             if let Poll::Ready(result) = self.task.poll(&waker) {
@@ -179,7 +183,8 @@ where
     F: FnOnce() -> T,
 {
     fn status(&self) -> MutexGuard<'_, Status<F, T>> {
-        // No foreign code runs under this lock, so a panic cannot leave it half-changed.
+        // No foreign code runs under this lock (wakers are cloned before and dropped after), so a panic cannot leave it
+        // half-changed, and nobody can come back here while it is held.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -229,7 +234,7 @@ where
 
 fn wake(waiter: Option<Waker>) {
     if let Some(waiter) = waiter {
-        waiter.wake();
+        guard(|| waiter.wake());
     }
 }
 
@@ -248,16 +253,16 @@ where
     T: Send,
 {
     fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>> {
-        let mut status = self.status();
-        match mem::replace(&mut status.stage, Stage::Taken) {
-            Stage::Done(result) => return Poll::Ready(result),
-            Stage::Taken => panic!("a TaskHandle was polled again after it had given its result"),
-            other => status.stage = other,
-        }
-        match &mut status.waiter {
-            Some(waiter) => waiter.clone_from(waker),
-            empty => *empty = Some(waker.clone()),
-        }
+        let waker = waker.clone();
+        let _former = {
+            let mut status = self.status();
+            match mem::replace(&mut status.stage, Stage::Taken) {
+                Stage::Done(result) => return Poll::Ready(result),
+                Stage::Taken => panic!("a TaskHandle was polled again after it had given its result"),
+                other => status.stage = other,
+            }
+            status.waiter.replace(waker)
+        };
         Poll::Pending
     }
 

@@ -80,7 +80,7 @@ fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     let post = CURRENT.with(Cell::get);
     // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
     // in reverse order of their making, each restoring what it replaced, so it is never left dangling. (A leaked guard
-    // would break this; both callers keep it in a local variable.) Nobody holds a unique reference to a post.
+    // would break this; all callers keep it in a local variable.) Nobody holds a unique reference to a post.
     f(unsafe { post.as_ref() })
 }
 
@@ -102,6 +102,17 @@ fn with_post_of<R>(pool: PoolId, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
 /// Whether a job of `pool` is running on this thread.
 pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
+}
+
+/// Calls `f` as part of a job of `pool`, if this thread runs one: also if a job of another executor runs further in.
+pub(crate) fn stand_in(pool: PoolId, f: impl FnOnce()) {
+    with_post_of(pool, |post| {
+        if let Some(post) = post {
+            let again = Post { outer: Cell::new(ptr::null()), ..*post };
+            let _standing = again.enter();
+            f();
+        }
+    });
 }
 
 /// The worker of `pool` that this thread is, if it is one.

@@ -6,6 +6,10 @@ use std::{any::Any, env, fmt, num::NonZeroUsize, sync::Arc, thread, time::Durati
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
+/// No pool has more threads. Operating systems refuse long before, but what a pool keeps for each is made before they are
+/// asked; and the parker counts in 20 bits.
+pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
+
 /// What a worker does when there is nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,7 +40,9 @@ impl Idle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
-    /// As soon as this much time has passed since the last look; the clock is read once in 32 jobs.
+    /// When this much time has passed since the last look. The clock is read between jobs: after each, if they take more than
+    /// a small part of that time, and after up to 32 short ones. So the look may be late by as much as the jobs take that
+    /// follow a run of short ones.
     Timed(Duration),
     /// After this many jobs. Zero counts as one.
     Counted(u32),
@@ -63,7 +69,7 @@ pub enum Placement {
     /// without it no pinning.
     #[default]
     Auto,
-    /// Wherever the operating system likes.
+    /// Wherever the operating system likes; within the limits of the thread that builds the pool, which its threads inherit.
     Floating,
     /// The first worker on the first of these cores (numbered as the operating system does), and so on; workers beyond
     /// the end of the list are not pinned. Needs the feature `thread-pinning`.
@@ -122,7 +128,11 @@ impl Options {
             Some(threads) => threads,
             None => default_threads()?,
         };
-        if threads == 0 { Err(BuildErrorKind::NoThreads.into()) } else { Ok(threads) }
+        match threads {
+            0 => Err(BuildErrorKind::NoThreads.into()),
+            1..=MAX_THREADS => Ok(threads),
+            _ => Err(BuildErrorKind::TooManyThreads { asked: threads, limit: MAX_THREADS }.into()),
+        }
     }
 
     /// The name of thread `worker`: `fallback` if the user gave none, else their name and the worker's number.

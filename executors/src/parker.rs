@@ -66,6 +66,8 @@ pub enum Origin {
 /// The first seven methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports;
 /// with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not thrifty: every
 /// job wakes somebody.
+///
+/// A method that panics takes the worker that called it out of the pool.
 pub trait Parker: Sync + Send + Clone {
     /// The largest number of threads that this parker serves; `None` if there is no limit.
     fn max_threads(&self) -> Option<usize>;
@@ -92,7 +94,7 @@ pub trait Parker: Sync + Send + Clone {
     /// Wakes one thread that has announced its sleep, if there is one.
     fn unpark_one(&self);
 
-    /// Wakes all threads that have announced their sleep.
+    /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
     fn unpark_all(&self);
 
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.

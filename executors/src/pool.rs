@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// An executor that gives results back, can be waited for, counted and closed with a report.
 ///
-/// Implemented by every executor of this crate. Bound a function by `Pool` where it needs one of these methods and by
+/// Implemented by every executor of this crate, and by no other: it may grow. Bound a function by `Pool` where it needs one of these methods and by
 /// [`Executor`] where it only gives jobs away.
 ///
 /// # Examples
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// pool.join().expect("not called from a worker");
 /// assert_eq!(pool.stats().done, 3);
 /// ```
-pub trait Pool: Executor + Sync {
+pub trait Pool: Executor + Sync + sealed::Sealed {
     /// [`execute`](Executor::execute), but a closed pool gives the job back.
     ///
     /// `Ok` means the pool has accepted the job and will run it, also if it is being closed at this moment.
@@ -38,7 +38,8 @@ pub trait Pool: Executor + Sync {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`, waking workers once for the batch and not once for each job. Returns how many were accepted.
+    /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to 256,
+    /// and not of each. Returns how many were accepted.
     ///
     /// If the pool is closed meanwhile, the rest is dropped, with one `warn!`.
     fn execute_batch<I>(&self, jobs: I) -> usize
@@ -92,6 +93,11 @@ pub trait Pool: Executor + Sync {
     /// Workers count for themselves, without any shared write, so the figures of different workers may be some
     /// nanoseconds apart; each of them never goes back.
     fn stats(&self) -> Stats;
+}
+
+pub(crate) mod sealed {
+    /// Keeps [`Pool`](super::Pool) to this crate.
+    pub trait Sealed {}
 }
 
 /// A pool's counters at one moment.
@@ -151,6 +157,8 @@ macro_rules! impl_pool {
                 $crate::meter::Exporter::describe();
             }
         }
+
+        impl $(<$($generics)+>)? $crate::pool::sealed::Sealed for $pool {}
 
         impl $(<$($generics)+>)? $crate::Pool for $pool {
             #[inline]

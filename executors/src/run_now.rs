@@ -26,6 +26,7 @@ use crate::{
     handle::{TaskHandle, task},
     job::Job,
     local::{self, Attendant, PoolId, Post},
+    meter::{Exporter, Reading},
     pool::{Stats, impl_pool},
 };
 use std::{
@@ -64,6 +65,8 @@ impl Default for RunNowExecutor {
 
 impl_pool!(RunNowExecutor);
 
+const LABEL: &str = "run_now";
+
 #[derive(Clone, Debug)]
 struct Handle(Arc<Shared>);
 
@@ -100,7 +103,14 @@ impl Shared {
         }
         drop(standing);
         self.ended.fetch_add(1, Relaxed); // published by the decrement of `running`
+        self.publish();
         Ok(())
+    }
+
+    /// After each job: there is no idle worker that could do it later.
+    fn publish(&self) {
+        let reading = || Reading { ended: self.ended.load(Relaxed), ..Reading::default() };
+        Exporter::new(LABEL).publish(0, reading, || 0);
     }
 
     fn close(&self) -> bool {
@@ -146,7 +156,7 @@ impl Attendant for Shared {
 
     fn report(&self, payload: &(dyn Any + Send)) {
         self.panicked.fetch_add(1, Relaxed);
-        containment::report(payload, format_args!("A job of run_now"), None);
+        containment::report(payload, format_args!("A job of {LABEL}"), None);
     }
 }
 
@@ -197,7 +207,7 @@ impl Handle {
 
     fn shutdown_async(&self) {
         if !self.0.close() {
-            log::warn!("run_now was already shut down!");
+            log::warn!("{LABEL} was already shut down!");
         }
     }
 

@@ -25,6 +25,7 @@
 //! ```
 
 use crate::{
+    bell::Bell,
     builder::{Build, Builder, sealed::Recipe},
     common::{SHUTDOWN_PATIENCE, ignore},
     containment::{self, contain, discard_payload},
@@ -48,12 +49,11 @@ use std::{
     sync::{
         Arc, Barrier, Weak,
         atomic::{
-            AtomicBool, AtomicU64,
+            AtomicBool, AtomicU64, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
     },
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use threadpool::ThreadPool;
 
@@ -169,6 +169,11 @@ struct Records {
     closed: AtomicBool,
     discarding: AtomicBool,
     discarded: AtomicU64,
+    /// Jobs accepted and not ended. Counted up before `closed` is looked at, so that who closes and then sees none has seen
+    /// all that will ever be accepted from outside. The crate's own two counts cannot be read at one moment.
+    outstanding: AtomicUsize,
+    /// Rung when the last outstanding job ends.
+    bell: Bell,
     panic_handler: Option<PanicHandler>,
     meters: Box<[CachePadded<Meter>]>,
     exporter: Exporter,
@@ -195,6 +200,8 @@ impl Wrapped {
             closed: AtomicBool::new(false),
             discarding: AtomicBool::new(false),
             discarded: AtomicU64::new(0),
+            outstanding: AtomicUsize::new(0),
+            bell: Bell::default(),
             panic_handler,
             meters: (0..threads).map(|_| CachePadded::default()).collect(),
             exporter: Exporter::new(LABEL),
@@ -219,14 +226,17 @@ impl Wrapped {
         wrapped
     }
 
-    /// Gives `closure` to the pool if it is open, or `though_closed` says so; else gives it back.
+    /// Gives `closure` to the pool if it is open, or `though_closed` says so, told how many jobs are outstanding; else gives
+    /// it back.
     #[inline]
-    fn deliver<F>(&self, closure: F, though_closed: impl FnOnce() -> bool) -> Result<(), F>
+    fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(usize) -> bool) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
         let records = &self.records;
-        if records.closed.load(SeqCst) && (records.discarding.load(SeqCst) || !though_closed()) {
+        let others = records.outstanding.fetch_add(1, SeqCst);
+        if records.closed.load(SeqCst) && (records.discarding.load(SeqCst) || !though_closed(others)) {
+            records.one_less();
             return Err(closure);
         }
         self.pool.execute(move || WORKER.with(|worker| worker.get().expect("enlisted by the first job").run(closure)));
@@ -236,33 +246,16 @@ impl Wrapped {
     /// A new job: from outside only while the pool is open.
     #[inline]
     fn deliver_new<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.deliver(closure, || self.is_on_worker())
+        self.deliver(closure, |_others| self.is_on_worker())
     }
 
     fn is_on_worker(&self) -> bool {
         local::is_at(self.records.id())
     }
 
-    fn is_quiet(&self) -> bool {
-        self.pool.queued_count() == 0 && self.pool.active_count() == 0
-    }
-
-    /// Waits until no job is queued or runs. The crate can wait without a limit only, so with one we look again and again.
+    /// Waits until no job is outstanding.
     fn await_quiet(&self, timeout: Option<Duration>) -> bool {
-        let Some(deadline) = timeout.and_then(|timeout| Instant::now().checked_add(timeout)) else {
-            self.pool.join();
-            return true;
-        };
-        let mut pause = Duration::from_micros(50);
-        while !self.is_quiet() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            thread::sleep(pause.min(left));
-            pause = (pause * 2).min(Duration::from_millis(1));
-        }
-        true
+        self.records.bell.wait_until(timeout, || self.records.outstanding.load(SeqCst) == 0)
     }
 
     fn close(&self) -> bool {
@@ -275,7 +268,7 @@ impl Wrapped {
             finished: reading.ended,
             discarded: self.records.discarded.load(Relaxed),
             running: reading.running,
-            queued: self.pool.queued_count(),
+            queued: self.records.outstanding.load(SeqCst).saturating_sub(reading.running),
         }
     }
 }
@@ -283,6 +276,15 @@ impl Wrapped {
 impl Records {
     fn id(&self) -> PoolId {
         PoolId::of(self)
+    }
+
+    /// A job has ended, or was not accepted. Returns how many are left.
+    fn one_less(&self) -> usize {
+        let left = self.outstanding.fetch_sub(1, SeqCst) - 1;
+        if left == 0 {
+            self.bell.ring();
+        }
+        left
     }
 
     fn reading(&self) -> Reading {
@@ -307,20 +309,24 @@ impl Worker {
     #[inline]
     fn run_one(&self, closure: impl FnOnce()) {
         if self.records.discarding.load(SeqCst) {
-            self.records.discarded.fetch_add(1, Relaxed);
-            return containment::discard(closure);
+            self.records.discarded.fetch_add(1, Relaxed); // published by the count of the outstanding
+            containment::discard(closure);
+        } else {
+            self.meter().job_begun();
+            let post = Post::new(self.records.id(), self);
+            let standing = post.enter();
+            if let Err(payload) = contain(closure) {
+                self.report(&*payload);
+                discard_payload(payload);
+            }
+            drop(standing);
+            self.meter().job_ended();
         }
-        self.meter().job_begun();
-        let post = Post::new(self.records.id(), self);
-        let standing = post.enter();
-        if let Err(payload) = contain(closure) {
-            self.report(&*payload);
-            discard_payload(payload);
+        let left = self.records.one_less();
+        let exporter = &self.records.exporter;
+        if exporter.is_due(left, || self.meter().read()) {
+            exporter.publish(self.index, || self.meter().read(), || left);
         }
-        drop(standing);
-        self.meter().job_ended();
-        let queued = || self.pool.upgrade().map_or(0, |pool| pool.pool.queued_count());
-        self.records.exporter.publish(self.index, || self.meter().read(), queued);
     }
 
     fn meter(&self) -> &Meter {
@@ -333,6 +339,7 @@ impl Attendant for Worker {
         match self.pool.upgrade() {
             Some(pool) => pool.deliver_new(move || job.run()).map_err(containment::discard).is_ok(),
             None => {
+                self.records.outstanding.fetch_add(1, SeqCst);
                 self.orphans.borrow_mut().push_back(job);
                 true
             }
@@ -392,7 +399,7 @@ impl Handle {
             let step = step(runnable);
             let refused = match wrapped.upgrade() {
                 // While the pool drains, its futures go on.
-                Some(wrapped) => wrapped.deliver(step, || !wrapped.is_quiet()).err(),
+                Some(wrapped) => wrapped.deliver(step, |others| others > 0).err(),
                 None => Some(step),
             };
             if let Some(step) = refused {

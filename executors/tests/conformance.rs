@@ -41,10 +41,8 @@ macro_rules! tests {
             $(
                 #[test]
                 fn $test() {
-                    crate::support::case::run(
-                        concat!(module_path!(), "::", stringify!($test)),
-                        || crate::topics::$topic::$test(&$subject),
-                    );
+                    crate::support::case::begin(concat!(module_path!(), "::", stringify!($test)));
+                    crate::topics::$topic::$test(&$subject);
                 }
             )+
         }
@@ -137,6 +135,7 @@ macro_rules! every_pool {
 
             tests! { $subject;
                 building:
+                    absurdly_many_threads_are_refused
                     a_name_with_nul_is_refused
                     no_threads_are_refused
                     nonsense_in_the_environment_is_refused
@@ -342,7 +341,7 @@ mod channel {
                 use crate::topics::subject::{self, Channel};
                 use executors::{Idle, Placement};
 
-                const SUBJECT: Channel = Channel { idle: $idle, placement: $placement, sizes: $sizes };
+                static SUBJECT: Channel = Channel { idle: $idle, placement: $placement, sizes: $sizes };
 
                 $( $group! { SUBJECT } )+
             }
@@ -357,52 +356,59 @@ mod channel {
 
 #[cfg(feature = "workstealing-exec")]
 mod stealing {
-    use executors::parker::DynParker;
+    use crate::{
+        support::naive_parker::NaiveParker,
+        topics::subject::{self, Stealing},
+    };
+    use executors::{
+        Fairness, Idle, Placement,
+        parker::{self, DynParker, DynamicThreadData, LargeThreadData, SmallThreadData, StaticParker},
+    };
 
     macro_rules! policy {
-        ($name:ident: $equip:expr, $idle:expr, $fairness:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+        (
+            $name:ident: $parker:ty = $equip:expr,
+            $idle:expr, $fairness:expr, $placement:expr, $sizes:expr; $($group:ident)+
+        ) => {
             mod $name {
-                #[allow(unused_imports, reason = "not each expression needs all of these")]
-                use crate::{stealing::erased, support::naive_parker::NaiveParker, topics::subject::{self, Stealing}};
-                #[allow(unused_imports, reason = "as above")]
-                use executors::{Fairness, Idle, Placement, parker};
+                use super::*;
 
-                macro_rules! subject {
-                    () => {
-                        Stealing {
-                            equip: $equip, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes
-                        }
-                    };
-                }
+                static SUBJECT: Stealing<$parker> = Stealing {
+                    equip: $equip, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes,
+                };
 
-                $( $group! { subject!() } )+
+                $( $group! { SUBJECT } )+
             }
         };
     }
 
     /// All policies, for one parker.
     macro_rules! parker {
-        ($name:ident: $equip:expr, $sizes:expr; $($group:ident)*) => {
+        ($name:ident: $parker:ty = $equip:expr, $sizes:expr; $($group:ident)*) => {
             mod $name {
+                use super::*;
+
                 policy! {
-                    sleeping_timed: $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
+                    sleeping_timed: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
                     every_crew sleeps $($group)*
                 }
                 policy! {
-                    sleeping_counted: $equip, Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    sleeping_counted: $parker = $equip,
+                    Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::FEW;
                     every_crew sleeps
                 }
                 policy! {
-                    spinning_timed: $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, subject::FEW;
+                    spinning_timed: $parker = $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, subject::FEW;
                     every_crew
                 }
                 policy! {
-                    spinning_counted: $equip, Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    spinning_counted: $parker = $equip,
+                    Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
                     every_crew
                 }
                 #[cfg(feature = "thread-pinning")]
                 policy! {
-                    pinned: $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, subject::FEW;
+                    pinned: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, subject::FEW;
                     every_crew sleeps pins
                 }
             }
@@ -413,33 +419,40 @@ mod stealing {
         parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
     }
 
-    parker! { automatic: |builder| builder, subject::ANY; }
-    parker! { small: |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited }
-    parker! { large: |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited }
-    parker! { dynamic: |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
-    parker! { user_made: |builder| builder.parker(NaiveParker::default()), subject::ANY; }
+    parker! { automatic: DynParker = |builder| builder, subject::ANY; }
+    parker! {
+        small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited
+    }
+    parker! {
+        large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited
+    }
+    parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
+    parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
 
-    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract in which
-    /// a parker has a say; all of it would double the time that the suite takes to compile.
+    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract in
+    /// which a parker has a say: all of it would take too long to compile.
     mod by_type {
+        use super::*;
+
         macro_rules! parker {
-            ($name:ident: $parker:expr, $sizes:expr; $($group:ident)*) => {
+            ($name:ident: $data:ty = $parker:expr, $sizes:expr; $($group:ident)*) => {
                 policy! {
-                    $name: |builder| builder.parker($parker), Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
+                    $name: StaticParker<$data> = |builder| builder.parker($parker),
+                    Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
                     spreads $($group)*
                 }
             };
         }
 
-        parker! { small: parker::small(), subject::UP_TO_32; is_limited }
-        parker! { large: parker::large(), subject::UP_TO_64; is_limited }
-        parker! { dynamic: parker::dynamic(), subject::ANY; }
+        parker! { small: SmallThreadData = parker::small(), subject::UP_TO_32; is_limited }
+        parker! { large: LargeThreadData = parker::large(), subject::UP_TO_64; is_limited }
+        parker! { dynamic: DynamicThreadData = parker::dynamic(), subject::ANY; }
     }
 
     // Never looks before it sleeps, and turns outside after each job: the rare branches, all the time.
     policy! {
-        restless: |builder| builder, Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1),
-        Placement::Floating, subject::FEW;
+        restless: DynParker = |builder| builder,
+        Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1), Placement::Floating, subject::FEW;
         every_crew sleeps
     }
 }

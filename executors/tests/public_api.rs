@@ -17,7 +17,13 @@ use std::{
     thread,
     time::Duration,
 };
-use support::watchdog::within;
+#[allow(unused_imports, reason = "not all is needed with all features")]
+use support::{
+    case,
+    child::Child,
+    threads,
+    watchdog::{until, within},
+};
 
 /// Any executor, through the trait alone.
 fn use_executor<E: Executor + Debug + 'static>(executor: E) {
@@ -62,6 +68,19 @@ fn assert_panics(construct: impl FnOnce(), word: &str) {
         catch_unwind(AssertUnwindSafe(construct)).expect_err("this pool cannot be built");
     let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
     assert!(message.is_some_and(|message| message.contains(word)), "the message should tell of {word}: {message:?}");
+}
+
+/// The system refuses threads: the constructor says so and what to do, and no half of a pool is left.
+#[allow(dead_code, reason = "only pools have threads")]
+fn assert_refused_threads_panic<P>(test: &'static str, construct: impl FnOnce(usize) -> P) {
+    case::begin(test);
+    // The stacks of four threads fit into the address space, those of twelve do not.
+    let child = Child::default().address_space(2 << 30).variable("RUST_MIN_STACK", "268435456");
+    child.run(|| {
+        let before = threads::count();
+        assert_panics(|| drop(construct(12)), "fewer threads");
+        until("the threads that there were are gone again", || threads::count() == before);
+    });
 }
 
 #[test]
@@ -257,6 +276,11 @@ mod channel_pool {
         assert_panics(|| drop(ThreadPool::new(0)), "0 threads");
     }
 
+    #[test]
+    fn refused_threads() {
+        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), ThreadPool::new);
+    }
+
     #[cfg(feature = "defaults")]
     #[test]
     fn default() {
@@ -280,6 +304,7 @@ mod channel_pool {
     #[test]
     fn with_affinity() {
         let cores = core_affinity::get_core_ids().expect("core ids");
+        assert_pinned(&ThreadPool::with_affinity(&cores[..1], 0), cores[0]);
         use_executor(ThreadPool::with_affinity(&cores, 1));
         use_executor(ThreadPool::with_affinity(&[], 1));
         assert_panics(|| drop(ThreadPool::with_affinity(&[], 0)), "0 threads");
@@ -313,6 +338,33 @@ mod workstealing_pool {
         use_executor(dyn_pool(2));
         let holder: Holder<DynParker> = Holder { pool: pool_with_auto_parker(2) };
         use_executor(holder.pool);
+    }
+
+    #[test]
+    fn refused_threads() {
+        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), small_pool);
+    }
+
+    /// A feature decides what a pool does that is not told. Somebody who turns it on wants the busy core.
+    #[test]
+    fn idling() {
+        case::begin(concat!(module_path!(), "::idling"));
+        Child::default().run(|| {
+            let used = || threads::processor_time("cb-ws-pool-work");
+            let pool = small_pool(2);
+            let (sender, receiver) = channel();
+            pool.execute(move || sender.send(()).unwrap());
+            receiver.recv().unwrap();
+            let Some(before) = used() else { return };
+            if cfg!(feature = "ws-no-park") {
+                until("idle workers have used the processor", || used() > Some(before + Duration::from_millis(100)));
+            } else {
+                let period = Duration::from_millis(500);
+                thread::sleep(period);
+                let spent = used().unwrap() - before;
+                assert!(spent < period / 100, "{spent:?} of {period:?} were spent on nothing");
+            }
+        });
     }
 
     #[test]
@@ -366,6 +418,7 @@ mod workstealing_pool {
     #[test]
     fn with_affinity() {
         let cores = core_affinity::get_core_ids().expect("core ids");
+        assert_pinned(&ThreadPool::with_affinity(&cores[..1], 0, parker::small()), cores[0]);
         use_executor(ThreadPool::with_affinity(&cores, 1, parker::dynamic()));
         assert_panics(|| drop(ThreadPool::with_affinity(&[], 0, parker::small())), "0 threads");
         assert_panics(|| drop(ThreadPool::with_affinity(&[], 33, parker::small())), "33");
@@ -380,6 +433,8 @@ mod workstealing_pool {
         let size = cores.iter().map(|core| core.id + 1).max().expect("there is a core");
         let distances = ProcessingUnitDistance::from_function(size, equidistance);
         use_executor(ThreadPool::with_numa_affinity(&cores, 1, parker::small(), distances));
+        let nowhere = ProcessingUnitDistance::empty();
+        assert_pinned(&ThreadPool::with_numa_affinity(&cores[..1], 0, parker::small(), nowhere), cores[0]);
         use_executor(ThreadPool::with_numa_affinity(&[], 2, parker::small(), ProcessingUnitDistance::empty()));
     }
 }
@@ -395,10 +450,26 @@ mod threadpool_pool {
         assert_panics(|| drop(ThreadPoolExecutor::new(0)), "0 threads");
     }
 
+    #[test]
+    fn refused_threads() {
+        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), ThreadPoolExecutor::new);
+    }
+
     #[cfg(feature = "defaults")]
     #[test]
     fn default() {
         use_default::<ThreadPoolExecutor>();
+    }
+}
+
+/// The pool's only worker may run on one core only.
+#[cfg(feature = "thread-pinning")]
+#[allow(dead_code, reason = "for the pools that there are")]
+fn assert_pinned(pool: &impl Executor, core: core_affinity::CoreId) {
+    let (sender, receiver) = channel();
+    pool.execute(move || sender.send(threads::allowed_cores()).unwrap());
+    if let Some(allowed) = receiver.recv().unwrap() {
+        assert_eq!(allowed, core.id.to_string());
     }
 }
 

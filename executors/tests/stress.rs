@@ -21,7 +21,6 @@ use futures::executor::block_on;
 use std::{
     env,
     fmt::Debug,
-    future::poll_fn,
     hint,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
@@ -32,7 +31,6 @@ use std::{
         },
         mpsc,
     },
-    task::Poll,
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -40,7 +38,8 @@ use std::{
 use support::naive_parker::NaiveParker;
 use support::{
     random::Random,
-    watchdog::{PATIENCE, until, watched},
+    suspend::yield_once,
+    watchdog::{PATIENCE, Watchdog, until},
 };
 
 const SECONDS: &str = "EXECUTORS_STRESS_SECONDS";
@@ -226,7 +225,8 @@ where
         let pool = suspect.upgrade().map(|program| format!("{:?}\n{:?}", program.pool.stats(), program.pool));
         format!("program {SEED}={seed}\n{accounts:?}\n{}", pool.unwrap_or_else(|| "the pool is gone".to_owned()))
     };
-    watched(describe, || {
+    {
+        let _watchdog = Watchdog::new(Box::new(describe));
         thread::scope(|scope| {
             for _ in 0..1 + random.below(3) {
                 let (shared, mut random) = (Arc::clone(&shared), random.fork());
@@ -246,7 +246,7 @@ where
         let Unread { handles, futures } = std::mem::take(&mut *ledger.unread());
         handles.into_iter().for_each(|handle| ledger.learn(handle.wait()));
         futures.into_iter().for_each(|future| ledger.learn_from(future));
-    });
+    }
     let [issued, used, returned, announced] =
         [&ledger.issued, &ledger.used, &ledger.returned, &ledger.announced].map(|count| count.load(SeqCst));
     assert_eq!(used + returned, issued, "program {SEED}={seed}: {ledger:?}");
@@ -411,15 +411,7 @@ fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
 /// A future that is suspended some times before it does its job.
 async fn yielding(times: u64, job: impl FnOnce()) {
     for _ in 0..times {
-        let mut yielded = false;
-        poll_fn(|context| {
-            if std::mem::replace(&mut yielded, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
+        yield_once().await;
     }
     job();
 }

@@ -57,7 +57,7 @@ where
         F: FnOnce() + Send + 'static,
     {
         self.at_door(|worker| match worker {
-            Some(_) if self.life.is_discarding() => Err(closure),
+            Some(worker) if worker.refuses() => Err(closure),
             Some(worker) => {
                 worker.push(Job::new(closure));
                 Ok(())
@@ -138,7 +138,7 @@ where
             let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
             for job in jobs.by_ref() {
                 match worker {
-                    Some(_) if crew.life.is_discarding() => return batch.cut_short(job),
+                    Some(worker) if worker.refuses() => return batch.cut_short(job),
                     Some(worker) => worker.push_quietly(job),
                     None if crew.life.is_closed() => return batch.cut_short(job),
                     None => crew.source.inject(job),
@@ -238,13 +238,14 @@ struct Batch<'a, S: Source, P: Parker + 'static> {
     announced: usize,
 }
 
-/// Jobs after which a batch is announced although it goes on: workers should not sleep through a long one.
-const ANNOUNCE_EVERY: usize = 256;
+/// The most jobs of a batch that nobody is told of yet. The first is announced at once, then two, four and so on: neither a
+/// slow batch nor a long one should find the workers asleep.
+const LARGEST_STEP: usize = 256;
 
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn count_one(&mut self) {
         self.accepted += 1;
-        if self.accepted - self.announced == ANNOUNCE_EVERY {
+        if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
             self.announce();
         }
     }

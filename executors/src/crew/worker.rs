@@ -18,6 +18,7 @@ use crate::{
 use crossbeam_utils::Backoff;
 use std::{
     any::Any,
+    cell::Cell,
     hint,
     sync::Arc,
     time::{Duration, Instant},
@@ -28,6 +29,8 @@ pub(super) struct Worker<S: Source, P> {
     seat: usize,
     local: S::Local,
     turn: Turn,
+    /// Nobody would run a job that is put into the own part now.
+    leaving: Cell<bool>,
 }
 
 impl<S, P> Worker<S, P>
@@ -36,7 +39,8 @@ where
     P: Parker + 'static,
 {
     pub(super) fn new(crew: Arc<Crew<S, P>>, seat: usize) -> Self {
-        Worker { seat, local: crew.source.attach(seat), turn: Turn::new(crew.fairness), crew }
+        let (local, turn) = (crew.source.attach(seat), Turn::new(crew.fairness));
+        Worker { crew, seat, local, turn, leaving: Cell::new(false) }
     }
 
     /// From the first job to the last.
@@ -70,15 +74,19 @@ where
 
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
-        {
-            let post = Post::new(self.crew.id(), self);
-            let _standing = post.enter();
-            self.call_hook(self.crew.options.on_start.as_ref());
-            self.crew.life.become_active();
-            work();
-        }
-        // Not at the post any more: nobody would run a job that this hook left there.
+        let post = Post::new(self.crew.id(), self);
+        let _standing = post.enter();
+        self.call_hook(self.crew.options.on_start.as_ref());
+        self.crew.life.become_active();
+        work();
+        self.leaving.set(true);
         self.call_hook(self.crew.options.on_stop.as_ref());
+    }
+
+    /// Whether jobs from inside are refused.
+    #[inline]
+    pub(super) fn refuses(&self) -> bool {
+        self.leaving.get() || self.crew.life.is_discarding()
     }
 
     /// The next job of this worker's own, or one from outside if it is their turn.
@@ -258,7 +266,7 @@ where
     P: Parker + 'static,
 {
     fn accept(&self, job: Job) -> bool {
-        let accepted = !self.crew.life.is_discarding();
+        let accepted = !self.refuses();
         if accepted {
             self.push(job);
         } else {

@@ -3,6 +3,7 @@
 //! Workers publish when they run out of jobs and now and then while they are busy, never for each job.
 
 use super::Reading;
+use crate::containment::guard;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 
 const JOBS_EXECUTED: &str = "executors.jobs_executed";
@@ -19,10 +20,19 @@ impl Exporter {
         Exporter { executor }
     }
 
+    /// Whether to publish after a job, for workers that are not told when they run out of jobs: when few are `waiting`, and
+    /// now and then.
+    pub(crate) fn is_due(&self, waiting: usize, reading: impl FnOnce() -> Reading) -> bool {
+        const FEW: usize = 16;
+        waiting < FEW || reading().ended.is_multiple_of(256)
+    }
+
     pub(crate) fn publish(&self, worker: usize, reading: impl FnOnce() -> Reading, queued: impl FnOnce() -> usize) {
-        counter!(JOBS_EXECUTED, "executor" => self.executor, "thread_id" => worker.to_string())
-            .absolute(reading().ended);
-        gauge!(JOBS_QUEUED, "executor" => self.executor).set(queued() as f64);
+        guard(|| {
+            counter!(JOBS_EXECUTED, "executor" => self.executor, "thread_id" => worker.to_string())
+                .absolute(reading().ended);
+            gauge!(JOBS_QUEUED, "executor" => self.executor).set(queued() as f64);
+        });
     }
 
     pub(crate) fn describe() {

@@ -11,5 +11,10 @@ impl Exporter {
     }
 
     #[inline(always)]
+    pub(crate) fn is_due(&self, _waiting: usize, _reading: impl FnOnce() -> Reading) -> bool {
+        false
+    }
+
+    #[inline(always)]
     pub(crate) fn publish(&self, _worker: usize, _reading: impl FnOnce() -> Reading, _queued: impl FnOnce() -> usize) {}
 }

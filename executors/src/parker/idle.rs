@@ -1,5 +1,8 @@
 //! Who sleeps, in which order they are called, and when a call is due. The protocol is in the README beside this file.
 
+#[cfg(all(test, loom))]
+mod model;
+
 use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
@@ -140,11 +143,10 @@ impl IdleSet {
         }
     }
 
-    /// Calls one sleeper, whoever else seeks.
+    /// Calls one sleeper, whoever else seeks. No look at the word first: its caller need not have issued a fence, so only
+    /// the lock tells who has announced a sleep.
     pub(super) fn unpark_one(&self) {
-        if !self.all_awake() {
-            self.call_one(None);
-        }
+        self.call_one(None);
     }
 
     pub(super) fn unpark_all(&self) {

@@ -43,6 +43,15 @@ pub(crate) fn too_many_threads_are_refused(subject: &impl Crew) {
     with_pool(subject, limit, |pool| assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1));
 }
 
+/// Before anything is allocated for each of them.
+pub(crate) fn absurdly_many_threads_are_refused(subject: &impl Crew) {
+    for threads in [1 << 20, 1_000_000_000, usize::MAX] {
+        let error = refusal(subject.builder().threads(threads).build());
+        assert!(error.to_string().contains(&threads.to_string()), "{error}");
+        assert!(!error.is_thread_refused());
+    }
+}
+
 pub(crate) fn a_name_with_nul_is_refused(subject: &impl Crew) {
     let error = refusal(subject.builder().threads(2).name("nul\0within").build());
     assert!(error.to_string().contains("NUL"), "{error}");

@@ -7,6 +7,7 @@ use super::{
 use crate::support::{
     child::Child,
     gate::Gate,
+    suspend::yield_once,
     threads,
     watchdog::{PATIENCE, until, within},
 };
@@ -53,19 +54,6 @@ impl Signal {
     fn until_awaited(&self) {
         until("a future waits", || self.0.lock().expect("no panic under this lock").1.is_some());
     }
-}
-
-/// Lets others run: wakes itself and gives way.
-async fn yield_once() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 pub(crate) fn a_ready_future_gives_its_value(subject: &impl Subject<Pool: FuturesExecutor>) {

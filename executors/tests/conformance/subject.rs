@@ -3,7 +3,7 @@
 //! A subject is a kind of executor together with its policies. Topics that need threads ask for a [`Crew`]; where a pool
 //! honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused here.
 
-use crate::support::watchdog::{PATIENCE, watched};
+use crate::support::watchdog::{PATIENCE, Watchdog};
 use executors::{Build, Builder, Pool, run_now::RunNowExecutor};
 use std::fmt::Debug;
 
@@ -36,15 +36,19 @@ pub(crate) fn with_pool<S: Subject>(subject: &S, threads: usize, body: impl FnOn
 
 /// [`with_pool`] for a pool that is built already.
 pub(crate) fn with<P: Pool + Debug + 'static>(pool: P, body: impl FnOnce(&P)) {
+    let _watchdog = watch(&pool);
+    body(&pool);
+    end(&pool);
+}
+
+fn watch<P: Pool + Debug + 'static>(pool: &P) -> Watchdog {
     let suspect = pool.clone();
-    watched(
-        move || format!("{:?}\n{suspect:?}", suspect.stats()),
-        || {
-            body(&pool);
-            let report = pool.shutdown_timeout(PATIENCE).expect("a pool without blocked jobs ends");
-            assert_eq!((report.running, report.queued), (0, 0), "nothing is left after the end: {report:?}");
-        },
-    );
+    Watchdog::new(Box::new(move || format!("{:?}\n{suspect:?}", suspect.stats())))
+}
+
+fn end(pool: &impl Pool) {
+    let report = pool.shutdown_timeout(PATIENCE).expect("a pool without blocked jobs ends");
+    assert_eq!((report.running, report.queued), (0, 0), "nothing is left after the end: {report:?}");
 }
 
 /// Everything at once, on the caller's thread: the plain executor that the others are compared with.

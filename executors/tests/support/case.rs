@@ -8,10 +8,9 @@ thread_local! {
     static NAME: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Runs `test` under `path`, which is a full path of modules: crate, modules, function.
-pub(crate) fn run(path: &'static str, test: impl FnOnce()) {
+/// Says that this thread now runs the test at `path`, which is a full path of modules: crate, modules, function.
+pub(crate) fn begin(path: &'static str) {
     NAME.set(path.split_once("::").map(|(_crate, name)| name));
-    test();
 }
 
 /// The name of the test, as the harness knows it.

@@ -7,5 +7,6 @@ pub(crate) mod gate;
 pub(crate) mod log_book;
 pub(crate) mod naive_parker;
 pub(crate) mod random;
+pub(crate) mod suspend;
 pub(crate) mod threads;
 pub(crate) mod watchdog;

@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
     process,
     sync::mpsc::{self, RecvTimeoutError},
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -15,25 +15,41 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs `body`, and aborts the process if that takes longer than [`PATIENCE`]: a lost wake-up must not hang the suite.
 pub(crate) fn within<R>(body: impl FnOnce() -> R) -> R {
-    watched(String::new, body)
+    let _watchdog = Watchdog::new(Box::new(String::new));
+    body()
 }
 
-/// [`within`], with `describe` called for the last words.
-pub(crate) fn watched<R>(describe: impl FnOnce() -> String + Send + 'static, body: impl FnOnce() -> R) -> R {
-    let test = case::name();
-    let (done, wait) = mpsc::channel::<()>();
-    let watchdog = thread::Builder::new()
-        .name("watchdog".to_owned())
-        .spawn(move || {
+/// Says something about what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each test.)
+pub(crate) type Describe = Box<dyn FnOnce() -> String + Send>;
+
+/// Aborts the process if it lives longer than [`PATIENCE`].
+pub(crate) struct Watchdog {
+    kennel: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Watchdog {
+    /// `describe` is called for the last words.
+    pub(crate) fn new(describe: Describe) -> Self {
+        let test = case::name();
+        let (done, wait) = mpsc::channel();
+        let watch = move || {
             if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 give_up(&test, describe);
             }
-        })
-        .expect("the watchdog needs a thread");
-    let result = body();
-    drop(done);
-    watchdog.join().expect("the watchdog never panics");
-    result
+        };
+        let thread = thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
+        Watchdog { kennel: Some((done, thread.expect("the watchdog needs a thread"))) }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        if let Some((done, thread)) = self.kennel.take() {
+            drop(done);
+            // Tests count threads: this one is gone when the test goes on. It never panics.
+            drop(thread.join());
+        }
+    }
 }
 
 /// Calls `condition` until it holds, for states that have no event to wait for. Aborts like [`within`].
@@ -42,14 +58,14 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     while !condition() {
         if start.elapsed() > PATIENCE {
             let what = what.to_owned();
-            give_up(&case::name(), move || format!("still waiting until {what}"));
+            give_up(&case::name(), Box::new(move || format!("still waiting until {what}")));
         }
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 /// Says which test is stuck, and how, and ends the process.
-pub(crate) fn give_up(test: &str, describe: impl FnOnce() -> String + Send + 'static) -> ! {
+fn give_up(test: &str, describe: Describe) -> ! {
     // Not `eprintln!`: the harness would capture it, and the process does not live to print the capture.
     let say = |text: &str| drop(writeln!(io::stderr(), "{text}"));
     say(&format!("\n{test}: not finished after {PATIENCE:?}"));

@@ -1,0 +1,249 @@
+//! Models of the idle protocol alone. Those in `crew/model.rs` let real workers follow it; here the steps are fewer, and more of
+//! their interleavings are explored.
+
+use super::IdleSet;
+use crate::{
+    parker::{Origin, ParkResult},
+    sync::{
+        Arc, Gate,
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+            fence,
+        },
+        check, thread,
+    },
+};
+
+/// A pool whose jobs are all alike.
+struct Toy {
+    idle: IdleSet,
+    jobs: AtomicUsize,
+    /// How many jobs are to be taken before `done` opens.
+    awaited: AtomicUsize,
+    done: Gate,
+    closed: AtomicBool,
+}
+
+impl Toy {
+    /// Starts `workers`, lets `submit` bring `jobs` jobs, and waits until they are taken.
+    fn run(workers: usize, jobs: usize, submit: impl FnOnce(&Arc<Toy>)) {
+        let toy = Arc::new(Toy {
+            idle: IdleSet::new(),
+            jobs: AtomicUsize::new(0),
+            awaited: AtomicUsize::new(jobs),
+            done: Gate::default(),
+            closed: AtomicBool::new(false),
+        });
+        let threads: Vec<_> = (0..workers)
+            .map(|worker| {
+                let toy = Arc::clone(&toy);
+                thread::spawn(move || toy.work(worker))
+            })
+            .collect();
+        submit(&toy);
+        toy.done.pass();
+        // Now that nobody needs to be woken for a job any more, all are sent home. How is not explored.
+        loom::skip_branch();
+        toy.closed.store(true, Relaxed);
+        fence(SeqCst);
+        toy.idle.unpark_all();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        toy.idle.assert_everybody_awake();
+    }
+
+    /// As `Crew::announce`.
+    fn submit(&self, origin: Origin) {
+        self.jobs.fetch_add(1, Release);
+        fence(SeqCst);
+        self.idle.job_arrived(origin);
+    }
+
+    /// As `Worker::work`.
+    fn work(&self, worker: usize) {
+        self.idle.init(worker);
+        while self.look_for_job(worker) {
+            if self.awaited.fetch_sub(1, AcqRel) == 1 {
+                self.done.open();
+            }
+        }
+    }
+
+    /// As `Worker::look_for_job`. False means that the pool is closed.
+    fn look_for_job(&self, worker: usize) -> bool {
+        self.idle.start_looking();
+        loop {
+            self.sleep(worker);
+            let over = self.closed.load(Relaxed);
+            fence(SeqCst);
+            if self.search() {
+                self.found();
+                return true;
+            }
+            if over {
+                self.idle.stop_looking();
+                return false;
+            }
+        }
+    }
+
+    /// As `Worker::found`.
+    fn found(&self) {
+        if self.idle.stop_looking() {
+            fence(SeqCst);
+            if self.has_jobs() {
+                self.idle.job_arrived(Origin::Inside);
+            }
+        }
+    }
+
+    /// As `Worker::sleep`.
+    fn sleep(&self, worker: usize) {
+        self.idle.prepare_park(worker);
+        self.idle.stop_looking();
+        fence(SeqCst);
+        if self.has_jobs() || self.closed.load(Relaxed) {
+            self.idle.abort_park(worker);
+        } else {
+            assert!(matches!(self.idle.park(worker), ParkResult::Woken));
+        }
+        self.idle.start_looking();
+    }
+
+    fn search(&self) -> bool {
+        self.jobs.fetch_update(AcqRel, Acquire, |jobs| jobs.checked_sub(1)).is_ok()
+    }
+
+    fn has_jobs(&self) -> bool {
+        self.jobs.load(Acquire) > 0
+    }
+}
+
+impl IdleSet {
+    fn assert_everybody_awake(&self) {
+        let census = self.word.read();
+        assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 0, 0));
+        assert!(self.register().asleep.is_empty());
+    }
+}
+
+fn jobs_of_one_submitter_are_taken(origin: Origin) {
+    check(3, move || {
+        Toy::run(2, 2, |toy| {
+            toy.submit(origin);
+            toy.submit(origin);
+        });
+    });
+}
+
+#[test]
+fn jobs_from_outside_are_taken() {
+    jobs_of_one_submitter_are_taken(Origin::Outside);
+}
+
+#[test]
+fn jobs_from_inside_are_taken() {
+    jobs_of_one_submitter_are_taken(Origin::Inside);
+}
+
+#[test]
+fn jobs_of_two_submitters_are_taken() {
+    check(3, || {
+        Toy::run(1, 2, |toy| {
+            let other = thread::spawn({
+                let toy = Arc::clone(toy);
+                move || toy.submit(Origin::Inside)
+            });
+            toy.submit(Origin::Outside);
+            other.join().unwrap();
+        });
+    });
+}
+
+/// Sleepers that wait for a change without looking for jobs, as users of a parker may.
+struct Sleepers {
+    idle: IdleSet,
+    change: AtomicUsize,
+}
+
+impl Sleepers {
+    fn new() -> Arc<Self> {
+        Arc::new(Sleepers { idle: IdleSet::new(), change: AtomicUsize::new(0) })
+    }
+
+    /// Sleeps until `change` is at least `target`.
+    fn sleep(&self, worker: usize, target: usize) {
+        loop {
+            self.idle.prepare_park(worker);
+            if self.change.load(Acquire) >= target {
+                self.idle.abort_park(worker);
+                return;
+            }
+            assert!(matches!(self.idle.park(worker), ParkResult::Woken));
+        }
+    }
+
+    fn change(&self) {
+        self.change.fetch_add(1, Release);
+    }
+}
+
+#[test]
+fn all_sleepers_wake() {
+    check(3, || {
+        let sleepers = Sleepers::new();
+        let threads: Vec<_> = (0..2)
+            .map(|worker| {
+                let sleepers = Arc::clone(&sleepers);
+                thread::spawn(move || sleepers.sleep(worker, 1))
+            })
+            .collect();
+        sleepers.change();
+        sleepers.idle.unpark_all();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        sleepers.idle.assert_everybody_awake();
+    });
+}
+
+/// Each call may come between an announcement and its withdrawal; the token that it leaves must not end a later sleep.
+#[test]
+fn a_call_counts_once() {
+    check(3, || {
+        let sleepers = Sleepers::new();
+        let sleeper = thread::spawn({
+            let sleepers = Arc::clone(&sleepers);
+            move || {
+                sleepers.idle.prepare_park(0);
+                sleepers.idle.abort_park(0);
+                sleepers.sleep(0, 1);
+                sleepers.sleep(0, 2);
+            }
+        });
+        for _ in 0..2 {
+            sleepers.change();
+            sleepers.idle.unpark_all();
+        }
+        sleeper.join().unwrap();
+        sleepers.idle.assert_everybody_awake();
+    });
+}
+
+#[test]
+fn one_of_two_sleepers_wakes() {
+    check(3, || {
+        let sleepers = Sleepers::new();
+        let threads: Vec<_> = (0..2)
+            .map(|worker| {
+                let sleepers = Arc::clone(&sleepers);
+                thread::spawn(move || {
+                    sleepers.sleep(worker, 1);
+                    sleepers.idle.unpark_one();
+                })
+            })
+            .collect();
+        sleepers.change();
+        sleepers.idle.unpark_one();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        sleepers.idle.assert_everybody_awake();
+    });
+}
