@@ -16,6 +16,7 @@ use executors::{
 use std::{
     fmt::Debug,
     future::Future,
+    panic::{RefUnwindSafe, UnwindSafe},
     sync::{
         Arc, Condvar, Mutex,
         mpsc::{Iter, Receiver, RecvError, RecvTimeoutError, SendError, TryIter, TryRecvError, channel},
@@ -30,6 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn main() {
     usage_from_the_readme();
     root_exports_and_their_modules_are_the_same();
+    auto_traits();
     pools();
     futures();
     parkers();
@@ -157,6 +159,34 @@ fn pools() {
     });
     assert_eq!(received(&receiver, 1), [5]);
     dynamic.pool.shutdown_async();
+}
+
+/// Traits that are implemented without being written down, and so are lost without being noticed.
+fn auto_traits() {
+    fn shared<T: Send + Sync + Unpin>() {}
+    shared::<RunNowExecutor>();
+    shared::<ThreadPoolExecutor>();
+    shared::<crossbeam_channel_pool::ThreadPool>();
+    shared::<crossbeam_workstealing_pool::ThreadPool<DynParker>>();
+    shared::<crossbeam_workstealing_pool::ThreadPool<StaticParker<SmallThreadData>>>();
+    shared::<DynParker>();
+    shared::<StaticParker<SmallThreadData>>();
+    shared::<StaticParker<LargeThreadData>>();
+    shared::<StaticParker<DynamicThreadData>>();
+    shared::<JoinHandle<()>>();
+
+    fn sent<T: Send + Unpin>() {}
+    sent::<Endpoint<(), ()>>();
+
+    fn caught<T: UnwindSafe + RefUnwindSafe>() {}
+    caught::<RunNowExecutor>();
+    caught::<ThreadPoolExecutor>();
+    caught::<crossbeam_channel_pool::ThreadPool>();
+    caught::<StaticParker<SmallThreadData>>();
+    caught::<StaticParker<LargeThreadData>>();
+    caught::<StaticParker<DynamicThreadData>>();
+    caught::<Endpoint<(), ()>>();
+    caught::<JoinHandle<()>>();
 }
 
 fn futures() {
@@ -344,7 +374,7 @@ fn channels_in_both_directions() {
 }
 
 fn limits_panic() {
-    fn panics<R>(f: impl FnOnce() -> R + std::panic::UnwindSafe) {
+    fn panics<R>(f: impl FnOnce() -> R + UnwindSafe) {
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| ()));
         let result = std::panic::catch_unwind(f);

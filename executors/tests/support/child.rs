@@ -23,7 +23,8 @@ impl Child {
         self
     }
 
-    /// Limits the address space. The only limit that keeps root from creating threads, too: their stacks need addresses.
+    /// Limits the address space, where that is possible (on Linux). The only limit that keeps root from creating threads, too:
+    /// their stacks need addresses.
     pub(crate) fn address_space(mut self, bytes: u64) -> Self {
         self.address_space = Some(bytes);
         self
@@ -49,7 +50,7 @@ impl Child {
 
     fn command(&self, name: &str) -> Command {
         let binary = env::current_exe().expect("a running test has a file");
-        let mut command = match self.address_space {
+        let mut command = match self.address_space.filter(|_| cfg!(target_os = "linux")) {
             None => Command::new(binary),
             Some(bytes) => {
                 let mut shell = Command::new("sh");
