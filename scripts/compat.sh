@@ -155,7 +155,7 @@ check_kompact() {
 # kompact's own tests, but for those of compiler messages, which differ from one Rust version to the next. Some expect to be
 # in the directory `core` of a workspace, and no backtraces.
 check_kompact_tests() {
-    local source
+    local source features
     source=$(in_project kompact-program metadata --format-version 1 --quiet | tr ',' '\n' |
         sed -n 's|^"manifest_path":"\(.*/kompact-0[^/]*\)/Cargo.toml"$|\1|p')
     [[ -d $source ]] || fail "the sources of kompact were not found"
@@ -168,8 +168,11 @@ check_kompact_tests() {
         patch_section
     } >"$work/kompact-tests/Cargo.toml"
     step "compat: kompact: its tests use this crate" adopt_lock_file
-    RUST_BACKTRACE=0 test_step "compat: kompact: its tests pass" \
-        in_project kompact-tests test --lib --test extra_component_tests --test handler_result_tests
+    for features in "" low_latency thread_pinning; do
+        RUST_BACKTRACE=0 test_step "compat: kompact: its tests pass [${features:-default}]" \
+            in_project kompact-tests test --features "$features" \
+            --lib --test extra_component_tests --test handler_result_tests
+    done
 }
 
 # kompact's lock file is kept, so that its tests see the versions they were written for, except for our own.

@@ -14,7 +14,7 @@ LOW_MESSAGES=${LOW_MESSAGES:-10000000}
 LOW_AMPLIFICATION=${LOW_AMPLIFICATION:-1}
 HIGH_MESSAGES=${HIGH_MESSAGES:-1000}
 HIGH_AMPLIFICATION=${HIGH_AMPLIFICATION:-50000}
-WORK=${WORK:-10000}
+WORK=${WORK:-1000}
 BUDGET=${BUDGET:-20}
 PROFILE=${PROFILE:-release}
 
@@ -37,13 +37,14 @@ Environment:
   LOW_AMPLIFICATION   jobs that follow each of these          $LOW_AMPLIFICATION
   HIGH_MESSAGES       jobs from each, high amplification      $HIGH_MESSAGES
   HIGH_AMPLIFICATION  jobs that follow each of these          $HIGH_AMPLIFICATION
-  WORK                units of work before and after each     $WORK
+  WORK                units of work before and after passing
+                      on; a unit is an addition               $WORK
   BUDGET              seconds for each number of threads and
                       amplification                           $BUDGET
   PROFILE             of Cargo                                $PROFILE
 
-With many units of work a load takes far longer than its budget; it is then sampled in smaller pieces
-of the same shape.
+The more work, the more the table tells about the machine, and the less about the executors. A load that
+takes longer than its budget is sampled in smaller pieces of the same shape.
 USAGE
 }
 

@@ -5,13 +5,13 @@
 //! on [crossbeam-deque](https://crates.io/crates/crossbeam-deque).
 //!
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever, it
-//! looks for them now and then all the same; when, is the [`Fairness`](crate::Fairness) of the pool:
+//! looks for them now and then all the same; when, is the [`Fairness`] of the pool:
 //!
 //! - once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
 //! - once in 61 jobs (the default without it).
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
-//! [`Idle::Spin`](crate::Idle::Spin) for a single pool, it goes on looking.
+//! [`Idle::Spin`] for a single pool, it goes on looking.
 //!
 //! # Examples
 //!
