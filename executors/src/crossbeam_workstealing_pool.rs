@@ -149,7 +149,7 @@ where
     ///
     /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
     /// With the feature `numa-aware` pinned workers steal from near ones first; what is near, the machine itself tells
-    /// ([`ProcessingUnitDistance::from_topology`](crate::numa_utils::ProcessingUnitDistance::from_topology)).
+    /// (`ProcessingUnitDistance::from_topology`).
     ///
     /// # Panics
     ///
