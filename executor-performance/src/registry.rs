@@ -92,7 +92,7 @@ executors! {
     "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, None,
         |threads| Ok(published::channel(threads));
     #[cfg(feature = "published")]
-    "published-workstealing", "executors 0.10.0: `workstealing` for up to 32 threads", ON_REQUEST, Some(32),
+    "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, Some(32),
         |threads| Ok(published::workstealing(threads));
 }
 

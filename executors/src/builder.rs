@@ -4,7 +4,7 @@ use crate::{
     error::BuildError,
     options::{Fairness, Idle, Options, Placement},
 };
-use std::{any::Any, sync::Arc};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 
 /// A pool that a [`Builder`] can build. Implemented by the pools of this crate.
 pub trait Build: Sized + sealed::Recipe {}
@@ -76,7 +76,7 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_start = Some(Arc::new(hook));
+        self.options.on_start = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
         self
     }
 
@@ -84,7 +84,7 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_stop = Some(Arc::new(hook));
+        self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
         self
     }
 
@@ -93,7 +93,7 @@ impl<P: Build> Builder<P> {
     /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic in
     /// the handler itself is caught and logged.
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        self.options.panic_handler = Some(Arc::new(handler));
+        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Box::new(handler))));
         self
     }
 
