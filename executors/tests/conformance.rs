@@ -148,6 +148,7 @@ macro_rules! every_pool {
                     zero_in_the_environment_is_refused;
                 closing:
                     a_closed_pool_can_be_joined
+                    a_draining_job_may_block_on_its_child
                     a_job_may_shut_another_pool_down
                     a_pool_may_end_as_soon_as_it_begins
                     draining_jobs_may_spawn
@@ -250,6 +251,8 @@ macro_rules! every_crew {
                     hooks_have_run_when_shutdown_returns
                     shutdown_now_discards_at_once
                     workers_leave;
+                dropping:
+                    a_job_may_block_on_its_child_after_the_last_handle;
                 handles:
                     discarding_ends_a_wait;
                 panics:
@@ -318,7 +321,8 @@ mod run_now {
 }
 
 /// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks and
-/// policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes.
+/// policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When the last
+/// handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
 #[cfg(feature = "threadpool-exec")]
 mod threadpool {
     use crate::topics::subject::Threadpool;

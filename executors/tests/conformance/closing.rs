@@ -108,6 +108,25 @@ pub(crate) fn the_last_running_job_may_spawn(subject: &impl Crew) {
     });
 }
 
+/// Idle workers of a closed pool stay while a job runs: it may spawn another and block on it.
+pub(crate) fn a_draining_job_may_block_on_its_child(subject: &impl Crew) {
+    for _ in 0..20 {
+        with_pool(subject, 2, |pool| {
+            let (gate, local) = (Gate::default(), pool.clone());
+            let closed = gate.clone();
+            let parent = pool.submit(move || {
+                closed.pass();
+                let (tell, told) = mpsc::channel();
+                local.execute(move || tell.send(5).expect("the parent listens"));
+                told.recv()
+            });
+            pool.shutdown_async();
+            gate.open();
+            assert_eq!(parent.wait().expect("no panic"), Ok(5));
+        });
+    }
+}
+
 /// Threads that submit until they are refused: what was accepted has run, what was refused has not.
 pub(crate) fn submitters_race_with_close(subject: &impl Crew) {
     for round in 0..20 {

@@ -101,6 +101,26 @@ pub(crate) fn a_chain_of_local_jobs_outlives_the_last_handle(subject: &impl Crew
     });
 }
 
+/// The same with a parent that blocks: the other workers stay for as long as a job runs.
+pub(crate) fn a_job_may_block_on_its_child_after_the_last_handle(subject: &impl Crew) {
+    for _ in 0..20 {
+        within(|| {
+            let (pool, life) = mortal_pool(subject, 2);
+            let (gate, dropped) = (Gate::default(), Gate::default());
+            let (closed, open) = (dropped.clone(), gate.clone());
+            pool.execute(move || {
+                closed.pass();
+                let child = move || open.open();
+                assert!(try_execute_locally(child).is_ok(), "this is a job");
+                gate.pass();
+            });
+            drop(pool);
+            dropped.open();
+            life.until_over();
+        });
+    }
+}
+
 /// The handle in a job that has not begun is one, too.
 pub(crate) fn a_queued_job_that_owns_a_handle_runs(subject: &impl Crew) {
     within(|| {
