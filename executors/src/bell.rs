@@ -32,6 +32,16 @@ impl Bell {
         }
     }
 
+    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where a change is made by a SeqCst
+    /// read-modify-write and telling whether it matters takes long.
+    ///
+    /// Without a fence: either the change precedes the fence of `wait_until` in the order of all SeqCst operations, and the
+    /// listener's look sees it, or the listener was counted before this load.
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.listeners.load(SeqCst) > 0
+    }
+
     /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
     pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.

@@ -50,6 +50,7 @@
     allow(dead_code, unused_imports, unused_macros)
 )]
 
+mod backing;
 mod bell;
 pub mod bichannel;
 mod builder;
@@ -66,6 +67,8 @@ mod error;
 pub mod futures_executor;
 mod handle;
 mod job;
+#[cfg(feature = "threadpool-exec")]
+mod ledger;
 mod local;
 mod meter;
 #[cfg(feature = "numa-aware")]

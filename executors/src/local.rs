@@ -1,8 +1,11 @@
-//! The only thread-local: which worker am I, of which pool?
+//! Which worker am I, of which pool?
 //!
 //! A worker (or anything else that runs jobs on behalf of an executor) stands a [`Post`] on its stack and enters it for as
 //! long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
 //! and gives it back afterwards.
+//!
+//! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there instead;
+//! that is its outermost post.
 
 use crate::{job::Job, sync::thread_local};
 use std::{any::Any, cell::Cell, marker::PhantomData, ptr};
@@ -45,6 +48,26 @@ pub(crate) struct Post<'a> {
 thread_local! {
     /// The innermost post entered on this thread, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
+
+    /// Where this thread has settled.
+    static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct Residence {
+    pool: PoolId,
+    attendant: &'static dyn Attendant,
+}
+
+/// From now on, whatever runs on this thread is part of a job of `pool`.
+pub(crate) fn settle(pool: PoolId, attendant: &'static dyn Attendant) {
+    RESIDENCE.with(|residence| residence.set(Some(Residence { pool, attendant })));
+}
+
+impl Residence {
+    fn as_post(&self) -> Post<'_> {
+        Post { pool: self.pool, worker: ptr::null(), attendant: self.attendant, outer: Cell::new(ptr::null()) }
+    }
 }
 
 impl<'a> Post<'a> {
@@ -75,28 +98,33 @@ impl Drop for Standing<'_> {
     }
 }
 
+/// Calls `f` with the innermost post of this thread that `is_sought`.
+#[inline]
+fn with_post<R>(is_sought: impl Fn(PoolId) -> bool, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
+    let mut next = CURRENT.with(Cell::get);
+    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
+    // in reverse order of their making, each restoring what it replaced, so it is never left dangling, and an outer post is
+    // entered for longer than those it surrounds. (A leaked guard would break this; all callers keep it in a local variable.)
+    // Nobody holds a unique reference to a post.
+    while let Some(post) = unsafe { next.as_ref() } {
+        if is_sought(post.pool) {
+            return f(Some(post));
+        }
+        next = post.outer.get();
+    }
+    let residence = RESIDENCE.with(Cell::get).filter(|residence| is_sought(residence.pool));
+    f(residence.as_ref().map(Residence::as_post).as_ref())
+}
+
 /// Calls `f` with the innermost post of this thread.
 fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
-    let post = CURRENT.with(Cell::get);
-    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
-    // in reverse order of their making, each restoring what it replaced, so it is never left dangling. (A leaked guard
-    // would break this; all callers keep it in a local variable.) Nobody holds a unique reference to a post.
-    f(unsafe { post.as_ref() })
+    with_post(|_any| true, f)
 }
 
 /// Calls `f` with the post of `pool` on this thread, be it further out than those of other executors.
 #[inline]
 fn with_post_of<R>(pool: PoolId, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
-    with_current(|innermost| {
-        let mut next = innermost;
-        while let Some(post) = next
-            && post.pool != pool
-        {
-            // SAFETY: as in `with_current`; an outer post is entered for longer than those it surrounds.
-            next = unsafe { post.outer.get().as_ref() };
-        }
-        f(next)
-    })
+    with_post(|one| one == pool, f)
 }
 
 /// Whether a job of `pool` is running on this thread.
@@ -119,7 +147,7 @@ pub(crate) fn stand_in(pool: PoolId, f: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes.
+/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes, and no thread settles there.
 #[inline]
 pub(crate) unsafe fn worker_of<W, R>(pool: PoolId, f: impl FnOnce(Option<&W>) -> R) -> R {
     with_post_of(pool, |post| {

@@ -126,12 +126,12 @@ pub struct Stats {
     pub wake_ups: u64,
 }
 
-/// Implements [`Executor`] and [`Pool`] for a type whose field `handle` has methods of the same names.
+/// Implements [`Executor`] and [`Pool`] for a type whose field `handle` is its [`Backing`](crate::backing::Backing).
 macro_rules! impl_pool {
     ($pool:ty $(, $($generics:tt)+)?) => {
         impl $(<$($generics)+>)? $crate::CanExecute for $pool {
             fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
-                self.handle.execute(job);
+                $crate::backing::Backing::execute(&self.handle, job);
             }
         }
 
@@ -141,15 +141,15 @@ macro_rules! impl_pool {
             where
                 F: FnOnce() + Send + 'static,
             {
-                self.handle.execute(job);
+                $crate::backing::Backing::execute(&self.handle, job);
             }
 
             fn shutdown_async(&self) {
-                self.handle.shutdown_async();
+                $crate::backing::Backing::shutdown_async(&self.handle);
             }
 
             fn shutdown_borrowed(&self) -> Result<(), String> {
-                self.handle.shutdown_borrowed()
+                $crate::backing::Backing::shutdown_borrowed(&self.handle)
             }
 
             #[cfg(feature = "produce-metrics")]
@@ -166,7 +166,7 @@ macro_rules! impl_pool {
             where
                 F: FnOnce() + Send + 'static,
             {
-                self.handle.try_execute(job)
+                $crate::backing::Backing::try_execute(&self.handle, job)
             }
 
             fn execute_batch<I>(&self, jobs: I) -> usize
@@ -174,7 +174,7 @@ macro_rules! impl_pool {
                 I: IntoIterator,
                 I::Item: FnOnce() + Send + 'static,
             {
-                self.handle.execute_batch(jobs)
+                $crate::backing::Backing::execute_batch(&self.handle, jobs)
             }
 
             fn submit<F, T>(&self, job: F) -> $crate::TaskHandle<T>
@@ -182,30 +182,30 @@ macro_rules! impl_pool {
                 F: FnOnce() -> T + Send + 'static,
                 T: Send + 'static,
             {
-                self.handle.submit(job)
+                $crate::backing::Backing::submit(&self.handle, job)
             }
 
             fn join(&self) -> Result<(), $crate::WaitError> {
-                self.handle.join(None)
+                $crate::backing::Backing::join(&self.handle, None)
             }
 
             fn join_timeout(&self, timeout: std::time::Duration) -> Result<(), $crate::WaitError> {
-                self.handle.join(Some(timeout))
+                $crate::backing::Backing::join(&self.handle, Some(timeout))
             }
 
             fn shutdown_timeout(
                 &self,
                 timeout: std::time::Duration,
             ) -> Result<$crate::ShutdownReport, $crate::ShutdownError> {
-                self.handle.shutdown_timeout(timeout)
+                $crate::backing::Backing::shutdown_timeout(&self.handle, timeout)
             }
 
             fn shutdown_now(&self) -> $crate::ShutdownReport {
-                self.handle.shutdown_now()
+                $crate::backing::Backing::shutdown_now(&self.handle)
             }
 
             fn stats(&self) -> $crate::Stats {
-                self.handle.stats()
+                $crate::backing::Backing::stats(&self.handle)
             }
         }
     };

@@ -19,14 +19,13 @@
 //! ```
 
 use crate::{
+    backing::Backing,
     bell::Bell,
-    common::{SHUTDOWN_PATIENCE, ignore},
     containment::{self, contain, discard_payload},
-    error::{Rejected, ShutdownError, ShutdownReport, WaitError},
-    handle::{TaskHandle, task},
+    error::ShutdownReport,
     job::Job,
     local::{self, Attendant, PoolId, Post},
-    meter::{Exporter, Reading},
+    meter::Exporter,
     pool::{Stats, impl_pool},
 };
 use std::{
@@ -109,25 +108,7 @@ impl Shared {
 
     /// After each job: there is no idle worker that could do it later.
     fn publish(&self) {
-        let reading = || Reading { ended: self.ended.load(Relaxed), ..Reading::default() };
-        Exporter::new(LABEL).publish(0, reading, || 0);
-    }
-
-    fn close(&self) -> bool {
-        !self.closed.swap(true, SeqCst)
-    }
-
-    /// Waits until no job runs.
-    fn await_quiet(&self, timeout: Option<Duration>) -> bool {
-        self.bell.wait_until(timeout, || self.running.load(SeqCst) == 0)
-    }
-
-    fn shutdown_report(&self) -> ShutdownReport {
-        ShutdownReport {
-            running: self.running.load(SeqCst),
-            finished: self.ended.load(Relaxed),
-            ..ShutdownReport::default()
-        }
+        Exporter::new(LABEL).publish(0, || self.ended.load(Relaxed), || 0);
     }
 }
 
@@ -160,80 +141,45 @@ impl Attendant for Shared {
     }
 }
 
-impl Handle {
-    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        if let Err(closure) = self.0.run(closure) {
-            ignore(closure);
-        }
+impl Backing for Handle {
+    const CLOSED_BEFORE: &str = "was already shut down!";
+
+    fn name(&self) -> &str {
+        LABEL
     }
 
-    fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        self.0.run(closure).map_err(Rejected)
+    fn id(&self) -> PoolId {
+        self.0.id()
     }
 
-    fn execute_batch<I>(&self, closures: I) -> usize
-    where
-        I: IntoIterator,
-        I::Item: FnOnce() + Send + 'static,
-    {
-        let mut accepted = 0;
-        for closure in closures {
-            if let Err(closure) = self.0.run(closure) {
-                ignore(closure);
-                break;
-            }
-            accepted += 1;
-        }
-        accepted
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.0.run(closure)
     }
 
-    fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let (job, handle) = task(self.0.id(), closure);
-        // A job that is not accepted tells its handle so when it is dropped.
-        let _ = self.0.run(job);
-        handle
+    fn close(&self) -> bool {
+        !self.0.closed.swap(true, SeqCst)
     }
 
-    fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
-        if local::is_at(self.0.id()) {
-            return Err(WaitError::FromWorker);
-        }
-        if self.0.await_quiet(timeout) { Ok(()) } else { Err(WaitError::TimedOut) }
-    }
-
-    fn shutdown_async(&self) {
-        if !self.0.close() {
-            log::warn!("{LABEL} was already shut down!");
-        }
-    }
-
-    fn shutdown_borrowed(&self) -> Result<(), String> {
-        if !self.0.close() {
-            return Err("Pool was already shut down!".to_owned());
-        }
-        self.shutdown_timeout(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
-    }
-
-    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
-        self.0.close();
-        match self.join(Some(timeout)) {
-            Ok(()) => Ok(self.0.shutdown_report()),
-            Err(WaitError::FromWorker) => Err(ShutdownError::FromWorker),
-            Err(WaitError::TimedOut) => {
-                let report = self.0.shutdown_report();
-                Err(ShutdownError::TimedOut { waited: timeout, workers: report.running, report })
-            }
-        }
-    }
-
-    fn shutdown_now(&self) -> ShutdownReport {
+    fn discard(&self) {
         self.0.discarding.store(true, SeqCst);
-        self.0.close();
-        self.0.shutdown_report()
+        self.close();
+    }
+
+    fn await_idle(&self, timeout: Option<Duration>) -> bool {
+        self.0.bell.wait_until(timeout, || self.0.running.load(SeqCst) == 0)
+    }
+
+    fn await_end(&self, timeout: Duration) -> bool {
+        self.await_idle(Some(timeout))
+    }
+
+    fn workers_left(&self) -> usize {
+        self.0.running.load(SeqCst)
+    }
+
+    fn report(&self) -> ShutdownReport {
+        let Stats { running, done: finished, .. } = self.stats();
+        ShutdownReport { running, finished, ..ShutdownReport::default() }
     }
 
     fn stats(&self) -> Stats {

@@ -23,6 +23,16 @@ pub(crate) fn cores() -> usize {
     4
 }
 
+/// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
+///
+/// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations only
+/// fences are in the order of all SeqCst operations.
+#[inline(always)]
+pub(crate) fn fence_of_models() {
+    #[cfg(loom)]
+    atomic::fence(atomic::Ordering::SeqCst);
+}
+
 #[cfg(loom)]
 pub(crate) mod thread {
     pub(crate) use loom::thread::*;
@@ -35,8 +45,8 @@ pub(crate) mod thread {
 /// As the standard library's with a constant initial value, which loom's does not know.
 #[cfg(loom)]
 macro_rules! constant_thread_local {
-    ($(#[$meta:meta])* static $name:ident: $type:ty = const { $init:expr };) => {
-        loom::thread_local! { $(#[$meta])* static $name: $type = $init; }
+    ($($(#[$meta:meta])* static $name:ident: $type:ty = const { $init:expr };)+) => {
+        $(loom::thread_local! { $(#[$meta])* static $name: $type = $init; })+
     };
 }
 #[cfg(loom)]

@@ -25,31 +25,30 @@
 //! ```
 
 use crate::{
-    bell::Bell,
+    backing::Backing,
     builder::{Build, Builder, sealed::Recipe},
-    common::{SHUTDOWN_PATIENCE, ignore},
+    common::ignore,
     containment::{self, contain, discard_payload},
-    error::{BuildError, BuildErrorKind, Rejected, ShutdownError, ShutdownReport, WaitError, message_of},
+    error::{BuildError, BuildErrorKind, ShutdownReport, message_of},
     futures_executor::{JoinHandle, spawn_task, step},
-    handle::{TaskHandle, task},
     job::Job,
-    local::{self, Attendant, PoolId, Post},
-    meter::{Exporter, Meter, Reading},
+    ledger::Ledger,
+    local::{self, Attendant, PoolId},
+    meter::Exporter,
     options::{Options, PanicHandler, Placement},
     pool::{Stats, impl_futures_executor, impl_pool},
 };
-use crossbeam_utils::CachePadded;
 use std::{
     any::Any,
     cell::{OnceCell, RefCell},
     collections::VecDeque,
     fmt,
     future::Future,
-    io,
+    io, ptr,
     sync::{
-        Arc, Barrier, Weak,
+        Arc, Barrier, Mutex, PoisonError, Weak,
         atomic::{
-            AtomicBool, AtomicU64, AtomicUsize,
+            AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
         },
     },
@@ -169,13 +168,12 @@ struct Records {
     closed: AtomicBool,
     discarding: AtomicBool,
     discarded: AtomicU64,
-    /// Jobs accepted and not ended. Counted up before `closed` is looked at, so that who closes and then sees none has seen
-    /// all that will ever be accepted from outside. The crate's own two counts cannot be read at one moment.
-    outstanding: AtomicUsize,
-    /// Rung when the last outstanding job ends.
-    bell: Bell,
+    /// Tells when all jobs have ended. The crate's own two counts cannot be read at one moment.
+    ledger: Ledger,
+    /// Whether somebody has seen the closed pool come to its end. Locked by steps of futures that ask to be let in before.
+    over: Mutex<bool>,
+    panicked: AtomicU64,
     panic_handler: Option<PanicHandler>,
-    meters: Box<[CachePadded<Meter>]>,
     exporter: Exporter,
 }
 
@@ -200,10 +198,10 @@ impl Wrapped {
             closed: AtomicBool::new(false),
             discarding: AtomicBool::new(false),
             discarded: AtomicU64::new(0),
-            outstanding: AtomicUsize::new(0),
-            bell: Bell::default(),
+            ledger: Ledger::new(threads),
+            over: Mutex::new(false),
+            panicked: AtomicU64::new(0),
             panic_handler,
-            meters: (0..threads).map(|_| CachePadded::default()).collect(),
             exporter: Exporter::new(LABEL),
         });
         let wrapped = Arc::new(Wrapped { pool, records });
@@ -219,6 +217,7 @@ impl Wrapped {
             };
             wrapped.pool.execute(move || {
                 all_here.wait();
+                local::settle(worker.records.id(), &ThisWorker);
                 WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
             });
         }
@@ -226,50 +225,35 @@ impl Wrapped {
         wrapped
     }
 
-    /// Gives `closure` to the pool if it is open, or `though_closed` says so, told how many jobs are outstanding; else gives
-    /// it back.
+    /// Gives `closure` to the pool if it is open, or gives it back. A closed pool is asked whether it is open to this one.
     #[inline]
-    fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(usize) -> bool) -> Result<(), F>
+    fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(&Records) -> bool) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
-        let records = &self.records;
-        let others = records.outstanding.fetch_add(1, SeqCst);
-        if records.closed.load(SeqCst) && (records.discarding.load(SeqCst) || !though_closed(others)) {
-            records.one_less();
-            return Err(closure);
+        let records = &*self.records;
+        match self.this_worker() {
+            Some(_) if records.discarding.load(SeqCst) => return Err(closure),
+            Some(worker) => records.ledger.accept_inside(worker),
+            None => {
+                // Before the look at `closed`: who closes the pool and then sees nothing outstanding has seen all that
+                // will ever be accepted from outside.
+                records.ledger.accept_outside();
+                if records.closed.load(SeqCst) && !though_closed(records) {
+                    records.ledger.retract_outside();
+                    return Err(closure);
+                }
+            }
         }
         self.pool.execute(move || WORKER.with(|worker| worker.get().expect("enlisted by the first job").run(closure)));
         Ok(())
     }
 
-    /// A new job: from outside only while the pool is open.
+    /// Which worker of this pool the current thread is, if it is one: then it runs one of its jobs.
     #[inline]
-    fn deliver_new<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.deliver(closure, |_others| self.is_on_worker())
-    }
-
-    fn is_on_worker(&self) -> bool {
-        local::is_at(self.records.id())
-    }
-
-    /// Waits until no job is outstanding.
-    fn await_quiet(&self, timeout: Option<Duration>) -> bool {
-        self.records.bell.wait_until(timeout, || self.records.outstanding.load(SeqCst) == 0)
-    }
-
-    fn close(&self) -> bool {
-        !self.records.closed.swap(true, SeqCst)
-    }
-
-    fn shutdown_report(&self) -> ShutdownReport {
-        let reading = self.records.reading();
-        ShutdownReport {
-            finished: reading.ended,
-            discarded: self.records.discarded.load(Relaxed),
-            running: reading.running,
-            queued: self.records.outstanding.load(SeqCst).saturating_sub(reading.running),
-        }
+    fn this_worker(&self) -> Option<usize> {
+        let of_this_pool = |worker: &&Worker| ptr::eq(&*worker.records, &*self.records);
+        WORKER.try_with(|worker| worker.get().filter(of_this_pool).map(|worker| worker.index)).ok().flatten()
     }
 }
 
@@ -278,17 +262,39 @@ impl Records {
         PoolId::of(self)
     }
 
-    /// A job has ended, or was not accepted. Returns how many are left.
-    fn one_less(&self) -> usize {
-        let left = self.outstanding.fetch_sub(1, SeqCst) - 1;
-        if left == 0 {
-            self.bell.ring();
-        }
-        left
+    /// Whether a future that was accepted before may go on although the pool is closed: until it has come to its end.
+    fn is_draining(&self) -> bool {
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let the_one_that_asks = 1;
+        !self.discarding.load(SeqCst) && !*over && self.ledger.outstanding() > the_one_that_asks
     }
 
-    fn reading(&self) -> Reading {
-        self.meters.iter().map(|meter| meter.read()).sum()
+    /// Declares the end of a closed pool, if nothing was let in at the last moment.
+    fn is_over(&self) -> bool {
+        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        *over = *over || self.ledger.outstanding() == 0;
+        *over
+    }
+
+    /// How many jobs have ended by return or panic.
+    fn finished(&self) -> u64 {
+        // A job is counted as discarded before its end is counted.
+        let ended = (0..self.ledger.workers()).map(|worker| self.ledger.ended_on(worker) as u64).sum::<u64>();
+        ended.saturating_sub(self.discarded.load(SeqCst))
+    }
+}
+
+/// Stands for the [`Worker`] of the thread that asks.
+struct ThisWorker;
+
+impl Attendant for ThisWorker {
+    fn accept(&self, job: Job) -> bool {
+        // A thread that ends has no worker any more.
+        WORKER.try_with(|worker| worker.get().is_some_and(|worker| worker.accept(job))).unwrap_or(false)
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        let _ = WORKER.try_with(|worker| worker.get().map(|worker| worker.report(payload)));
     }
 }
 
@@ -302,6 +308,7 @@ impl Worker {
         }
     }
 
+    #[inline]
     fn next_orphan(&self) -> Option<Job> {
         self.orphans.borrow_mut().pop_front()
     }
@@ -309,37 +316,24 @@ impl Worker {
     #[inline]
     fn run_one(&self, closure: impl FnOnce()) {
         if self.records.discarding.load(SeqCst) {
-            self.records.discarded.fetch_add(1, Relaxed); // published by the count of the outstanding
+            self.records.discarded.fetch_add(1, SeqCst);
             containment::discard(closure);
-        } else {
-            self.meter().job_begun();
-            let post = Post::new(self.records.id(), self);
-            let standing = post.enter();
-            if let Err(payload) = contain(closure) {
-                self.report(&*payload);
-                discard_payload(payload);
-            }
-            drop(standing);
-            self.meter().job_ended();
+        } else if let Err(payload) = contain(closure) {
+            self.report(&*payload);
+            discard_payload(payload);
         }
-        let left = self.records.one_less();
-        let exporter = &self.records.exporter;
-        if exporter.is_due(left, || self.meter().read()) {
-            exporter.publish(self.index, || self.meter().read(), || left);
+        let Records { ledger, exporter, .. } = &*self.records;
+        ledger.end(self.index, || self.pool.upgrade().is_some_and(|pool| pool.pool.queued_count() > 0));
+        if exporter.is_due(|| ledger.ended_on(self.index) as u64, || ledger.outstanding()) {
+            exporter.publish(self.index, || ledger.ended_on(self.index) as u64, || ledger.outstanding());
         }
     }
 
-    fn meter(&self) -> &Meter {
-        &self.records.meters[self.index]
-    }
-}
-
-impl Attendant for Worker {
     fn accept(&self, mut job: Job) -> bool {
         match self.pool.upgrade() {
-            Some(pool) => pool.deliver_new(move || job.run()).map_err(containment::discard).is_ok(),
+            Some(pool) => pool.deliver(move || job.run(), |_| false).map_err(containment::discard).is_ok(),
             None => {
-                self.records.outstanding.fetch_add(1, SeqCst);
+                self.records.ledger.accept_inside(self.index);
                 self.orphans.borrow_mut().push_back(job);
                 true
             }
@@ -347,59 +341,19 @@ impl Attendant for Worker {
     }
 
     fn report(&self, payload: &(dyn Any + Send)) {
-        self.meter().job_panicked();
+        self.records.panicked.fetch_add(1, Relaxed);
         let place = format_args!("A job of {LABEL} on worker {}", self.index);
         containment::report(payload, place, self.records.panic_handler.as_ref());
     }
 }
 
 impl Handle {
-    #[inline]
-    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        if let Err(closure) = self.0.deliver_new(closure) {
-            ignore(closure);
-        }
-    }
-
-    #[inline]
-    fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        self.0.deliver_new(closure).map_err(Rejected)
-    }
-
-    fn execute_batch<I>(&self, closures: I) -> usize
-    where
-        I: IntoIterator,
-        I::Item: FnOnce() + Send + 'static,
-    {
-        let mut accepted = 0;
-        for closure in closures {
-            if let Err(closure) = self.0.deliver_new(closure) {
-                ignore(closure);
-                break;
-            }
-            accepted += 1;
-        }
-        accepted
-    }
-
-    fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let (job, handle) = task(self.0.records.id(), closure);
-        // A job that is not accepted tells its handle so when it is dropped.
-        let _ = self.0.deliver_new(job);
-        handle
-    }
-
     fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads
         let schedule = move |runnable| {
             let step = step(runnable);
             let refused = match wrapped.upgrade() {
-                // While the pool drains, its futures go on.
-                Some(wrapped) => wrapped.deliver(step, |others| others > 0).err(),
+                Some(wrapped) => wrapped.deliver(step, Records::is_draining).err(),
                 None => Some(step),
             };
             if let Some(step) = refused {
@@ -410,58 +364,66 @@ impl Handle {
         self.execute(step(runnable));
         handle
     }
+}
 
-    fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
-        if self.0.is_on_worker() {
-            return Err(WaitError::FromWorker);
-        }
-        if self.0.await_quiet(timeout) { Ok(()) } else { Err(WaitError::TimedOut) }
+impl Backing for Handle {
+    const CLOSED_BEFORE: &str = "was already shut down!";
+
+    fn name(&self) -> &str {
+        LABEL
     }
 
-    fn shutdown_async(&self) {
-        if !self.0.close() {
-            log::warn!("{LABEL} was already shut down!");
-        }
+    fn id(&self) -> PoolId {
+        self.0.records.id()
     }
 
-    fn shutdown_borrowed(&self) -> Result<(), String> {
-        if !self.0.close() {
-            return Err("Pool was already shut down!".to_owned());
-        }
-        self.shutdown_timeout(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
+    #[inline]
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.0.deliver(closure, |_closed| false)
     }
 
-    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
-        self.0.close();
-        match self.join(Some(timeout)) {
-            Ok(()) => Ok(self.0.shutdown_report()),
-            Err(WaitError::FromWorker) => Err(ShutdownError::FromWorker),
-            Err(WaitError::TimedOut) => {
-                let report = self.0.shutdown_report();
-                Err(ShutdownError::TimedOut { waited: timeout, workers: self.0.pool.active_count(), report })
-            }
-        }
+    fn close(&self) -> bool {
+        !self.0.records.closed.swap(true, SeqCst)
     }
 
-    fn shutdown_now(&self) -> ShutdownReport {
+    fn discard(&self) {
         self.0.records.discarding.store(true, SeqCst);
-        self.0.close();
-        self.0.shutdown_report()
+        self.close();
+    }
+
+    fn await_idle(&self, timeout: Option<Duration>) -> bool {
+        self.0.records.ledger.await_quiet(timeout, || true)
+    }
+
+    fn await_end(&self, timeout: Duration) -> bool {
+        self.0.records.ledger.await_quiet(Some(timeout), || self.0.records.is_over())
+    }
+
+    fn workers_left(&self) -> usize {
+        self.0.pool.active_count()
+    }
+
+    fn report(&self) -> ShutdownReport {
+        let records = &*self.0.records;
+        let finished = records.finished();
+        let outstanding = records.ledger.outstanding();
+        // The crate still counts a job as active for a moment after its end.
+        let running = self.0.pool.active_count().min(outstanding);
+        ShutdownReport { running, queued: outstanding - running, finished, discarded: records.discarded.load(SeqCst) }
     }
 
     fn stats(&self) -> Stats {
-        let report = self.0.shutdown_report();
+        let ShutdownReport { finished: done, discarded, running, queued } = self.report();
         let workers = self.0.pool.max_count();
-        let busy = report.running.min(workers);
         Stats {
             workers,
-            idle: workers - busy,
-            busy,
-            queued: report.queued,
-            running: report.running,
-            done: report.finished,
-            panicked: self.0.records.reading().panicked,
-            discarded: report.discarded,
+            idle: workers - running,
+            busy: running,
+            queued,
+            running,
+            done,
+            panicked: self.0.records.panicked.load(Relaxed),
+            discarded,
             ..Stats::default()
         }
     }

@@ -2,12 +2,12 @@
 
 use super::{Charter, Crew, worker::Worker};
 use crate::{
-    common::{SHUTDOWN_PATIENCE, ignore},
-    error::{BuildError, Rejected, ShutdownError, ShutdownReport, WaitError},
+    backing::Backing,
+    common::ignore,
+    error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
-    handle::{TaskHandle, task},
     job::Job,
-    local,
+    local::{self, PoolId},
     options::Options,
     parker::{Origin, Parker},
     pool::Stats,
@@ -110,23 +110,39 @@ where
         &self.0.0
     }
 
-    fn is_on_worker(&self) -> bool {
-        local::is_at(self.crew().id())
+    pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let crew = Arc::clone(self.crew());
+        let schedule = move |runnable: Runnable| {
+            if let Err(refused) = crew.deliver(Admission::Continued, step(runnable)) {
+                ignore(refused); // cancels the future
+            }
+        };
+        let (runnable, handle) = spawn_task(future, schedule);
+        self.execute(step(runnable));
+        handle
+    }
+}
+
+impl<S, P> Backing for Handle<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    fn name(&self) -> &str {
+        self.crew().name()
+    }
+
+    fn id(&self) -> PoolId {
+        self.crew().id()
     }
 
     #[inline]
-    pub(crate) fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        if let Err(closure) = self.crew().deliver(Admission::New, closure) {
-            ignore(closure);
-        }
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.crew().deliver(Admission::New, closure)
     }
 
-    #[inline]
-    pub(crate) fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        self.crew().deliver(Admission::New, closure).map_err(Rejected)
-    }
-
-    pub(crate) fn execute_batch<I>(&self, closures: I) -> usize
+    /// Puts all jobs in and announces them in steps.
+    fn execute_batch<I>(&self, closures: I) -> usize
     where
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
@@ -149,77 +165,40 @@ where
         })
     }
 
-    pub(crate) fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let (job, handle) = task(self.crew().id(), closure);
-        // A job that is not admitted tells its handle so when it is dropped.
-        let _ = self.crew().deliver(Admission::New, job);
-        handle
+    fn close(&self) -> bool {
+        self.crew().close()
     }
 
-    pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let crew = Arc::clone(self.crew());
-        let schedule = move |runnable: Runnable| {
-            if let Err(refused) = crew.deliver(Admission::Continued, step(runnable)) {
-                ignore(refused); // cancels the future
-            }
-        };
-        let (runnable, handle) = spawn_task(future, schedule);
-        self.execute(step(runnable));
-        handle
-    }
-
-    pub(crate) fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
-        if self.is_on_worker() {
-            return Err(WaitError::FromWorker);
-        }
-        let crew = self.crew();
-        if crew.life.wait_until(timeout, || crew.is_idle()) { Ok(()) } else { Err(WaitError::TimedOut) }
-    }
-
-    pub(crate) fn shutdown_async(&self) {
-        if !self.crew().close() {
-            log::warn!("{} is already shutting down!", self.crew().name());
-        }
-    }
-
-    pub(crate) fn shutdown_borrowed(&self) -> Result<(), String> {
-        if !self.crew().close() {
-            return Err("Pool is already shutting down!".to_owned());
-        }
-        self.await_end(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
-    }
-
-    pub(crate) fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
-        self.crew().close();
-        self.await_end(timeout)
-    }
-
-    pub(crate) fn shutdown_now(&self) -> ShutdownReport {
+    fn discard(&self) {
         let crew = self.crew();
         crew.life.discard();
         crew.close();
         crew.discard_backlog();
-        crew.report()
     }
 
-    fn await_end(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
-        if self.is_on_worker() {
-            return Err(ShutdownError::FromWorker);
-        }
+    fn await_idle(&self, timeout: Option<Duration>) -> bool {
         let crew = self.crew();
-        if !crew.life.wait_until(Some(timeout), || crew.life.threads() == 0) {
-            let workers = crew.life.threads();
-            return Err(ShutdownError::TimedOut { waited: timeout, workers, report: crew.report() });
-        }
-        crew.join_threads();
-        Ok(crew.report())
+        crew.life.wait_until(timeout, || crew.is_idle())
     }
 
-    pub(crate) fn stats(&self) -> Stats {
+    fn await_end(&self, timeout: Duration) -> bool {
+        let crew = self.crew();
+        let ended = crew.life.wait_until(Some(timeout), || crew.life.threads() == 0);
+        if ended {
+            crew.join_threads();
+        }
+        ended
+    }
+
+    fn workers_left(&self) -> usize {
+        self.crew().life.threads()
+    }
+
+    fn report(&self) -> ShutdownReport {
+        self.crew().report()
+    }
+
+    fn stats(&self) -> Stats {
         self.crew().stats()
     }
 }

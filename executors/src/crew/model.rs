@@ -2,6 +2,7 @@
 
 use super::{Charter, Handle};
 use crate::{
+    backing::Backing,
     job::Job,
     local::try_execute_locally,
     meter::Meter,

@@ -252,7 +252,7 @@ where
     }
 
     fn publish(&self) {
-        self.crew.exporter.publish(self.seat, || self.meter().read(), || self.crew.source.len());
+        self.crew.exporter.publish(self.seat, || self.meter().read().ended, || self.crew.source.len());
     }
 
     fn meter(&self) -> &Meter {

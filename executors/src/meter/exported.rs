@@ -2,7 +2,6 @@
 //!
 //! Workers publish when they run out of jobs and now and then while they are busy, never for each job.
 
-use super::Reading;
 use crate::containment::guard;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 
@@ -20,17 +19,17 @@ impl Exporter {
         Exporter { executor }
     }
 
-    /// Whether to publish after a job, for workers that are not told when they run out of jobs: when few are `waiting`, and
+    /// Whether to publish after a job, for workers that are not told when they run out of jobs: when few are `queued`, and
     /// now and then.
-    pub(crate) fn is_due(&self, waiting: usize, reading: impl FnOnce() -> Reading) -> bool {
+    pub(crate) fn is_due(&self, executed: impl FnOnce() -> u64, queued: impl FnOnce() -> usize) -> bool {
         const FEW: usize = 16;
-        waiting < FEW || reading().ended.is_multiple_of(256)
+        executed().is_multiple_of(256) || queued() < FEW
     }
 
-    pub(crate) fn publish(&self, worker: usize, reading: impl FnOnce() -> Reading, queued: impl FnOnce() -> usize) {
+    pub(crate) fn publish(&self, worker: usize, executed: impl FnOnce() -> u64, queued: impl FnOnce() -> usize) {
         guard(|| {
             counter!(JOBS_EXECUTED, "executor" => self.executor, "thread_id" => worker.to_string())
-                .absolute(reading().ended);
+                .absolute(executed());
             gauge!(JOBS_QUEUED, "executor" => self.executor).set(queued() as f64);
         });
     }

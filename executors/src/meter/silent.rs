@@ -1,7 +1,5 @@
 //! The twin of `exported.rs` for builds without the feature `produce-metrics`.
 
-use super::Reading;
-
 #[derive(Debug)]
 pub(crate) struct Exporter;
 
@@ -11,10 +9,10 @@ impl Exporter {
     }
 
     #[inline(always)]
-    pub(crate) fn is_due(&self, _waiting: usize, _reading: impl FnOnce() -> Reading) -> bool {
+    pub(crate) fn is_due(&self, _executed: impl FnOnce() -> u64, _queued: impl FnOnce() -> usize) -> bool {
         false
     }
 
     #[inline(always)]
-    pub(crate) fn publish(&self, _worker: usize, _reading: impl FnOnce() -> Reading, _queued: impl FnOnce() -> usize) {}
+    pub(crate) fn publish(&self, _worker: usize, _executed: impl FnOnce() -> u64, _queued: impl FnOnce() -> usize) {}
 }

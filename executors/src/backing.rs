@@ -1,0 +1,123 @@
+//! What stands behind a pool's public methods.
+
+use crate::{
+    common::{SHUTDOWN_PATIENCE, ignore},
+    error::{Rejected, ShutdownError, ShutdownReport, WaitError},
+    handle::{TaskHandle, task},
+    local::{self, PoolId},
+    pool::Stats,
+};
+use std::time::Duration;
+
+/// The handle inside a pool. From what differs between the kinds of pools follows all that a user can ask of any.
+///
+/// The provided methods do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say of their namesakes.
+pub(crate) trait Backing {
+    /// What a second `shutdown` says of the pool.
+    const CLOSED_BEFORE: &str = "is already shutting down!";
+
+    fn name(&self) -> &str;
+
+    fn id(&self) -> PoolId;
+
+    /// Takes the job, or gives it back if the pool is closed to it.
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F>;
+
+    /// Closes the pool to jobs from outside. Returns whether it was open.
+    fn close(&self) -> bool;
+
+    /// Closes the pool and drops what has not begun.
+    fn discard(&self);
+
+    /// Blocks until the pool is idle, at most for `timeout`. Returns whether it is.
+    fn await_idle(&self, timeout: Option<Duration>) -> bool;
+
+    /// Blocks until a closed pool has come to its end, at most for `timeout`. Returns whether it has.
+    fn await_end(&self, timeout: Duration) -> bool;
+
+    /// How many threads there still are to wait for.
+    fn workers_left(&self) -> usize;
+
+    fn report(&self) -> ShutdownReport;
+
+    fn stats(&self) -> Stats;
+
+    #[inline]
+    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        if let Err(closure) = self.admit(closure) {
+            ignore(closure);
+        }
+    }
+
+    #[inline]
+    fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.admit(closure).map_err(Rejected)
+    }
+
+    fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        let mut accepted = 0;
+        for closure in closures {
+            if let Err(closure) = self.admit(closure) {
+                ignore(closure);
+                break;
+            }
+            accepted += 1;
+        }
+        accepted
+    }
+
+    fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (job, handle) = task(self.id(), closure);
+        // A job that is not admitted tells its handle so when it is dropped.
+        let _ = self.admit(job);
+        handle
+    }
+
+    fn join(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        if local::is_at(self.id()) {
+            return Err(WaitError::FromWorker);
+        }
+        if self.await_idle(timeout) { Ok(()) } else { Err(WaitError::TimedOut) }
+    }
+
+    fn shutdown_async(&self) {
+        if !self.close() {
+            log::warn!("{} {}", self.name(), Self::CLOSED_BEFORE);
+        }
+    }
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        if !self.close() {
+            return Err(format!("Pool {}", Self::CLOSED_BEFORE));
+        }
+        self.shutdown_timeout(SHUTDOWN_PATIENCE).map(drop).map_err(ShutdownError::into_message)
+    }
+
+    fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        self.close();
+        if local::is_at(self.id()) {
+            return Err(ShutdownError::FromWorker);
+        }
+        if !self.await_end(timeout) {
+            return Err(ShutdownError::TimedOut {
+                waited: timeout,
+                workers: self.workers_left(),
+                report: self.report(),
+            });
+        }
+        Ok(self.report())
+    }
+
+    fn shutdown_now(&self) -> ShutdownReport {
+        self.discard();
+        self.report()
+    }
+}

@@ -1,0 +1,127 @@
+//! Which jobs are outstanding, without a line that all workers write.
+//!
+//! Everybody counts what they accept and what ends with them, workers on pages of their own. Nobody can read all pages at one
+//! moment, but both counts only grow and a job ends after it was accepted. So a reader that adds up the ends first and the
+//! acceptances afterwards, and finds the sums equal, has proof of a moment in between at which nothing was outstanding:
+//!
+//! - At that moment there were no fewer ends and no more acceptances than were read, and never more ends than acceptances.
+//! - No acceptance is overlooked that matters: the job that gave a job to the pool accepted it before its own end, so who
+//!   reads that end (Acquire, from a Release) reads the acceptance, too. A job whose acceptance is not seen was therefore
+//!   given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while the reader read.
+//!
+//! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of outside
+//! jobs are Relaxed, and if a retraction does not ring. They do not notice if the fence in `ring_if_last` is missing, as loom
+//! has one before it already.
+
+#[cfg(all(test, loom))]
+mod model;
+
+use crate::{
+    bell::Bell,
+    sync::{
+        atomic::{
+            AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        fence_of_models,
+    },
+};
+use crossbeam_utils::CachePadded;
+use std::time::Duration;
+
+pub(crate) struct Ledger {
+    /// For threads that are not workers.
+    outside: CachePadded<Page>,
+    workers: Box<[CachePadded<Page>]>,
+    /// Rung when nothing is outstanding any more.
+    bell: Bell,
+}
+
+#[derive(Default)]
+struct Page {
+    accepted: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Ledger {
+    pub(crate) fn new(workers: usize) -> Self {
+        Ledger {
+            outside: CachePadded::default(),
+            workers: (0..workers).map(|_| CachePadded::default()).collect(),
+            bell: Bell::default(),
+        }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// A thread that is not a worker gives a job to the pool. It is outstanding before anything that follows this call:
+    /// whoever closes the pool and then sees nothing outstanding has closed it to this job, too.
+    #[inline]
+    pub(crate) fn accept_outside(&self) {
+        self.outside.accepted.fetch_add(1, SeqCst);
+        fence_of_models();
+    }
+
+    /// A job that was counted by [`accept_outside`](Self::accept_outside) is not accepted after all.
+    pub(crate) fn retract_outside(&self) {
+        self.outside.ended.fetch_add(1, SeqCst);
+        self.bell.ring();
+    }
+
+    /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
+    #[inline]
+    pub(crate) fn accept_inside(&self, worker: usize) {
+        // Relaxed, and no read-modify-write: nobody else writes here, and the end of the running job publishes it.
+        let accepted = &self.workers[worker].accepted;
+        accepted.store(accepted.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// A job has ended on the worker that calls this. `more_to_come` may know that there are jobs which nobody has begun yet;
+    /// asking that is cheaper than reading all pages.
+    #[inline]
+    pub(crate) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
+        // SeqCst, for the bell; also the Release that the module speaks of.
+        self.workers[worker].ended.fetch_add(1, SeqCst);
+        fence_of_models();
+        if self.bell.is_awaited() {
+            self.ring_if_last(more_to_come);
+        }
+    }
+
+    #[cold]
+    fn ring_if_last(&self, more_to_come: impl FnOnce() -> bool) {
+        // If `more_to_come` overlooks that another worker has taken the last job just now, then that worker counts its end
+        // after ours in the order of all SeqCst operations, and sees ours.
+        fence(SeqCst);
+        if !more_to_come() && self.outstanding() == 0 {
+            self.bell.ring();
+        }
+    }
+
+    /// Jobs accepted and not ended, or a few more; 0 only if there was a moment during this call without any.
+    pub(crate) fn outstanding(&self) -> usize {
+        // SeqCst: for the bell, and for who closes the pool. It is also the Acquire that the module speaks of.
+        let ended = self.sum(|page| &page.ended);
+        let accepted = self.sum(|page| &page.accepted);
+        accepted.wrapping_sub(ended)
+    }
+
+    /// How many jobs have ended on the worker.
+    pub(crate) fn ended_on(&self, worker: usize) -> usize {
+        self.workers[worker].ended.load(Relaxed)
+    }
+
+    /// Wrapping, as the counts do; their difference is exact nevertheless.
+    fn sum(&self, count: impl Fn(&Page) -> &AtomicUsize) -> usize {
+        let pages = self.workers.iter().chain([&self.outside]);
+        pages.fold(0, |sum, page| sum.wrapping_add(count(page).load(SeqCst)))
+    }
+
+    /// Blocks until nothing is outstanding and then `met` holds, at most for `timeout`. Returns whether that was so.
+    pub(crate) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
+        self.bell.wait_until(timeout, || self.outstanding() == 0 && met())
+    }
+}

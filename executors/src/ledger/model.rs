@@ -1,0 +1,100 @@
+//! Models of the ledger.
+
+use super::Ledger;
+use crate::sync::{
+    Arc, Gate,
+    atomic::{
+        AtomicBool, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
+    check, thread,
+};
+
+/// A pool of two workers, of which one runs a job that gives a job to the other.
+#[derive(Default)]
+struct Pool {
+    given: Gate,
+    waiting: AtomicUsize,
+    has_run: [AtomicBool; 2],
+    closed: AtomicBool,
+}
+
+fn pool() -> Arc<(Ledger, Pool)> {
+    Arc::new((Ledger::new(2), Pool::default()))
+}
+
+impl Pool {
+    fn run(&self, job: usize) {
+        self.has_run[job].store(true, Relaxed); // the ledger alone must show it
+    }
+
+    fn all_have_run(&self) -> bool {
+        self.has_run.iter().all(|job| job.load(Relaxed))
+    }
+}
+
+fn who_waits_sees_all_jobs(asks_the_queue: bool) {
+    check(3, move || {
+        let shared = pool();
+        shared.0.accept_outside();
+        let workers: Vec<_> = (0..2)
+            .map(|worker| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let (ledger, pool) = &*shared;
+                    if worker == 0 {
+                        ledger.accept_inside(0);
+                        pool.waiting.fetch_add(1, SeqCst);
+                        pool.given.open();
+                    } else {
+                        pool.given.pass();
+                        pool.waiting.fetch_sub(1, SeqCst);
+                    }
+                    pool.run(worker);
+                    ledger.end(worker, || asks_the_queue && pool.waiting.load(Relaxed) > 0);
+                })
+            })
+            .collect();
+        let (ledger, pool) = &*shared;
+        assert!(ledger.await_quiet(None, || true));
+        assert!(pool.all_have_run());
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        assert_eq!(ledger.outstanding(), 0);
+    });
+}
+
+#[test]
+fn who_waits_sees_the_job_that_a_job_gave() {
+    who_waits_sees_all_jobs(false);
+}
+
+#[test]
+fn who_waits_hears_of_the_end_though_workers_trust_the_queue() {
+    who_waits_sees_all_jobs(true);
+}
+
+#[test]
+fn who_closes_and_waits_has_seen_every_job_that_is_accepted() {
+    check(3, || {
+        let shared = pool();
+        let submitter = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let (ledger, pool) = &*shared;
+                ledger.accept_outside();
+                if pool.closed.load(SeqCst) {
+                    ledger.retract_outside();
+                    return false;
+                }
+                pool.run(0);
+                ledger.end(0, || false);
+                true
+            })
+        };
+        let (ledger, pool) = &*shared;
+        pool.closed.store(true, SeqCst);
+        assert!(ledger.await_quiet(None, || true));
+        let has_run = pool.has_run[0].load(Relaxed);
+        assert_eq!(has_run, submitter.join().unwrap(), "a job was accepted behind the closer's back");
+    });
+}
