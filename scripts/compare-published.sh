@@ -58,7 +58,7 @@ table() {
         }
         {
             load = field[column["producers"]] " x " field[column["messages_per_producer"]] " x (1 + " \
-                field[column["amplification"]] ")" (field[column["pre_units"]] >= 1000 ? ", 1 us" : "")
+                field[column["amplification"]] ")" (field[column["pre_units"]] > 0 ? ", 1 us" : "")
             key = field[column["experiment"]] " | " load " | " field[column["threads"]]
             if (!(key in seen)) order[++rows] = key
             seen[key] = seen[key] sprintf(" %.2f | %.2f |", speed ? ours[speed] / field[speed] : field[time] / ours[time],
@@ -88,8 +88,8 @@ main() {
     for threads in $THREADS; do
         measure "$threads" 2 200000 1 throughput
         measure "$threads" 2 1000 500 throughput
-        measure "$threads" 2 50000 1 throughput --pre 1850 --post 1850
-        measure "$threads" 2 1000 50 throughput --pre 1850 --post 1850
+        measure "$threads" 2 50000 1 throughput --pre 600 --post 600
+        measure "$threads" 2 1000 50 throughput --pre 600 --post 600
     done
     for amplification in 1 100 10000; do
         measure 2 1 100 "$amplification" latency -s 5

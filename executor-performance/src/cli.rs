@@ -82,11 +82,11 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Options {
     /// Worker threads of each executor
-    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = at_least_one::<usize>)]
+    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = number_of_threads)]
     pub threads: usize,
 
     /// Producers: threads that give jobs to the executor from outside
-    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = at_least_one::<usize>)]
+    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = number_of_threads)]
     pub producers: usize,
 
     /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
@@ -264,6 +264,15 @@ impl SamplingOptions {
 
 fn executor_names() -> PossibleValuesParser {
     ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
+}
+
+/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have 65 530 and a
+/// thread takes four. The standard library aborts the process then.
+const MOST_THREADS: usize = 10_000;
+
+fn number_of_threads(text: &str) -> Result<usize, String> {
+    let number = at_least_one(text)?;
+    if number <= MOST_THREADS { Ok(number) } else { Err(format!("more than {MOST_THREADS} threads are not supported")) }
 }
 
 fn at_least_one<N>(text: &str) -> Result<N, String>

@@ -145,6 +145,7 @@ fn refuses_what_makes_no_sense() {
         ("throughputt", "'throughput'"),
         ("--no-such-option throughput", "'--no-such-option'"),
         ("-t 0 throughput", "'0' for '--threads <N>'"),
+        ("-t 10001 throughput", "more than 10000 threads"),
         ("-t four throughput", "'four' for '--threads <N>'"),
         ("-p 0 throughput", "'0' for '--producers <N>'"),
         ("-m 0 latency", "'0' for '--messages <N>'"),

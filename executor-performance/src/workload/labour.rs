@@ -13,17 +13,16 @@ pub struct Labour {
 
 /// Does `units` of work and returns its result.
 ///
-/// A unit is one addition of two `u64`, and the loop around it; about one clock cycle. Every one of them is executed:
-/// the optimiser may not know the numbers that are added. Otherwise it would replace the loop by a formula. (Making the
-/// numbers depend on each other is not enough: it splits a linear congruential generator into independent lanes, eight
-/// steps to the cycle.)
-#[inline]
+/// A unit is an exclusive or and an addition that depends on it, about two clock cycles, in registers. Every one of them is
+/// executed: there is no formula for the result that an optimiser could use instead, and no way to compute parts of it apart.
+/// (A sum becomes a formula. A linear congruential generator becomes independent lanes, eight steps to the cycle. Hiding each
+/// number from the optimiser sends it through memory, and takes one cycle or two by where the stack happens to be.)
+///
+/// All executors call this one copy. Inlined into the job of each, the loop came out different, and a microsecond for one
+/// executor was 0.7 or 1.4 of them for another: more than the executors differ.
+#[inline(never)]
 pub fn labour(units: u64) -> u64 {
-    let mut sum = 0_u64;
-    for number in 0..units {
-        sum = sum.wrapping_add(black_box(number));
-    }
-    black_box(sum)
+    black_box((0..units).fold(0_u64, |result, number| (result ^ number).wrapping_add(number)))
 }
 
 /// What one unit costs on this machine, in nanoseconds, when `units` of them are done at a time: the best of several
@@ -49,9 +48,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adds_what_it_says() {
-        assert_eq!(labour(0), 0);
-        assert_eq!(labour(5), 10);
-        assert_eq!(labour(10_001), 10_000 * 10_001 / 2);
+    fn does_all_units() {
+        let mut results: Vec<u64> = (0..1000).map(labour).collect();
+        assert_eq!(results[..4], [0, 0, 2, 2]);
+        results.sort_unstable();
+        results.dedup();
+        assert!(results.len() > 300, "the result depends on the number of units");
     }
 }

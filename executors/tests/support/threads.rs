@@ -1,10 +1,16 @@
 //! What the operating system says about the threads of this process.
+//!
+//! `None` where it does not say it in this way; a Linux that does not is an error, so that no test passes for lack of `/proc`.
 
 use std::{fs, time::Duration};
 
-/// How many threads this process has, or `None` where the operating system does not say it in this way.
+/// How many threads this process has.
 pub(crate) fn count() -> Option<usize> {
-    Some(fs::read_dir("/proc/self/task").ok()?.count())
+    on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.count()))
+}
+
+fn on_linux<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
+    cfg!(target_os = "linux").then(|| look().expect("/proc tells about the threads of this process"))
 }
 
 /// The processor time that the threads whose name begins with `prefix` have used.
@@ -15,11 +21,13 @@ pub(crate) fn processor_time(prefix: &str) -> Option<Duration> {
         let nanoseconds: u64 = read("schedstat")?.split(' ').next()?.parse().ok()?;
         ours.then(|| Duration::from_nanos(nanoseconds))
     };
-    Some(fs::read_dir("/proc/self/task").ok()?.flatten().filter_map(time_of).sum())
+    on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.flatten().filter_map(time_of).sum()))
 }
 
 /// The cores that the calling thread may run on, as the kernel lists them.
 pub(crate) fn allowed_cores() -> Option<String> {
-    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
-    Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+    on_linux(|| {
+        let status = fs::read_to_string("/proc/thread-self/status").ok()?;
+        Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+    })
 }
