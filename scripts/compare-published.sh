@@ -58,7 +58,7 @@ table() {
         }
         {
             load = field[column["producers"]] " x " field[column["messages_per_producer"]] " x (1 + " \
-                field[column["amplification"]] ")" (field[column["pre_units"]] > 0 ? ", 1 us" : "")
+                field[column["amplification"]] ")" (field[column["pre_units"]] >= 100 ? ", 1 us" : "")
             key = field[column["experiment"]] " | " load " | " field[column["threads"]]
             if (!(key in seen)) order[++rows] = key
             seen[key] = seen[key] sprintf(" %.2f | %.2f |", speed ? ours[speed] / field[speed] : field[time] / ours[time],

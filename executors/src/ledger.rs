@@ -18,6 +18,7 @@ mod model;
 
 use crate::{
     bell::Bell,
+    local::thread_number,
     sync::{
         atomic::{
             AtomicUsize,
@@ -31,12 +32,15 @@ use crossbeam_utils::CachePadded;
 use std::time::Duration;
 
 pub(crate) struct Ledger {
-    /// For threads that are not workers.
-    outside: CachePadded<Page>,
+    /// For threads that are not workers: each keeps to one of these, so that two seldom write the same.
+    outside: Box<[CachePadded<Page>]>,
     workers: Box<[CachePadded<Page>]>,
     /// Rung when nothing is outstanding any more.
     bell: Bell,
 }
+
+/// Pages for threads that are not workers.
+const OUTSIDE_PAGES: usize = if cfg!(loom) { 1 } else { 8 };
 
 #[derive(Default)]
 struct Page {
@@ -46,11 +50,8 @@ struct Page {
 
 impl Ledger {
     pub(crate) fn new(workers: usize) -> Self {
-        Ledger {
-            outside: CachePadded::default(),
-            workers: (0..workers).map(|_| CachePadded::default()).collect(),
-            bell: Bell::default(),
-        }
+        let pages = |number| (0..number).map(|_| CachePadded::default()).collect();
+        Ledger { outside: pages(OUTSIDE_PAGES), workers: pages(workers), bell: Bell::default() }
     }
 
     pub(crate) fn workers(&self) -> usize {
@@ -61,14 +62,19 @@ impl Ledger {
     /// whoever closes the pool and then sees nothing outstanding has closed it to this job, too.
     #[inline]
     pub(crate) fn accept_outside(&self) {
-        self.outside.accepted.fetch_add(1, SeqCst);
+        self.outside().accepted.fetch_add(1, SeqCst);
         fence_of_models();
     }
 
     /// A job that was counted by [`accept_outside`](Self::accept_outside) is not accepted after all.
     pub(crate) fn retract_outside(&self) {
-        self.outside.ended.fetch_add(1, SeqCst);
+        self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
+    }
+
+    #[inline]
+    fn outside(&self) -> &Page {
+        &self.outside[thread_number() % OUTSIDE_PAGES]
     }
 
     /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
@@ -116,7 +122,7 @@ impl Ledger {
 
     /// Wrapping, as the counts do; their difference is exact nevertheless.
     fn sum(&self, count: impl Fn(&Page) -> &AtomicUsize) -> usize {
-        let pages = self.workers.iter().chain([&self.outside]);
+        let pages = self.workers.iter().chain(&self.outside);
         pages.fold(0, |sum, page| sum.wrapping_add(count(page).load(SeqCst)))
     }
 

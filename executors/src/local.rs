@@ -8,7 +8,13 @@
 //! that is its outermost post.
 
 use crate::{job::Job, sync::thread_local};
-use std::{any::Any, cell::Cell, marker::PhantomData, ptr};
+use std::{
+    any::Any,
+    cell::Cell,
+    marker::PhantomData,
+    ptr,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// Tells executors apart: the address of what all handles and workers of one executor share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +55,24 @@ thread_local! {
     /// The innermost post entered on this thread, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
+    /// See [`thread_number`].
+    static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
+}
+
+/// A number that tells threads apart, small ones first: to spread threads over shards of something.
+#[inline]
+pub(crate) fn thread_number() -> usize {
+    NUMBER.with(|number| {
+        number.get().unwrap_or_else(|| {
+            static NEXT: AtomicUsize = AtomicUsize::new(0);
+            let new = NEXT.fetch_add(1, Relaxed);
+            number.set(Some(new));
+            new
+        })
+    })
 }
 
 #[derive(Clone, Copy)]

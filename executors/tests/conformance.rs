@@ -353,9 +353,9 @@ mod channel {
     }
 
     policy! { sleeping: Idle::PARK, Placement::Floating, subject::ANY; every_crew sleeps gives_up }
-    policy! { spinning: Idle::Spin, Placement::Floating, subject::FEW; every_crew }
+    policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
-    policy! { pinned: Idle::PARK, Placement::Auto, subject::FEW; every_crew sleeps pins }
+    policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; every_crew sleeps pins }
 }
 
 #[cfg(feature = "workstealing-exec")]
@@ -398,21 +398,21 @@ mod stealing {
                 }
                 policy! {
                     sleeping_counted: $parker = $equip,
-                    Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    Idle::PARK, Fairness::COUNTED, Placement::Floating, $sizes;
                     every_crew sleeps
                 }
                 policy! {
-                    spinning_timed: $parker = $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, subject::FEW;
+                    spinning_timed: $parker = $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, $sizes;
                     every_crew
                 }
                 policy! {
                     spinning_counted: $parker = $equip,
-                    Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
+                    Idle::Spin, Fairness::COUNTED, Placement::Floating, $sizes;
                     every_crew
                 }
                 #[cfg(feature = "thread-pinning")]
                 policy! {
-                    pinned: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, subject::FEW;
+                    pinned: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, $sizes;
                     every_crew sleeps pins
                 }
             }

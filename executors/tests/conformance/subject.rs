@@ -100,9 +100,8 @@ pub(crate) const UP_TO_64: &[usize] = &[1, 2, 8, 33, 64];
 #[cfg(feature = "workstealing-exec")]
 pub(crate) const UP_TO_32: &[usize] = &[1, 2, 8, 32];
 
-/// Sizes for a pool that spins, for a hundred spinning threads prove no more than eight and hold everything up; and for
-/// policies that have nothing to do with the number of threads.
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+/// Sizes for policies that have nothing to do with the number of threads.
+#[cfg(feature = "workstealing-exec")]
 pub(crate) const FEW: &[usize] = &[1, 2, 8];
 
 #[cfg(feature = "cb-channel-exec")]

@@ -1,0 +1,130 @@
+//! What pools and jobs take from the heap: counted by the allocator of this test binary.
+#![cfg(all(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+
+mod support;
+
+use executors::{
+    INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
+    threadpool_executor::ThreadPoolExecutor, try_execute_locally,
+};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    hint::black_box,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+use support::watchdog::within;
+
+/// The system's allocator, counting.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: everything is passed to the system's allocator as it came; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, SeqCst);
+        BYTES.fetch_add(layout.size(), SeqCst);
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), SeqCst);
+        // SAFETY: as above, and the pointer came from there.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// The heap belongs to one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// After some pools for warming up, 200 more take nothing that they do not give back. (Up to a few kilobytes: the epochs of
+/// the work-stealing queues keep garbage for a while.)
+fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
+    const SLACK: usize = 16 << 10;
+    let _alone = alone();
+    let use_up = |pools: usize| {
+        for _ in 0..pools {
+            let pool = pool();
+            for _ in 0..100 {
+                pool.execute(|| try_execute_locally(|| ()).expect("this is a job"));
+            }
+            assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+            pool.shutdown().expect("nothing blocks");
+        }
+    };
+    within(|| {
+        use_up(50);
+        let before = BYTES.load(SeqCst);
+        use_up(200);
+        let after = BYTES.load(SeqCst);
+        assert!(after < before + SLACK, "{before} bytes in use became {after}");
+    });
+}
+
+/// Closures of up to `INLINE_BYTES` travel without an allocation of their own: queues allocate blocks for many.
+fn small_jobs_allocate_nothing<P: Pool + 'static>(pool: impl Fn() -> P) {
+    const JOBS: usize = 10_000;
+    let _alone = alone();
+    within(|| {
+        let pool = pool();
+        let inside = pool.clone();
+        let rounds = move || {
+            for _ in 0..JOBS {
+                let captured = [0_u8; INLINE_BYTES];
+                inside.execute(move || black_box(captured).fill(1));
+            }
+        };
+        let count = |give: &dyn Fn()| {
+            let before = ALLOCATIONS.load(SeqCst);
+            give();
+            pool.join().expect("this is no worker");
+            ALLOCATIONS.load(SeqCst) - before
+        };
+        let outside = rounds.clone();
+        let from_outside = count(&outside);
+        let from_inside = count(&|| pool.execute(rounds.clone()));
+        for (allocations, origin) in [(from_outside, "outside"), (from_inside, "inside")] {
+            assert!(allocations < JOBS / 16, "{allocations} allocations for {JOBS} jobs from {origin}");
+        }
+        let large = || {
+            let captured = [0_u8; INLINE_BYTES + 1];
+            pool.execute(move || black_box(captured).fill(1));
+        };
+        assert!(count(&large) >= 1, "the count works");
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
+macro_rules! pools {
+    ($($name:ident: $pool:expr => $($test:ident)+;)+) => { $(
+        mod $name {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(|| $pool);
+                }
+            )+
+        }
+    )+ };
+}
+
+pools! {
+    channel: crossbeam_channel_pool::ThreadPool::new(2) => dropped_pools_leave_nothing small_jobs_allocate_nothing;
+    stealing: crossbeam_workstealing_pool::small_pool(2) => dropped_pools_leave_nothing small_jobs_allocate_nothing;
+    // The crate puts each job into a box.
+    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing;
+    run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
+}

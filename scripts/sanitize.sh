@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+#
+# Runs the tests under ThreadSanitizer or AddressSanitizer.
+# See usage() below.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=scripts/lib.sh
+source "$root/scripts/lib.sh"
+
+TOOLCHAIN=${TOOLCHAIN:-nightly}
+SECONDS_OF_STRESS=${SECONDS_OF_STRESS:-60}
+
+usage() {
+    cat <<USAGE
+Usage: scripts/sanitize.sh [thread|address]...
+
+Builds the library, its dependencies and the standard library with a sanitizer (both by default, one after
+the other), and runs the unit tests, the public interface, the conformance suite and the stress suite.
+Needs a nightly compiler with rust-src. Tests that limit the address space of a process are left out: a
+sanitizer needs more of it than they grant.
+
+Options:
+  -h, --help  show this
+
+Environment:
+  TOOLCHAIN          the compiler                 $TOOLCHAIN
+  SECONDS_OF_STRESS  for the stress suite         $SECONDS_OF_STRESS
+USAGE
+}
+
+# sanitize NAME
+sanitize() {
+    local host
+    host=$(rustc "+$TOOLCHAIN" -vV | sed -n 's/^host: //p')
+    export RUSTFLAGS="-Zsanitizer=$1" CARGO_TARGET_DIR="$target/sanitize-$1"
+    export EXECUTORS_STRESS_SECONDS=$SECONDS_OF_STRESS
+    # Fences: ThreadSanitizer does not know them, so code that relies on one must also be right without (for the data).
+    export TSAN_OPTIONS="halt_on_error=1" ASAN_OPTIONS="detect_leaks=1"
+    test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
+        --lib --tests -- --skip refused_threads_are_an_error
+}
+
+clean_up() {
+    rm -rf "$work"
+}
+
+main() {
+    local chosen=() sanitizer
+    while (($# > 0)); do
+        case $1 in
+            -h | --help) usage && exit ;;
+            thread | address) chosen+=("$1") ;;
+            *) fail "unknown sanitizer '$1'; see --help" 2 ;;
+        esac
+        shift
+    done
+    ((${#chosen[@]} > 0)) || chosen=(thread address)
+    rustc "+$TOOLCHAIN" --version >/dev/null 2>&1 || fail "there is no $TOOLCHAIN compiler; rustup toolchain install nightly"
+    cd "$root"
+    target=${CARGO_TARGET_DIR:-$root/target}
+    make_work clean_up
+    for sanitizer in "${chosen[@]}"; do sanitize "$sanitizer"; done
+    printf 'sanitize.sh: passed: %s; %d tests\n' "${chosen[*]}" "$passed"
+}
+
+main "$@"
