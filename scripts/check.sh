@@ -32,6 +32,8 @@ unsafe_leaves=(
     executors/src/crew/handle.rs
     executors/src/job.rs
     executors/src/local.rs
+    executors/src/queue/lanes.rs
+    executors/src/queue/ring.rs
 )
 
 usage() {
@@ -194,6 +196,11 @@ check_features() {
             cargo clippy --package executors --all-targets --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
             cargo test --package executors --no-default-features --features "$features" --lib --test public_api
+        # Each pool by itself; together they are tested below.
+        if [[ $features == *-exec && $features != *\ * ]]; then
+            test_step "features: conformance [$features]" \
+                cargo test --package executors --no-default-features --features "$features" --test conformance
+        fi
     done
 }
 

@@ -32,7 +32,7 @@ main() {
     esac
     (($# <= 1)) || fail "one filter at most; see --help" 2
     cd "$root"
-    export RUSTFLAGS="--cfg loom ${RUSTFLAGS:-}"
+    export RUSTFLAGS="--cfg executors_loom ${RUSTFLAGS:-}"
     # A folder of its own, as the flags would have everything else compiled anew.
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/loom"
     cargo test --release --package executors --lib "${1:-model::}" -- --nocapture

@@ -38,7 +38,7 @@ Environment:
   HIGH_MESSAGES       jobs from each, high amplification      $HIGH_MESSAGES
   HIGH_AMPLIFICATION  jobs that follow each of these          $HIGH_AMPLIFICATION
   WORK                units of work before and after passing
-                      on; a unit is an addition               $WORK
+                      on; a unit is two cycles                $WORK
   BUDGET              seconds for each number of threads and
                       amplification                           $BUDGET
   PROFILE             of Cargo                                $PROFILE

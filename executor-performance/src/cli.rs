@@ -154,11 +154,11 @@ pub struct SamplingOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Throughput")]
 pub struct ThroughputOptions {
-    /// Units of work (additions of u64) that each job does before passing on
+    /// Units of work, two clock cycles each, that each job does before passing on
     #[arg(long, visible_alias = "pre-work", value_name = "N", default_value_t = 0)]
     pub pre: u64,
 
-    /// Units of work (additions of u64) that each job does after passing on
+    /// Units of work, two clock cycles each, that each job does after passing on
     #[arg(long, visible_alias = "post-work", value_name = "N", default_value_t = 0)]
     pub post: u64,
 

@@ -39,14 +39,6 @@ pub fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// How long a reading of the wall clock takes, in nanoseconds. Times near it mean nothing.
-pub fn reading_nanos() -> f64 {
-    const READINGS: u32 = 10_000;
-    let start = Instant::now();
-    let last = (0..READINGS).fold(start, |_, _| Instant::now());
-    last.duration_since(start).as_nanos() as f64 / f64::from(READINGS)
-}
-
 #[cfg(test)]
 pub(crate) mod mock {
     use super::Clock;

@@ -3,6 +3,8 @@
 //! `Executor` is not object safe, and boxing executors would change what is measured. So whoever wants to do something
 //! with an executor chosen at run time passes a [`Visitor`], and is called with the executor's own type.
 
+#[cfg(feature = "peers")]
+mod peers;
 #[cfg(feature = "published")]
 mod published;
 
@@ -94,6 +96,36 @@ executors! {
     #[cfg(feature = "published")]
     "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, Some(32),
         |threads| Ok(published::workstealing(threads));
+    #[cfg(feature = "peers")]
+    "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, None,
+        |threads| peers::Rayon::new(threads).map(peers::Peer::of);
+    #[cfg(feature = "peers")]
+    "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, None,
+        |threads| peers::RayonFifo::new(threads).map(peers::Peer::of);
+    #[cfg(feature = "peers")]
+    "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, None,
+        |threads| peers::Tokio::new(threads).map(peers::Peer::of);
+    #[cfg(feature = "peers")]
+    "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, None,
+        |threads| Ok(peers::Peer::of(peers::Threadpool::new(threads)));
+    #[cfg(feature = "peers")]
+    "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, None,
+        |threads| Ok(peers::Peer::of(peers::ThreadpoolCrossbeamChannel::new(threads)));
+    #[cfg(feature = "peers")]
+    "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, None,
+        |threads| Ok(peers::Peer::of(peers::RustyPool::new(threads)));
+    #[cfg(feature = "peers")]
+    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, None,
+        |threads| Ok(peers::Peer::of(peers::Workerpool::new(threads)));
+    #[cfg(feature = "peers")]
+    "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, None,
+        |threads| peers::AsyncExecutor::new(threads).map(peers::Peer::of);
+    #[cfg(feature = "peers")]
+    "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, None,
+        |threads| peers::Futures::new(threads).map(peers::Peer::of);
+    #[cfg(all(feature = "peers", peers_forte))]
+    "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Some(peers::Forte::MAX_THREADS),
+        |threads| peers::Forte::new(threads).map(peers::Peer::of);
 }
 
 impl Entry {

@@ -61,7 +61,7 @@ pub fn list() -> Outcome {
     let mut text = "executors; those with * are measured if none is named\n".to_owned();
     for entry in ENTRIES {
         let mark = if entry.by_default { '*' } else { ' ' };
-        text += &format!("{mark} {:27}{}\n", entry.name, entry.summary);
+        text += &format!("{mark} {:26} {}\n", entry.name, entry.summary);
     }
     let written = each(&mut [Terminal::new(io::stdout())], |terminal| terminal.write(&text));
     if written { Outcome::Done } else { Outcome::Failed }

@@ -2,6 +2,7 @@
 
 use crate::{
     common::{SHUTDOWN_PATIENCE, ignore},
+    containment::guard,
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
     local::{self, PoolId},
@@ -42,14 +43,14 @@ pub(crate) trait Backing {
 
     fn stats(&self) -> Stats;
 
-    #[inline]
+    #[inline(always)]
     fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
         if let Err(closure) = self.admit(closure) {
             ignore(closure);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
         self.admit(closure).map_err(Rejected)
     }
@@ -90,7 +91,7 @@ pub(crate) trait Backing {
 
     fn shutdown_async(&self) {
         if !self.close() {
-            log::warn!("{} {}", self.name(), Self::CLOSED_BEFORE);
+            guard(|| log::warn!("{} {}", self.name(), Self::CLOSED_BEFORE));
         }
     }
 

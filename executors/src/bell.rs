@@ -1,6 +1,6 @@
 //! Waiting for something that others seldom wait for: ringing costs one fence and one load while nobody listens.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 mod model;
 
 use crate::sync::{
@@ -69,7 +69,7 @@ impl Bell {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
     use std::thread;

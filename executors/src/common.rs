@@ -9,7 +9,7 @@ use std::time::Duration;
 pub trait CanExecute {
     /// Hands `job` to the executor; see [`Executor::execute`] for what that promises.
     ///
-    /// The box is stored as it is, not boxed once more.
+    /// The pools of this crate store the box as it is, and do not box it once more.
     fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>);
 }
 
@@ -38,7 +38,7 @@ pub trait CanExecute {
 pub trait Executor: CanExecute + Clone + Send {
     /// Runs `job` on this executor, exactly once, at some time after this call began.
     ///
-    /// Never blocks on the job. A job given to a closed executor is dropped, and a `warn!` says so; use
+    /// Does not wait for the job, unless the executor has no threads ([`run_now`](crate::run_now)). A job given to a closed executor is dropped, and a `warn!` says so; use
     /// [`Pool::try_execute`](crate::Pool::try_execute) to get it back instead.
     fn execute<F>(&self, job: F)
     where

@@ -6,15 +6,16 @@
 
 mod handle;
 mod life;
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 mod model;
+mod nap;
 mod turn;
 mod worker;
 
 pub(crate) use handle::Handle;
 
 use crate::{
-    containment,
+    containment::{self, guard},
     error::{BuildError, BuildErrorKind, ShutdownReport},
     local::PoolId,
     meter::{Exporter, Meter, Reading},
@@ -113,7 +114,9 @@ where
                 crew.join_threads();
                 return Err(match error {
                     SpawnError::Name(error) => error,
-                    SpawnError::Thread(source) => BuildErrorKind::Spawn { worker, threads, source }.into(),
+                    SpawnError::Thread(source) => {
+                        BuildErrorKind::Spawn { worker: Some(worker), threads, source }.into()
+                    }
                 });
             }
         }
@@ -150,7 +153,7 @@ where
     }
 
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
-    #[inline]
+    #[inline(always)]
     fn announce(&self, jobs: usize, origin: Origin) {
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
@@ -163,7 +166,7 @@ where
 
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
     /// the last worker may have left before they came in.
-    #[inline]
+    #[inline(always)]
     fn check_for_late_jobs(self: &Arc<Self>) {
         // The fence in `announce` pairs with the one in `Worker::look_for_job`: either the leaving worker's last search
         // sees the jobs, or we see that the crew is over.
@@ -182,11 +185,13 @@ where
         });
         if spawned.is_err() {
             let dropped = self.discard_backlog();
-            log::error!(
-                "{}: {dropped} jobs that came in while the pool was being closed were dropped, \
-                 as the operating system refused a thread to run them.",
-                self.name()
-            );
+            guard(|| {
+                log::error!(
+                    "{}: {dropped} jobs that came in while the pool was being closed were dropped, \
+                     as the operating system refused a thread to run them.",
+                    self.name()
+                );
+            });
         }
     }
 
@@ -194,10 +199,10 @@ where
     fn close(&self) -> bool {
         let closed = self.life.close();
         if closed {
-            log::debug!("{} is closing.", self.name());
             // Sleepers must find out: if all are asleep, nobody would ever declare the end.
             fence(SeqCst);
             self.parker.unpark_all();
+            guard(|| log::debug!("{} is closing.", self.name()));
         }
         closed
     }
@@ -246,8 +251,11 @@ where
         // Locked until all have ended, so that of several callers none returns before.
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // A worker contains all panics, so there is nothing to learn from the result.
-            let _ = thread.join();
+            // A thread-local of a job may ask for this in its destructor, when its worker has signed off.
+            if thread.thread().id() != thread::current().id() {
+                // A worker contains all panics, so there is nothing to learn from the result.
+                let _ = thread.join();
+            }
         }
     }
 

@@ -11,12 +11,32 @@ pub struct BuildError(BuildErrorKind);
 #[derive(Debug)]
 pub(crate) enum BuildErrorKind {
     NoThreads,
-    TooManyThreads { asked: usize, limit: usize },
-    NameWithNul { name: String },
-    NoSuchCore { core: usize, available: Vec<usize> },
-    Unsupported { option: &'static str, pool: &'static str, remedy: &'static str },
-    Environment { variable: &'static str, value: String },
-    Spawn { worker: usize, threads: usize, source: io::Error },
+    TooManyThreads {
+        asked: usize,
+        limit: usize,
+    },
+    NameWithNul {
+        name: String,
+    },
+    NoSuchCore {
+        core: usize,
+        available: Vec<usize>,
+    },
+    Unsupported {
+        option: &'static str,
+        pool: &'static str,
+        remedy: &'static str,
+    },
+    Environment {
+        variable: &'static str,
+        value: String,
+    },
+    /// `worker` is the one that could not be started, if that is known.
+    Spawn {
+        worker: Option<usize>,
+        threads: usize,
+        source: io::Error,
+    },
 }
 
 impl From<BuildErrorKind> for BuildError {
@@ -41,8 +61,8 @@ impl fmt::Display for BuildError {
             BuildErrorKind::NoThreads => write!(f, "a pool of 0 threads can run nothing: ask for at least 1"),
             BuildErrorKind::TooManyThreads { asked, limit } => write!(
                 f,
-                "{asked} threads were asked for, but this pool, with this parker, can have at most {limit}: \
-                 ask for fewer, or use a parker for more threads, such as `parker::dynamic()`"
+                "{asked} threads were asked for, but this pool can have at most {limit}: \
+                 ask for fewer, or, if the limit is that of its parker, use `parker::dynamic()`"
             ),
             BuildErrorKind::NameWithNul { name } => {
                 write!(f, "the thread name {name:?} contains a NUL character: remove it")
@@ -57,12 +77,13 @@ impl fmt::Display for BuildError {
             BuildErrorKind::Environment { variable, value } => {
                 write!(f, "{variable} is set to {value:?}: set it to a whole number of at least 1, or unset it")
             }
-            BuildErrorKind::Spawn { worker, threads, source } => write!(
-                f,
-                "the operating system refused thread {} of {threads} ({source}): \
-                 ask for fewer threads, smaller stacks, or raise the limit of the process",
-                worker + 1
-            ),
+            BuildErrorKind::Spawn { worker, threads, source } => {
+                match worker {
+                    Some(worker) => write!(f, "the operating system refused thread {} of {threads}", worker + 1)?,
+                    None => write!(f, "the operating system refused one of {threads} threads")?,
+                }
+                write!(f, " ({source}): ask for fewer threads, smaller stacks, or raise the limit of the process")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 mod model;
 
 use crate::{

@@ -1,12 +1,13 @@
 //! A job: a closure in six words.
 //!
 //! Small closures travel inside the job, from `execute` to the queue's slot and on to the worker, without a heap
-//! allocation; larger ones are boxed once. One function pointer either runs the closure or drops it, so that a job needs
-//! no vtable and a queue of jobs can be dropped at any time without losing what the closures own.
+//! allocation; larger ones are boxed once. What is known of the closure's type is one static away: how to run it, how to drop
+//! it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many words it takes.
 
 use std::{
     fmt,
-    mem::{self, MaybeUninit},
+    marker::PhantomData,
+    mem::{self, ManuallyDrop, MaybeUninit},
 };
 
 /// Words that a closure may take inside a job.
@@ -19,6 +20,12 @@ const WORDS: usize = 5;
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
+
+/// A word of a queue; it may hold a part of anything, or nothing.
+pub(crate) type Word = MaybeUninit<usize>;
+
+/// The words that a job takes at most where it is packed: its kind, and as much of the payload as is used.
+pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
 
 /// What is to become of the closure.
 #[derive(Clone, Copy)]
@@ -34,17 +41,36 @@ enum Fate {
 #[repr(C)]
 pub(crate) struct Job {
     payload: Payload,
-    /// Consumes the payload. Safety: the payload must be the one this pointer was made for, not consumed before.
-    consume: unsafe fn(*mut Payload, Fate),
+    kind: &'static Kind,
 }
 
-const _: () = assert!(size_of::<Job>() == size_of::<Payload>() + size_of::<fn()>());
+/// What jobs of one type of closure have in common.
+struct Kind {
+    /// Consumes the payload. Safety: it must be of this kind, and not consumed before.
+    consume: unsafe fn(*mut Payload, Fate),
+    /// Words of the payload that are in use.
+    words: usize,
+}
+
+/// The kinds of a closure's type.
+struct Kinds<F>(PhantomData<F>);
+
+impl<F: FnOnce()> Kinds<F> {
+    const INLINE: &'static Kind =
+        &Kind { consume: consume_inline::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) };
+    const BOXED: &'static Kind = &Kind { consume: consume_boxed::<F>, words: 1 };
+}
+
+/// What is left of a job that has run: nothing to run, nothing to drop.
+const CONSUMED: &Kind = &Kind { consume: |_payload, _fate| (), words: 0 };
+
+const _: () = assert!(size_of::<Job>() == RECORD_WORDS * size_of::<Word>());
 
 // SAFETY: a job is made from a closure that is `Send` (`Job::new`), and owns nothing else.
 unsafe impl Send for Job {}
 
 impl Job {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new<F>(closure: F) -> Job
     where
         F: FnOnce() + Send + 'static,
@@ -53,36 +79,95 @@ impl Job {
         if const { fits_inline::<F>() } {
             // SAFETY: `fits_inline` checked size and alignment, and nothing else lives in the payload.
             unsafe { payload.as_mut_ptr().cast::<F>().write(closure) };
-            Job { consume: consume_inline::<F>, payload }
+            Job { kind: Kinds::<F>::INLINE, payload }
         } else {
             // SAFETY: a box of a sized type is one word.
             unsafe { payload.as_mut_ptr().cast::<Box<F>>().write(Box::new(closure)) };
-            Job { consume: consume_boxed::<F>, payload }
+            Job { kind: Kinds::<F>::BOXED, payload }
         }
     }
 
-    /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
+    /// Runs the job at `place`, moving it out before its code begins.
+    ///
+    /// # Safety
+    ///
+    /// There is a job at `place`, and nobody uses it any more.
+    #[inline]
+    pub(crate) unsafe fn run_at(place: *mut Job) {
+        // SAFETY: payload and kind were made together in `new`; the caller vouches for the rest.
+        unsafe { ((*place).kind.consume)(&raw mut (*place).payload, Fate::Run) }
+    }
+
+    /// The words that this job takes where it is packed.
+    #[inline]
+    pub(crate) fn record_words(&self) -> usize {
+        1 + self.kind.words
+    }
+
+    /// Packs the job at `place`.
+    ///
+    /// # Safety
+    ///
+    /// There are [`record_words`](Self::record_words) to be written at `place`.
+    #[inline(always)]
+    pub(crate) unsafe fn write_record(self, place: *mut Word) {
+        let job = ManuallyDrop::new(self);
+        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is there.
+        unsafe {
+            place.cast::<Option<&Kind>>().write(Some(job.kind));
+            place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
+        }
+    }
+
+    /// Writes what is no job.
+    ///
+    /// # Safety
+    ///
+    /// There is a word to be written at `place`.
+    pub(crate) unsafe fn write_end_mark(place: *mut Word) {
+        // SAFETY: the caller vouches for it.
+        unsafe { place.cast::<Option<&Kind>>().write(None) };
+    }
+
+    /// Unpacks the job at `place`, unless that is the end mark.
+    ///
+    /// # Safety
+    ///
+    /// One of the two was written there; the job is used once.
+    #[inline]
+    pub(crate) unsafe fn read_record(place: *const Word) -> Option<Job> {
+        let mut payload = Payload::uninit();
+        // SAFETY: the caller vouches for it; so many words were written.
+        unsafe {
+            let kind = place.cast::<Option<&'static Kind>>().read()?;
+            payload.as_mut_ptr().cast::<Word>().copy_from_nonoverlapping(place.add(1), kind.words);
+            Some(Job { payload, kind })
+        }
+    }
+}
+
+/// A job, or the claim to one that lies somewhere else.
+pub(crate) trait Run {
+    /// Runs the closure; there is nothing left to run after that. Whatever it throws passes through; the closure's own values
+    /// are dropped in any case.
     ///
     /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job does.
+    fn run(&mut self);
+}
+
+impl Run for Job {
     #[inline]
-    pub(crate) fn run(&mut self) {
-        let consume = mem::replace(&mut self.consume, consumed);
-        // SAFETY: pointer and payload were made together in `new`; from now on the job is consumed.
+    fn run(&mut self) {
+        let consume = mem::replace(&mut self.kind, CONSUMED).consume;
+        // SAFETY: payload and kind were made together in `new`; from now on the job is consumed.
         unsafe { consume(&mut self.payload, Fate::Run) }
     }
 }
 
-/// What is left of a job that has run: nothing to run, nothing to drop.
-///
-/// # Safety
-///
-/// None is needed; the type asks for it.
-unsafe fn consumed(_payload: *mut Payload, _fate: Fate) {}
-
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: pointer and payload were made together in `new`; `run` leaves a pointer behind that does nothing.
-        unsafe { (self.consume)(&mut self.payload, Fate::Discard) }
+        // SAFETY: payload and kind were made together in `new`; `run` leaves a kind behind that does nothing.
+        unsafe { (self.kind.consume)(&mut self.payload, Fate::Discard) }
     }
 }
 

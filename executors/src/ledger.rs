@@ -10,15 +10,15 @@
 //!   given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while the reader read.
 //!
 //! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of outside
-//! jobs are Relaxed, and if a retraction does not ring. They do not notice if the fence in `ring_if_last` is missing, as loom
+//! jobs are Relaxed, and if a job that is struck does not ring. They do not notice if the fence in `ring_if_last` is missing, as loom
 //! has one before it already.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 mod model;
 
 use crate::{
     bell::Bell,
-    local::thread_number,
+    local,
     sync::{
         atomic::{
             AtomicUsize,
@@ -40,7 +40,7 @@ pub(crate) struct Ledger {
 }
 
 /// Pages for threads that are not workers.
-const OUTSIDE_PAGES: usize = if cfg!(loom) { 1 } else { 8 };
+const OUTSIDE_PAGES: usize = if cfg!(executors_loom) { 1 } else { 8 };
 
 #[derive(Default)]
 struct Page {
@@ -54,10 +54,6 @@ impl Ledger {
         Ledger { outside: pages(OUTSIDE_PAGES), workers: pages(workers), bell: Bell::default() }
     }
 
-    pub(crate) fn workers(&self) -> usize {
-        self.workers.len()
-    }
-
     /// A thread that is not a worker gives a job to the pool. It is outstanding before anything that follows this call:
     /// whoever closes the pool and then sees nothing outstanding has closed it to this job, too.
     #[inline]
@@ -66,15 +62,16 @@ impl Ledger {
         fence_of_models();
     }
 
-    /// A job that was counted by [`accept_outside`](Self::accept_outside) is not accepted after all.
-    pub(crate) fn retract_outside(&self) {
+    /// A job will not be run: one that [`accept_outside`](Self::accept_outside) has counted and that is not accepted after all, or
+    /// one that is discarded.
+    pub(crate) fn strike(&self) {
         self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
     }
 
     #[inline]
     fn outside(&self) -> &Page {
-        &self.outside[thread_number() % OUTSIDE_PAGES]
+        &self.outside[local::shard() % OUTSIDE_PAGES]
     }
 
     /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
@@ -85,7 +82,7 @@ impl Ledger {
         accepted.store(accepted.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// A job has ended on the worker that calls this. `more_to_come` may know that there are jobs which nobody has begun yet;
+    /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which nobody has begun yet;
     /// asking that is cheaper than reading all pages.
     #[inline]
     pub(crate) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
@@ -115,9 +112,14 @@ impl Ledger {
         accepted.wrapping_sub(ended)
     }
 
-    /// How many jobs have ended on the worker.
+    /// How many jobs were run by the worker.
     pub(crate) fn ended_on(&self, worker: usize) -> usize {
         self.workers[worker].ended.load(Relaxed)
+    }
+
+    /// How many jobs were run.
+    pub(crate) fn ended(&self) -> usize {
+        (0..self.workers.len()).fold(0, |sum, worker| sum.wrapping_add(self.ended_on(worker)))
     }
 
     /// Wrapping, as the counts do; their difference is exact nevertheless.

@@ -77,6 +77,8 @@ mod options;
 pub mod parker;
 mod placement;
 mod pool;
+#[cfg(feature = "workstealing-exec")]
+mod queue;
 pub mod run_now;
 #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
 mod source;

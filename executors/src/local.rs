@@ -55,24 +55,34 @@ thread_local! {
     /// The innermost post entered on this thread, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
-    /// See [`thread_number`].
-    static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+    /// See [`shard`].
+    static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
 
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
 }
 
-/// A number that tells threads apart, small ones first: to spread threads over shards of something.
+/// A number for this thread, to spread threads over the shards of something.
 #[inline]
-pub(crate) fn thread_number() -> usize {
-    NUMBER.with(|number| {
-        number.get().unwrap_or_else(|| {
-            static NEXT: AtomicUsize = AtomicUsize::new(0);
-            let new = NEXT.fetch_add(1, Relaxed);
-            number.set(Some(new));
-            new
-        })
-    })
+pub(crate) fn shard() -> usize {
+    SHARD.with(|shard| shard.get().unwrap_or_else(|| first_shard(shard)))
+}
+
+#[cold]
+fn first_shard(shard: &Cell<Option<usize>>) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // A model must not depend on those before it.
+    let first = if cfg!(executors_loom) { 0 } else { NEXT.fetch_add(1, Relaxed) };
+    shard.set(Some(first));
+    first
+}
+
+/// Gives this thread another number, for good: it has met another thread at its shard.
+#[cold]
+pub(crate) fn next_shard() -> usize {
+    let next = shard().wrapping_add(1);
+    SHARD.with(|shard| shard.set(Some(next)));
+    next
 }
 
 #[derive(Clone, Copy)]
@@ -84,6 +94,11 @@ struct Residence {
 /// From now on, whatever runs on this thread is part of a job of `pool`.
 pub(crate) fn settle(pool: PoolId, attendant: &'static dyn Attendant) {
     RESIDENCE.with(|residence| residence.set(Some(Residence { pool, attendant })));
+}
+
+/// The thread belongs to nobody any more.
+pub(crate) fn move_out() {
+    RESIDENCE.with(|residence| residence.set(None));
 }
 
 impl Residence {
@@ -167,15 +182,25 @@ pub(crate) fn stand_in(pool: PoolId, f: impl FnOnce()) {
 
 /// The worker of `pool` that this thread is, if it is one.
 ///
+/// Without a closure, unlike the others here: what the caller does then must be inlined into it, or its own closure is copied
+/// once more on its way to the queue, in pieces that the processor cannot forward.
+///
 /// # Safety
 ///
-/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes, and no thread settles there.
-#[inline]
-pub(crate) unsafe fn worker_of<W, R>(pool: PoolId, f: impl FnOnce(Option<&W>) -> R) -> R {
-    with_post_of(pool, |post| {
-        // SAFETY: the caller vouches for the type; the worker is borrowed for as long as its post is entered.
-        f(post.map(|post| unsafe { &*post.worker.cast::<W>() }))
-    })
+/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes, and no thread settles there. The
+/// reference must not be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
+#[inline(always)]
+pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
+    let mut next = CURRENT.with(Cell::get);
+    loop {
+        // SAFETY: as in `with_post`.
+        let post = unsafe { next.as_ref() }?;
+        if post.pool == pool {
+            // SAFETY: the caller vouches for the type; the worker is borrowed for as long as its post is entered.
+            return Some(unsafe { &*post.worker.cast::<W>() });
+        }
+        next = post.outer.get();
+    }
 }
 
 /// Counts and reports a panic with the executor whose job this thread is running.

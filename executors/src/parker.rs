@@ -20,7 +20,7 @@ mod idle;
 mod word;
 
 use idle::IdleSet;
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// A parker for up to 32 threads.
 #[must_use]
@@ -59,6 +59,9 @@ pub enum Origin {
     Outside,
     /// From a worker of the pool, which will come to it itself if nobody else does.
     Inside,
+    /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker blocks, it
+    /// will come to it next.
+    Alone,
 }
 
 /// Lets the workers of a pool sleep until there is work.
@@ -96,6 +99,22 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
     fn unpark_all(&self);
+
+    /// [`prepare_park`](Self::prepare_park) for a worker that was woken for nothing. If this returns `true`, the caller will
+    /// [`nap`](Self::nap) instead of parking, and until it has, the parker need not wake anybody for jobs of
+    /// [`Origin::Alone`].
+    fn prepare_nap(&self, thread_id: usize) -> bool {
+        self.prepare_park(thread_id);
+        false
+    }
+
+    /// Sleeps until woken, at most about `duration`. The caller is no longer prepared afterwards, and looks for work.
+    ///
+    /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`.
+    fn nap(&self, thread_id: usize, duration: Duration) {
+        let _ = duration;
+        self.abort_park(thread_id);
+    }
 
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
     ///
@@ -154,6 +173,18 @@ pub trait ThreadData: fmt::Debug {
 
     /// See [`Parker::unpark_all`].
     fn unpark_all(&self);
+
+    /// See [`Parker::prepare_nap`].
+    fn prepare_nap(&self, thread_id: usize) -> bool {
+        self.prepare_park(thread_id);
+        false
+    }
+
+    /// See [`Parker::nap`].
+    fn nap(&self, thread_id: usize, duration: Duration) {
+        let _ = duration;
+        self.abort_park(thread_id);
+    }
 
     /// See [`Parker::job_arrived`].
     fn job_arrived(&self, origin: Origin) {
@@ -237,6 +268,14 @@ impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
         self.0.unpark_all();
     }
 
+    fn prepare_nap(&self, thread_id: usize) -> bool {
+        self.0.prepare_nap(thread_id)
+    }
+
+    fn nap(&self, thread_id: usize, duration: Duration) {
+        self.0.nap(thread_id, duration);
+    }
+
     #[inline]
     fn job_arrived(&self, origin: Origin) {
         self.0.job_arrived(origin);
@@ -284,6 +323,14 @@ macro_rules! parker_by_data {
 
         fn unpark_all(&self) {
             self.data.unpark_all();
+        }
+
+        fn prepare_nap(&self, thread_id: usize) -> bool {
+            self.data.prepare_nap(thread_id)
+        }
+
+        fn nap(&self, thread_id: usize, duration: Duration) {
+            self.data.nap(thread_id, duration);
         }
 
         #[inline]

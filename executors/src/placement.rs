@@ -19,6 +19,7 @@ pub(crate) mod topology;
 pub(crate) use neighbourhood::Neighbourhood;
 
 use crate::{
+    containment::guard,
     error::{BuildError, BuildErrorKind},
     options::Placement,
 };
@@ -51,6 +52,6 @@ impl Placement {
 /// Pins the calling thread to `core`, or warns that this failed.
 pub(crate) fn pin_current_thread(core: usize) {
     if !pinning::pin_current_thread(core) {
-        log::warn!("A worker could not be pinned to core {core}; it runs unpinned.");
+        guard(|| log::warn!("A worker could not be pinned to core {core}; it runs unpinned."));
     }
 }

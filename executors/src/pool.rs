@@ -91,7 +91,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// A snapshot of the pool's counters.
     ///
     /// Workers count for themselves, without any shared write, so the figures of different workers may be some
-    /// nanoseconds apart; each of them never goes back.
+    /// nanoseconds apart. The counts of what has happened never go back.
     fn stats(&self) -> Stats;
 }
 
@@ -136,7 +136,7 @@ macro_rules! impl_pool {
         }
 
         impl $(<$($generics)+>)? $crate::Executor for $pool {
-            #[inline]
+            #[inline(always)]
             fn execute<F>(&self, job: F)
             where
                 F: FnOnce() + Send + 'static,
@@ -161,7 +161,7 @@ macro_rules! impl_pool {
         impl $(<$($generics)+>)? $crate::pool::sealed::Sealed for $pool {}
 
         impl $(<$($generics)+>)? $crate::Pool for $pool {
-            #[inline]
+            #[inline(always)]
             fn try_execute<F>(&self, job: F) -> Result<(), $crate::Rejected<F>>
             where
                 F: FnOnce() + Send + 'static,

@@ -23,7 +23,7 @@ use crate::{
     bell::Bell,
     containment::{self, contain, discard_payload},
     error::ShutdownReport,
-    job::Job,
+    job::{Job, Run},
     local::{self, Attendant, PoolId, Post},
     meter::Exporter,
     pool::{Stats, impl_pool},

@@ -5,7 +5,10 @@ pub(crate) mod channel;
 #[cfg(feature = "workstealing-exec")]
 pub(crate) mod stealing;
 
-use crate::{job::Job, meter::Meter};
+use crate::{
+    job::{Job, Run},
+    meter::Meter,
+};
 
 /// How jobs are stored, found and shared among workers.
 ///
@@ -15,6 +18,9 @@ use crate::{job::Job, meter::Meter};
 pub(crate) trait Source: Send + Sync + 'static {
     /// A worker's own part.
     type Local;
+
+    /// What [`pop`](Self::pop) finds there.
+    type Own<'a>: Run;
 
     /// The own part of the worker on `seat`. The seat behind the last one may be asked for several times.
     fn attach(&self, seat: usize) -> Self::Local;
@@ -26,7 +32,7 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn push(&self, local: &Self::Local, job: Job);
 
     /// The worker's next job. Hot: no clock, no lock, no wait.
-    fn pop(&self, local: &Self::Local) -> Option<Job>;
+    fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
 
     /// A job from outside, for a worker that still has jobs of its own.
     fn pop_outside(&self, local: &Self::Local) -> Option<Job>;
@@ -39,6 +45,12 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just now.
     fn has_own(&self, local: &Self::Local) -> bool;
+
+    /// Whether the worker has exactly one job of its own, in a source whose workers keep jobs.
+    fn is_alone(&self, local: &Self::Local) -> bool;
+
+    /// As [`has_jobs`](Self::has_jobs), but for jobs that are alone at their worker.
+    fn has_crowds(&self) -> bool;
 
     /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
     /// sequentially consistent fence which precedes the caller's own.

@@ -2,23 +2,85 @@
 //!
 //! Under loom no time passes: a wait with a timeout ends when it is woken, and not before.
 
-#[cfg(not(loom))]
+#[cfg(not(executors_loom))]
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, atomic},
-    thread, thread_local,
+    thread_local,
 };
 
-#[cfg(loom)]
+#[cfg(not(executors_loom))]
+pub(crate) mod thread {
+    pub(crate) use std::thread::*;
+
+    /// Sleeps for `duration` or until unparked. In a model that time is over at once.
+    pub(crate) fn doze(duration: std::time::Duration) {
+        park_timeout(duration);
+    }
+}
+
+#[cfg(executors_loom)]
 pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
 
+/// As loom's, whose accesses are closures so that it can tell when they overlap.
+#[cfg(not(executors_loom))]
+pub(crate) mod cell {
+    #[derive(Debug, Default)]
+    pub(crate) struct Watch;
+
+    impl Watch {
+        pub(crate) fn read(&self) {}
+
+        pub(crate) fn write(&self) {}
+    }
+
+    #[derive(Debug)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline]
+        pub(crate) const fn new(value: T) -> Self {
+            UnsafeCell(std::cell::UnsafeCell::new(value))
+        }
+
+        #[inline]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}
+
+#[cfg(executors_loom)]
+pub(crate) mod cell {
+    pub(crate) use loom::cell::UnsafeCell;
+
+    /// Stands for a piece of memory that is accessed by other means: tells loom of the accesses.
+    #[derive(Debug, Default)]
+    pub(crate) struct Watch(UnsafeCell<()>);
+
+    impl Watch {
+        pub(crate) fn read(&self) {
+            self.0.with(|_| ());
+        }
+
+        pub(crate) fn write(&self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+}
+
 /// How many threads can run at the same time.
-#[cfg(not(loom))]
+#[cfg(not(executors_loom))]
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A model is the same on every machine.
-#[cfg(loom)]
+#[cfg(executors_loom)]
 pub(crate) fn cores() -> usize {
     4
 }
@@ -29,33 +91,37 @@ pub(crate) fn cores() -> usize {
 /// fences are in the order of all SeqCst operations.
 #[inline(always)]
 pub(crate) fn fence_of_models() {
-    #[cfg(loom)]
+    #[cfg(executors_loom)]
     atomic::fence(atomic::Ordering::SeqCst);
 }
 
-#[cfg(loom)]
+#[cfg(executors_loom)]
 pub(crate) mod thread {
     pub(crate) use loom::thread::*;
 
     pub(crate) fn park_timeout(_timeout: std::time::Duration) {
         park();
     }
+
+    pub(crate) fn doze(_duration: std::time::Duration) {
+        yield_now();
+    }
 }
 
 /// As the standard library's with a constant initial value, which loom's does not know.
-#[cfg(loom)]
+#[cfg(executors_loom)]
 macro_rules! constant_thread_local {
     ($($(#[$meta:meta])* static $name:ident: $type:ty = const { $init:expr };)+) => {
         $(loom::thread_local! { $(#[$meta])* static $name: $type = $init; })+
     };
 }
-#[cfg(loom)]
+#[cfg(executors_loom)]
 pub(crate) use constant_thread_local as thread_local;
 
 /// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on.
 ///
 /// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     use std::{
         sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -74,14 +140,14 @@ pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static
 }
 
 /// Something that threads of a model wait for.
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 #[derive(Default)]
 pub(crate) struct Gate {
     open: Mutex<bool>,
     opened: Condvar,
 }
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 impl Gate {
     pub(crate) fn open(&self) {
         *self.open.lock().unwrap() = true;

@@ -31,7 +31,7 @@ use crate::{
     containment::{self, contain, discard_payload},
     error::{BuildError, BuildErrorKind, ShutdownReport, message_of},
     futures_executor::{JoinHandle, spawn_task, step},
-    job::Job,
+    job::{Job, Run},
     ledger::Ledger,
     local::{self, Attendant, PoolId},
     meter::Exporter,
@@ -46,7 +46,7 @@ use std::{
     future::Future,
     io, ptr,
     sync::{
-        Arc, Barrier, Mutex, PoisonError, Weak,
+        Arc, Barrier, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{
             AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
@@ -108,7 +108,7 @@ impl ThreadPoolExecutor {
         // The crate panics where a thread is refused, and ends those that it has started.
         let pool = contain(|| builder.build()).map_err(|payload| {
             let source = io::Error::other(message_of(&*payload).to_owned());
-            BuildErrorKind::Spawn { worker: 0, threads, source }
+            BuildErrorKind::Spawn { worker: None, threads, source }
         })?;
         Ok(ThreadPoolExecutor { handle: Handle(Wrapped::start(pool, options.panic_handler.clone())) })
     }
@@ -165,13 +165,17 @@ struct Wrapped {
 
 /// What is known of the jobs. Shared with the worker threads, each of which counts for itself.
 struct Records {
+    /// SeqCst, as it is ordered with the ledger: see [`Wrapped::deliver`].
     closed: AtomicBool,
+    /// Set before `closed`, and looked at by itself: a job that is begun just before may run.
     discarding: AtomicBool,
+    /// Counted before the ledger tells of it, which publishes it to whoever waits.
     discarded: AtomicU64,
     /// Tells when all jobs have ended. The crate's own two counts cannot be read at one moment.
     ledger: Ledger,
     /// Whether somebody has seen the closed pool come to its end. Locked by steps of futures that ask to be let in before.
     over: Mutex<bool>,
+    /// Published by the ledger, when the job's end is counted.
     panicked: AtomicU64,
     panic_handler: Option<PanicHandler>,
     exporter: Exporter,
@@ -240,7 +244,7 @@ impl Wrapped {
                 // will ever be accepted from outside.
                 records.ledger.accept_outside();
                 if records.closed.load(SeqCst) && !though_closed(records) {
-                    records.ledger.retract_outside();
+                    records.ledger.strike();
                     return Err(closure);
                 }
             }
@@ -262,25 +266,29 @@ impl Records {
         PoolId::of(self)
     }
 
+    fn over(&self) -> MutexGuard<'_, bool> {
+        self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a future that was accepted before may go on although the pool is closed: until it has come to its end.
     fn is_draining(&self) -> bool {
-        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = self.over();
         let the_one_that_asks = 1;
         !self.discarding.load(SeqCst) && !*over && self.ledger.outstanding() > the_one_that_asks
     }
 
     /// Declares the end of a closed pool, if nothing was let in at the last moment.
     fn is_over(&self) -> bool {
-        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut over = self.over();
         *over = *over || self.ledger.outstanding() == 0;
         *over
     }
+}
 
-    /// How many jobs have ended by return or panic.
-    fn finished(&self) -> u64 {
-        // A job is counted as discarded before its end is counted.
-        let ended = (0..self.ledger.workers()).map(|worker| self.ledger.ended_on(worker) as u64).sum::<u64>();
-        ended.saturating_sub(self.discarded.load(SeqCst))
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // The thread ends; the pool's address may be another's soon.
+        local::move_out();
     }
 }
 
@@ -315,14 +323,17 @@ impl Worker {
 
     #[inline]
     fn run_one(&self, closure: impl FnOnce()) {
-        if self.records.discarding.load(SeqCst) {
-            self.records.discarded.fetch_add(1, SeqCst);
+        let Records { discarding, discarded, ledger, exporter, .. } = &*self.records;
+        if discarding.load(SeqCst) {
+            discarded.fetch_add(1, SeqCst);
             containment::discard(closure);
-        } else if let Err(payload) = contain(closure) {
+            ledger.strike();
+            return;
+        }
+        if let Err(payload) = contain(closure) {
             self.report(&*payload);
             discard_payload(payload);
         }
-        let Records { ledger, exporter, .. } = &*self.records;
         ledger.end(self.index, || self.pool.upgrade().is_some_and(|pool| pool.pool.queued_count() > 0));
         if exporter.is_due(|| ledger.ended_on(self.index) as u64, || ledger.outstanding()) {
             exporter.publish(self.index, || ledger.ended_on(self.index) as u64, || ledger.outstanding());
@@ -405,8 +416,9 @@ impl Backing for Handle {
 
     fn report(&self) -> ShutdownReport {
         let records = &*self.0.records;
-        let finished = records.finished();
-        let outstanding = records.ledger.outstanding();
+        let finished = records.ledger.ended() as u64;
+        // Behind the end there are only those who have not heard of it.
+        let outstanding = if *records.over() { 0 } else { records.ledger.outstanding() };
         // The crate still counts a job as active for a moment after its end.
         let running = self.0.pool.active_count().min(outstanding);
         ShutdownReport { running, queued: outstanding - running, finished, discarded: records.discarded.load(SeqCst) }

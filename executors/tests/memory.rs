@@ -15,7 +15,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
-use support::watchdog::within;
+use support::watchdog::{until, within};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -48,27 +48,29 @@ fn alone() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// After some pools for warming up, 200 more take nothing that they do not give back. (Up to a few kilobytes: the epochs of
-/// the work-stealing queues keep garbage for a while.)
+/// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less than two
+/// bytes for each.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
-    const SLACK: usize = 16 << 10;
+    const SLACK: usize = 2000;
     let _alone = alone();
     let use_up = |pools: usize| {
-        for _ in 0..pools {
+        for round in 0..pools {
             let pool = pool();
             for _ in 0..100 {
                 pool.execute(|| assert!(try_execute_locally(|| ()).is_ok(), "this is a job"));
             }
             assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
-            pool.shutdown().expect("nothing blocks");
+            if round.is_multiple_of(2) {
+                pool.shutdown().expect("nothing blocks");
+            }
         }
     };
     within(|| {
         use_up(50);
         let before = BYTES.load(SeqCst);
-        use_up(200);
-        let after = BYTES.load(SeqCst);
-        assert!(after < before + SLACK, "{before} bytes in use became {after}");
+        use_up(1000);
+        // Threads of pools that were only dropped may need a moment to leave.
+        until("everything is given back", || BYTES.load(SeqCst) < before + SLACK);
     });
 }
 

@@ -51,28 +51,28 @@ where
 {
     /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it is
     /// not admitted.
-    #[inline]
+    #[inline(always)]
     fn deliver<F>(self: &Arc<Self>, admission: Admission, closure: F) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
-        self.at_door(|worker| match worker {
-            Some(worker) if worker.refuses() => Err(closure),
-            Some(worker) => {
-                worker.push(Job::new(closure));
-                Ok(())
+        if let Some(worker) = self.this_worker() {
+            if worker.refuses() {
+                return Err(closure);
             }
-            None if self.refuses(admission) => Err(closure),
-            None => {
-                self.source.inject(Job::new(closure));
-                self.announce(1, Origin::Outside);
-                self.check_for_late_jobs();
-                Ok(())
+            worker.push(Job::new(closure));
+        } else {
+            if self.refuses(admission) {
+                return Err(closure);
             }
-        })
+            self.source.inject(Job::new(closure));
+            self.announce(1, Origin::Outside);
+            self.check_for_late_jobs();
+        }
+        Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn refuses(&self, admission: Admission) -> bool {
         match admission {
             Admission::New => self.life.is_closed(),
@@ -80,12 +80,14 @@ where
         }
     }
 
-    /// Calls `f` with the worker of this crew that the current thread is, if it is one.
-    #[inline]
-    fn at_door<R>(&self, f: impl FnOnce(Option<&Worker<S, P>>) -> R) -> R {
-        // SAFETY: posts with a crew's id are made in `Worker::on_duty` only, with a worker of that crew, and the types of a
-        // crew at one address do not change while the crew lives, which `self` shows.
-        unsafe { local::worker_of(self.id(), f) }
+    /// The worker of this crew that the current thread is, if it is one.
+    #[inline(always)]
+    fn this_worker(&self) -> Option<&Worker<S, P>> {
+        // SAFETY: posts with a crew's id are made in `Worker::on_duty`, with a worker of that crew, or copied from these; and the
+        // types of a crew at one address do not change while the crew lives, which `self` shows. Threads settle only with the
+        // wrapper of `threadpool`, whose address is another while it lives, and move out before it dies. No caller keeps
+        // the reference.
+        unsafe { local::worker_of(self.id()) }
     }
 }
 
@@ -136,7 +138,7 @@ where
         self.crew().id()
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
         self.crew().deliver(Admission::New, closure)
     }
@@ -148,21 +150,20 @@ where
         I::Item: FnOnce() + Send + 'static,
     {
         let crew = self.crew();
-        let mut jobs = closures.into_iter().map(Job::new);
-        crew.at_door(|worker| {
-            let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
-            let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
-            for job in jobs.by_ref() {
-                match worker {
-                    Some(worker) if worker.refuses() => return batch.cut_short(job),
-                    Some(worker) => worker.push_quietly(job),
-                    None if crew.life.is_closed() => return batch.cut_short(job),
-                    None => crew.source.inject(job),
-                }
-                batch.count_one();
+        let jobs = closures.into_iter().map(Job::new);
+        let worker = crew.this_worker();
+        let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
+        let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
+        for job in jobs {
+            match worker {
+                Some(worker) if worker.refuses() => return batch.cut_short(job),
+                Some(worker) => worker.push_quietly(job),
+                None if crew.life.is_closed() => return batch.cut_short(job),
+                None => crew.source.inject(job),
             }
-            batch.accepted
-        })
+            batch.count_one();
+        }
+        batch.accepted
     }
 
     fn close(&self) -> bool {
@@ -232,7 +233,9 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn announce(&mut self) {
         self.crew.announce(self.accepted - self.announced, self.origin);
         self.announced = self.accepted;
-        self.crew.check_for_late_jobs();
+        if self.origin == Origin::Outside {
+            self.crew.check_for_late_jobs();
+        }
     }
 
     /// The pool has been closed: `job` and what follows is not accepted.

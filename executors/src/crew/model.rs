@@ -90,6 +90,7 @@ impl ModelSource {
 
 impl Source for ModelSource {
     type Local = usize;
+    type Own<'a> = Job;
 
     fn attach(&self, seat: usize) -> usize {
         seat
@@ -130,6 +131,14 @@ impl Source for ModelSource {
 
     fn has_own(&self, &seat: &usize) -> bool {
         self.tray(seat).len() > 0
+    }
+
+    fn is_alone(&self, &seat: &usize) -> bool {
+        self.tray(seat).len() == 1
+    }
+
+    fn has_crowds(&self) -> bool {
+        [&self.common].into_iter().any(|tray| tray.len() > 0) || self.own.iter().any(|tray| tray.len() > 1)
     }
 
     fn has_jobs(&self) -> bool {

@@ -1,9 +1,9 @@
 //! One worker: the loop, and what it does when it runs out of jobs.
 
-use super::{Crew, turn::Turn};
+use super::{Crew, nap::Nap, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload},
-    job::Job,
+    job::{Job, Run},
     local::{Attendant, Post},
     meter::Meter,
     options::{Idle, WorkerHook},
@@ -51,22 +51,28 @@ where
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
             loop {
-                while let Some(mut job) = self.next() {
-                    self.run(&mut job);
-                }
-                match self.look_for_job() {
-                    Some(mut job) => self.run(&mut job),
-                    None => break,
+                if self.turn.is_outside()
+                    && let Some(job) = self.pop_outside()
+                {
+                    self.run(job);
+                } else if let Some(job) = self.crew.source.pop(&self.local) {
+                    self.run(job);
+                } else if let Some(job) = self.look_for_job() {
+                    self.run(job);
+                } else {
+                    break;
                 }
             }
         });
     }
 
-    /// Runs what is there and leaves, without sleeping: the pool is over.
+    /// Runs what is there and leaves, without sleeping: the pool is over. Without hooks: they are called for the workers that
+    /// the user knows of.
     pub(super) fn work_late(self) {
-        self.on_duty(|| {
-            while let Some(mut job) = self.search() {
-                self.run(&mut job);
+        self.at_post(|| {
+            self.crew.life.become_active();
+            while let Some(job) = self.search() {
+                self.run(job);
             }
             self.crew.life.become_idle();
         });
@@ -74,34 +80,30 @@ where
 
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
+        self.at_post(|| {
+            self.call_hook(self.crew.options.on_start.as_ref());
+            self.crew.life.become_active();
+            work();
+            self.leaving.set(true);
+            self.call_hook(self.crew.options.on_stop.as_ref());
+        });
+    }
+
+    /// Whatever runs in `duty` is part of a job of this worker.
+    fn at_post(&self, duty: impl FnOnce()) {
         let post = Post::new(self.crew.id(), self);
         let _standing = post.enter();
-        self.call_hook(self.crew.options.on_start.as_ref());
-        self.crew.life.become_active();
-        work();
-        self.leaving.set(true);
-        self.call_hook(self.crew.options.on_stop.as_ref());
+        duty();
     }
 
     /// Whether jobs from inside are refused.
-    #[inline]
+    #[inline(always)]
     pub(super) fn refuses(&self) -> bool {
         self.leaving.get() || self.crew.life.is_discarding()
     }
 
-    /// The next job of this worker's own, or one from outside if it is their turn.
     #[inline]
-    fn next(&self) -> Option<Job> {
-        if self.turn.is_outside()
-            && let Some(job) = self.pop_outside()
-        {
-            return Some(job);
-        }
-        self.crew.source.pop(&self.local)
-    }
-
-    #[inline]
-    fn run(&self, job: &mut Job) {
+    fn run(&self, mut job: impl Run) {
         self.meter().job_begun();
         if let Err(payload) = contain(|| job.run()) {
             self.report(&*payload);
@@ -111,10 +113,11 @@ where
     }
 
     /// Takes a job from a job that runs on this worker.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&self, job: Job) {
-        self.crew.source.push(&self.local, job);
-        self.crew.announce(1, Origin::Inside);
+        let Crew { source, .. } = &*self.crew;
+        source.push(&self.local, job);
+        self.crew.announce(1, if source.is_alone(&self.local) { Origin::Alone } else { Origin::Inside });
     }
 
     /// Takes a job without telling anybody; the caller will announce it.
@@ -140,8 +143,9 @@ where
         if alone && let Some(job) = self.search_for_a_while() {
             return Some(self.found(job));
         }
+        let mut nap = Nap::default();
         loop {
-            self.rest();
+            self.rest(nap);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen here.
             fence(SeqCst);
@@ -153,6 +157,7 @@ where
                 self.crew.life.become_idle();
                 return None;
             }
+            nap = nap.next(self.crew.reading().ended);
         }
     }
 
@@ -197,7 +202,7 @@ where
             return;
         }
         // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and with
-        // the write of the phase in `Handle::shutdown_now`: either that sees the jobs or we see that they are to go.
+        // the one in `Crew::discard_backlog`: either that sees the jobs or we see that they are to go.
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
@@ -207,24 +212,29 @@ where
     }
 
     /// Idles until there may be a job, or the pool is over. The worker is not active meanwhile.
-    fn rest(&self) {
+    fn rest(&self, nap: Nap) {
         self.crew.life.become_idle();
         match self.crew.idle {
-            Idle::Park { .. } => self.sleep(),
+            Idle::Park { .. } => self.sleep(nap),
             Idle::Spin => self.hover(),
         }
         self.crew.life.become_active();
     }
 
-    fn sleep(&self) {
+    fn sleep(&self, nap: Nap) {
         let Crew { parker, source, .. } = &*self.crew;
-        parker.prepare_park(self.seat);
+        let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
         // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
         fence(SeqCst);
         loop {
-            if source.has_jobs() || self.crew.is_over() {
+            let has_jobs = if nap.is_some() { source.has_crowds() } else { source.has_jobs() };
+            if has_jobs || self.crew.is_over() {
                 parker.abort_park(self.seat);
+                break;
+            }
+            if let Some(duration) = nap {
+                parker.nap(self.seat, duration);
                 break;
             }
             match parker.park(self.seat) {

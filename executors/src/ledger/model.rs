@@ -83,7 +83,7 @@ fn who_closes_and_waits_has_seen_every_job_that_is_accepted() {
                 let (ledger, pool) = &*shared;
                 ledger.accept_outside();
                 if pool.closed.load(SeqCst) {
-                    ledger.retract_outside();
+                    ledger.strike();
                     return false;
                 }
                 pool.run(0);

@@ -1,6 +1,6 @@
 //! Who sleeps, in which order they are called, and when a call is due. The protocol is in the README beside this file.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, executors_loom))]
 mod model;
 
 use super::{
@@ -17,7 +17,7 @@ use crate::sync::{
     thread::{self, Thread},
 };
 use crossbeam_utils::CachePadded;
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// The workers of one pool, as far as sleeping goes.
 pub(super) struct IdleSet {
@@ -39,6 +39,8 @@ struct Register {
     beds: Vec<Option<Arc<Bed>>>,
     /// Sleepers in the order in which they fell asleep. The last is called first: its caches are the warmest.
     asleep: Vec<usize>,
+    /// The sleeper that naps.
+    napper: Option<usize>,
 }
 
 /// Where one worker sleeps.
@@ -76,6 +78,7 @@ impl IdleSet {
         if register.beds.len() <= worker {
             register.beds.resize_with(worker + 1, || None);
         }
+        self.end_nap(register, worker);
         if register.remove(worker) {
             self.word.sleep_cancelled();
         }
@@ -91,20 +94,51 @@ impl IdleSet {
     }
 
     pub(super) fn prepare_park(&self, worker: usize) {
+        self.announce(worker, |_register| false);
+    }
+
+    /// Returns whether it is to be a nap: one napper is enough.
+    pub(super) fn prepare_nap(&self, worker: usize) -> bool {
+        self.announce(worker, |register| {
+            let nap = register.napper.is_none();
+            if nap {
+                register.napper = Some(worker);
+            }
+            nap
+        })
+    }
+
+    fn announce(&self, worker: usize, is_nap: impl FnOnce(&mut Register) -> bool) -> bool {
         let mut register = self.register();
         if !register.belongs_to_caller(worker) {
             self.move_in(&mut register, worker);
         }
         // Relaxed: this thread's own, or read by a caller that takes the lock after us. A second announcement changes nothing.
-        if register.bed(worker).state.load(Relaxed) == AWAKE {
-            register.bed(worker).state.store(ASLEEP, Relaxed);
-            register.asleep.push(worker);
+        if register.bed(worker).state.load(Relaxed) != AWAKE {
+            return register.napper == Some(worker);
+        }
+        register.bed(worker).state.store(ASLEEP, Relaxed);
+        register.asleep.push(worker);
+        let is_nap = is_nap(&mut register);
+        if is_nap {
+            self.word.fall_into_nap();
+        } else {
             self.word.fall_asleep();
+        }
+        is_nap
+    }
+
+    /// The worker no longer naps, if it did. To be called before it looks for work: who has seen the nap relies on that.
+    fn end_nap(&self, register: &mut Register, worker: usize) {
+        if register.napper == Some(worker) {
+            register.napper = None;
+            self.word.nap_ended();
         }
     }
 
     pub(super) fn abort_park(&self, worker: usize) {
         let mut register = self.register();
+        self.end_nap(&mut register, worker);
         if register.remove(worker) {
             register.bed(worker).state.store(AWAKE, Relaxed);
             self.word.sleep_cancelled();
@@ -129,6 +163,15 @@ impl IdleSet {
                 _ => return ParkResult::Abort, // there was no announcement
             }
         }
+    }
+
+    pub(super) fn nap(&self, worker: usize, duration: Duration) {
+        let bed = Arc::clone(self.register().bed(worker));
+        if bed.state.load(Relaxed) == ASLEEP {
+            thread::doze(duration);
+        }
+        // Called or not, early or late: the worker is awake now, and will look for work.
+        self.abort_park(worker);
     }
 
     pub(super) fn all_awake(&self) -> bool {
@@ -174,16 +217,20 @@ impl IdleSet {
 
     /// Whether a job that has just become visible needs somebody who is asleep now.
     ///
-    /// It does if nobody seeks. A job from outside also calls a second worker, and a third, as long as all workers that
+    /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is enough that a
+    /// sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from outside also calls a second worker, and a third, as long as all workers that
     /// are awake are still on their way: then this is a burst after quiet, and the submitter, who will soon give up its
     /// own core, is better placed to call them than the first worker would be. More than there are cores would only
     /// get into each other's way.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
+        if origin == Origin::Alone && census.napping() {
+            return false;
+        }
         if !census.somebody_seeks() {
             return true;
         }
-        if origin == Origin::Inside {
+        if origin != Origin::Outside {
             return false;
         }
         let awake = self.members.load(Relaxed).saturating_sub(census.sleeping());

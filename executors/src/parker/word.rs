@@ -1,8 +1,9 @@
-//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work.
+//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work, and whether a
+//! sleeper naps.
 
 use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Three counts of 20 bits each, so that one load shows all of them at one moment.
+/// Three counts of 20 bits each and a flag, so that one load shows all of them at one moment.
 ///
 /// A million threads fit into each; the operating system refuses long before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,7 @@ pub(super) struct Census(u64);
 const SLEEPING: u64 = 1;
 const CALLED: u64 = 1 << 20;
 const LOOKING: u64 = 1 << 40;
+const NAPPING: u64 = 1 << 60;
 const COUNT: u64 = (1 << 20) - 1;
 
 impl Census {
@@ -29,6 +31,11 @@ impl Census {
         ((self.0 / LOOKING) & COUNT) as usize
     }
 
+    /// Whether a sleeper will look for work by itself before long.
+    pub(super) fn napping(self) -> bool {
+        self.0 & NAPPING != 0
+    }
+
     /// Whether somebody will look for work, without being called once more.
     pub(super) fn somebody_seeks(self) -> bool {
         self.called() + self.looking() > 0
@@ -41,6 +48,7 @@ impl std::fmt::Debug for Census {
             .field("sleeping", &self.sleeping())
             .field("called", &self.called())
             .field("looking", &self.looking())
+            .field("napping", &self.napping())
             .finish()
     }
 }
@@ -61,6 +69,16 @@ impl IdleWord {
 
     pub(super) fn fall_asleep(&self) {
         self.0.fetch_add(SLEEPING, SeqCst);
+    }
+
+    /// A worker falls asleep for a nap, as the only one.
+    pub(super) fn fall_into_nap(&self) {
+        self.0.fetch_add(SLEEPING + NAPPING, SeqCst);
+    }
+
+    /// The nap is over; the worker may still count as sleeping or called.
+    pub(super) fn nap_ended(&self) {
+        self.0.fetch_sub(NAPPING, SeqCst);
     }
 
     pub(super) fn sleep_cancelled(&self) {

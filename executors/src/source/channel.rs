@@ -22,6 +22,7 @@ impl ChannelSource {
 
 impl Source for ChannelSource {
     type Local = ();
+    type Own<'a> = Job;
 
     fn attach(&self, _seat: usize) {}
 
@@ -56,6 +57,14 @@ impl Source for ChannelSource {
 
     fn has_own(&self, (): &()) -> bool {
         false
+    }
+
+    fn is_alone(&self, (): &()) -> bool {
+        false
+    }
+
+    fn has_crowds(&self) -> bool {
+        self.has_jobs()
     }
 
     fn has_jobs(&self) -> bool {

@@ -1,0 +1,51 @@
+//! The pool of the crate `forte`.
+
+use super::Pool;
+use forte::{ThreadPool, Worker};
+
+/// Called by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
+/// `ThreadPool::spawn` from outside.
+///
+/// It loses wake-ups: whoever gives a job from outside looks for sleepers by relaxed loads, with no fence between them and
+/// the push, so that each side can miss the other. About one run in a thousand stalls for that, and is reported as stalled.
+///
+/// It must not be older than 1.0.0-beta: before, a thread that gave it a job ran that job itself.
+///
+/// Shutting down joins the threads. There is no way of waiting for jobs. What remains is the pool itself: it is made to live
+/// as long as the program.
+#[derive(Clone)]
+pub(in crate::registry) struct Forte(&'static ThreadPool);
+
+impl Forte {
+    /// A pool has so many seats, and workers take one each.
+    pub(in crate::registry) const MAX_THREADS: usize = 32;
+
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+        let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPool::new()));
+        match pool.resize_to(threads) {
+            started if started == threads => Ok(Forte(pool)),
+            started => {
+                pool.depopulate();
+                Err(format!("only {started} of {threads} threads were started"))
+            }
+        }
+    }
+}
+
+impl Pool for Forte {
+    fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let job = move |_: &Worker| job();
+        self.0.get_worker(|worker| match worker {
+            Some(worker) => worker.spawn(job),
+            None => self.0.spawn(job),
+        });
+    }
+
+    fn finish(&self) -> Result<(), String> {
+        self.0.depopulate();
+        Ok(())
+    }
+}

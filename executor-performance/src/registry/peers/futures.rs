@@ -1,0 +1,41 @@
+//! The thread pool of the crate `futures`.
+
+use super::{Pool, departures::Departures, needs_last_handle};
+use futures::executor::ThreadPool;
+
+/// Called by `ThreadPool::spawn_ok`. A job is a task that is never pending.
+///
+/// Shutting down waits for all jobs: each keeps a handle to the pool.
+#[derive(Clone)]
+pub(in crate::registry) struct Futures {
+    pool: ThreadPool,
+    threads: usize,
+    departures: Departures,
+}
+
+impl Futures {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+        let departures = Departures::default();
+        let leaving = departures.clone();
+        let pool = ThreadPool::builder().pool_size(threads).before_stop(move |_| leaving.count_one()).create();
+        Ok(Futures { pool: pool.map_err(|error| error.to_string())?, threads, departures })
+    }
+}
+
+impl Pool for Futures {
+    fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.pool.spawn_ok(async move { job() });
+    }
+
+    fn finish(&self) -> Result<(), String> {
+        needs_last_handle()
+    }
+
+    fn end(self) -> Result<(), String> {
+        drop(self.pool);
+        self.departures.wait_for(self.threads)
+    }
+}

@@ -1,0 +1,49 @@
+//! The pool of `rayon`, newest job first.
+
+use super::{Pool, departures::Departures, needs_last_handle};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
+
+/// Called by `ThreadPool::spawn`. In a worker that puts the job where `rayon::spawn` puts it, which counts one more
+/// reference to find the pool.
+///
+/// Shutting down waits for all jobs, which rayon counts.
+#[derive(Clone)]
+pub(in crate::registry) struct Rayon {
+    pool: Arc<ThreadPool>,
+    departures: Departures,
+}
+
+impl Rayon {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+        let departures = Departures::default();
+        let leaving = departures.clone();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).exit_handler(move |_| leaving.count_one()).build();
+        let pool = Arc::new(pool.map_err(|error| error.to_string())?);
+        Ok(Rayon { pool, departures })
+    }
+
+    /// The pool itself, for those who call another method of it.
+    pub(super) fn pool(&self) -> &ThreadPool {
+        &self.pool
+    }
+}
+
+impl Pool for Rayon {
+    fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.pool.spawn(job);
+    }
+
+    fn finish(&self) -> Result<(), String> {
+        needs_last_handle()
+    }
+
+    fn end(self) -> Result<(), String> {
+        let threads = self.pool.current_num_threads();
+        drop(self.pool);
+        self.departures.wait_for(threads)
+    }
+}

@@ -1,0 +1,30 @@
+//! The pool of `rayon`, oldest job first.
+
+use super::{Pool, rayon::Rayon};
+
+/// Called by `ThreadPool::spawn_fifo`; all else is [`Rayon`]'s.
+#[derive(Clone)]
+pub(in crate::registry) struct RayonFifo(Rayon);
+
+impl RayonFifo {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+        Rayon::new(threads).map(RayonFifo)
+    }
+}
+
+impl Pool for RayonFifo {
+    fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.0.pool().spawn_fifo(job);
+    }
+
+    fn finish(&self) -> Result<(), String> {
+        self.0.finish()
+    }
+
+    fn end(self) -> Result<(), String> {
+        self.0.end()
+    }
+}

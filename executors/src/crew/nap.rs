@@ -1,0 +1,57 @@
+//! Short sleeps of a worker that was woken for nothing.
+//!
+//! A chain, each of whose jobs gives one other to the pool, has work for one worker; but each step is a job that an idle worker
+//! might take, and must take if the first one blocks. Whoever is woken for such a job mostly comes too late. It then naps for a
+//! while, in which nobody is woken for jobs of this kind, and looks again. As long as jobs go on ending, the naps become
+//! longer; when none does, the worker goes to sleep.
+
+use crate::parker::Parker;
+use std::time::Duration;
+
+const SHORTEST: Duration = Duration::from_micros(50);
+
+/// So long may a job wait at a worker that blocks, while another naps.
+const LONGEST: Duration = Duration::from_micros(500);
+
+/// How long to nap next, if at all.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Nap {
+    duration: Option<Duration>,
+    /// How many jobs of the pool had ended before.
+    ended: u64,
+}
+
+impl Nap {
+    /// After a rest for nothing, when so many jobs of the pool have `ended`.
+    pub(super) fn next(self, ended: u64) -> Nap {
+        let longer = self.duration.map_or(SHORTEST, |duration| (duration * 2).min(LONGEST));
+        Nap { duration: (ended != self.ended).then_some(longer), ended }
+    }
+
+    /// Announces a nap or a sleep. Returns how long the nap is to be.
+    pub(super) fn announce(self, parker: &impl Parker, seat: usize) -> Option<Duration> {
+        if self.duration.is_none() {
+            parker.prepare_park(seat);
+        }
+        self.duration.filter(|_| parker.prepare_nap(seat))
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn naps_become_longer_while_jobs_end() {
+        let mut nap = Nap::default();
+        assert_eq!(nap.duration, None);
+        let mut durations = Vec::new();
+        for ended in 1..=5 {
+            nap = nap.next(ended);
+            durations.push(nap.duration.map(|duration| duration.as_micros()));
+        }
+        assert_eq!(durations, [50, 100, 200, 400, 500].map(Some));
+        assert_eq!(nap.next(5).duration, None);
+        assert_eq!(nap.next(5).next(6).duration, Some(SHORTEST));
+    }
+}

@@ -1,0 +1,114 @@
+//! Models of the lanes. The blocks of a model have room for two or three jobs, so that they are linked and recycled.
+
+use super::{Busy, Lanes};
+use crate::{
+    job::{Job, Run},
+    sync::{Arc, check, thread},
+};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// How often each job was run. (Not loom's counters: they are no part of what is modelled.)
+type Runs = std::sync::Arc<[AtomicUsize]>;
+
+fn runs(jobs: usize) -> Runs {
+    (0..jobs).map(|_| AtomicUsize::new(0)).collect()
+}
+
+/// A job that counts its run. Odd ones are larger.
+fn job(number: usize, runs: &Runs) -> Job {
+    let runs = Runs::clone(runs);
+    let count = |runs: &Runs, number: usize| {
+        runs[number].fetch_add(1, Relaxed);
+    };
+    if number.is_multiple_of(2) {
+        Job::new(move || count(&runs, number))
+    } else {
+        let numbers = [number; 3];
+        Job::new(move || count(&runs, numbers[2]))
+    }
+}
+
+fn push(lanes: &Lanes, jobs: std::ops::Range<usize>, runs: &Runs) {
+    jobs.for_each(|number| lanes.push(job(number, runs)));
+}
+
+/// Takes up to two jobs and runs them. Returns how many.
+fn take(lanes: &Lanes) -> Result<usize, Busy> {
+    let mut taken = 0;
+    let lane = lanes.take(0, 2, |mut job| {
+        job.run();
+        taken += 1;
+    })?;
+    assert_eq!(lane.is_some(), taken > 0);
+    Ok(taken)
+}
+
+fn assert_each_ran_once(runs: &Runs) {
+    assert!(runs.iter().all(|run| run.load(Relaxed) == 1), "{runs:?}");
+}
+
+/// Producers put in, the model's own thread takes out what it sees, and at the end the rest.
+fn producers_and_a_consumer(producers: usize, each: usize, lanes: usize, preemptions: usize) {
+    check(preemptions, move || {
+        let (lanes, runs) = (Arc::new(Lanes::new(lanes)), runs(producers * each));
+        let threads: Vec<_> = (0..producers)
+            .map(|producer| {
+                let (lanes, runs) = (Arc::clone(&lanes), Runs::clone(&runs));
+                thread::spawn(move || push(&lanes, producer * each..(producer + 1) * each, &runs))
+            })
+            .collect();
+        for _ in 0..2 {
+            let _ = take(&lanes);
+        }
+        threads.into_iter().for_each(|producer| producer.join().unwrap());
+        while take(&lanes) != Ok(0) {}
+        assert!(lanes.is_empty());
+        assert_each_ran_once(&runs);
+    });
+}
+
+#[test]
+fn a_producer_and_a_consumer() {
+    producers_and_a_consumer(1, 7, 1, 3);
+}
+
+#[test]
+fn two_producers_and_a_consumer_at_one_lane() {
+    producers_and_a_consumer(2, 2, 1, 2);
+}
+
+#[test]
+fn two_producers_and_a_consumer_at_two_lanes() {
+    producers_and_a_consumer(2, 3, 2, 2);
+}
+
+/// Consumers that find nothing have looked everywhere.
+#[test]
+fn two_consumers() {
+    check(2, || {
+        let (lanes, runs) = (Arc::new(Lanes::new(1)), runs(3));
+        push(&lanes, 0..3, &runs);
+        let consumer = {
+            let lanes = Arc::clone(&lanes);
+            thread::spawn(move || take(&lanes).unwrap_or(0))
+        };
+        let mut taken = take(&lanes).unwrap_or(0);
+        taken += consumer.join().unwrap();
+        taken += take(&lanes).unwrap();
+        assert_eq!(taken, 3);
+        assert_each_ran_once(&runs);
+    });
+}
+
+/// Jobs that nobody takes are dropped with the lanes, wherever they are.
+#[test]
+fn the_rest_is_dropped() {
+    check(1, || {
+        let runs = runs(5);
+        let lanes = Lanes::new(2);
+        push(&lanes, 0..5, &runs);
+        assert_eq!(take(&lanes), Ok(2));
+        drop(lanes);
+        assert_eq!(std::sync::Arc::strong_count(&runs), 1);
+    });
+}
