@@ -1,8 +1,8 @@
 //! A thread pool whose workers have queues of their own and steal from each other.
 //!
-//! Jobs from outside go to a common queue. A job that is given to the pool by one of its own jobs goes to the queue of the
-//! worker that runs it, which costs less than half of that; if other workers have nothing to do, they steal it. Built
-//! on [crossbeam-deque](https://crates.io/crates/crossbeam-deque).
+//! Jobs from outside go to a common queue, which has several lanes so that submitters keep out of each other's way. A job that
+//! is given to the pool by one of its own jobs goes to the queue of the worker that runs it; if other workers have
+//! nothing to do, they steal it.
 //!
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever, it
 //! looks for them now and then all the same; when, is the [`Fairness`] of the pool:

@@ -100,7 +100,7 @@ pub trait Parker: Sync + Send + Clone {
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
     fn unpark_all(&self);
 
-    /// [`prepare_park`](Self::prepare_park) for a worker that was woken for nothing. If this returns `true`, the caller will
+    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, for nothing. If this returns `true`, the caller will
     /// [`nap`](Self::nap) instead of parking, and until it has, the parker need not wake anybody for jobs of
     /// [`Origin::Alone`].
     fn prepare_nap(&self, thread_id: usize) -> bool {

@@ -1,4 +1,5 @@
-//! Queues of jobs: one of each worker's own, and one for jobs from everywhere. Their protocols are at their heads.
+//! Queues of jobs: one of each worker's own, and one for jobs from everywhere. How they are used together, and what their models
+//! tell, is in `queue/README.md`.
 
 pub(crate) mod lanes;
 pub(crate) mod ring;

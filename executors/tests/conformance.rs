@@ -206,6 +206,7 @@ macro_rules! every_pool {
                     waiting_does_not_move_a_job_to_another_pool;
                 panics:
                     a_panicking_handler_is_survived
+                    a_panicking_logger_changes_nothing
                     captures_that_panic_when_dropped_are_survived
                     each_panic_is_reported_once
                     nothing_leaks_after_panics

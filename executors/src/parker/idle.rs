@@ -10,7 +10,7 @@ use super::{
 use crate::sync::{
     Arc, Mutex, MutexGuard,
     atomic::{
-        AtomicU8, AtomicU64, AtomicUsize,
+        AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
     },
     cores,
@@ -49,6 +49,8 @@ struct Bed {
     /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, but for the step from called to awake,
     /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
     state: AtomicU8,
+    /// Whether the last call was for a job that was alone at its worker. Under the register's lock.
+    called_for_lone_job: AtomicBool,
 }
 
 /// The worker neither sleeps nor is about to.
@@ -82,7 +84,8 @@ impl IdleSet {
         if register.remove(worker) {
             self.word.sleep_cancelled();
         }
-        let bed = Bed { thread: thread::current(), state: AtomicU8::new(AWAKE) };
+        let bed =
+            Bed { thread: thread::current(), state: AtomicU8::new(AWAKE), called_for_lone_job: AtomicBool::new(false) };
         match register.beds[worker].replace(Arc::new(bed)) {
             // Acquire as in `abort_park`; the former thread cannot answer its call any more.
             Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
@@ -97,10 +100,10 @@ impl IdleSet {
         self.announce(worker, |_register| false);
     }
 
-    /// Returns whether it is to be a nap: one napper is enough.
+    /// Returns whether it is to be a nap: if the worker was last called for a lone job, and nobody naps already.
     pub(super) fn prepare_nap(&self, worker: usize) -> bool {
         self.announce(worker, |register| {
-            let nap = register.napper.is_none();
+            let nap = register.napper.is_none() && register.bed(worker).called_for_lone_job.load(Relaxed);
             if nap {
                 register.napper = Some(worker);
             }
@@ -195,7 +198,7 @@ impl IdleSet {
     pub(super) fn unpark_all(&self) {
         let sleepers: Vec<_> = {
             let mut register = self.register();
-            std::iter::from_fn(|| self.call_last(&mut register)).collect()
+            std::iter::from_fn(|| self.call_last(&mut register, None)).collect()
         };
         sleepers.iter().for_each(|bed| bed.thread.unpark());
     }
@@ -245,7 +248,7 @@ impl IdleSet {
             if origin.is_some_and(|origin| !self.call_is_due(self.word.read(), origin)) {
                 return;
             }
-            self.call_last(&mut register)
+            self.call_last(&mut register, origin)
         };
         if let Some(bed) = called {
             // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the call
@@ -255,9 +258,10 @@ impl IdleSet {
     }
 
     /// Takes the last sleeper off the list and counts it as called; the caller of this has to unpark it.
-    fn call_last(&self, register: &mut Register) -> Option<Arc<Bed>> {
+    fn call_last(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
         let worker = register.asleep.pop()?;
         let bed = Arc::clone(register.bed(worker));
+        bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
         self.word.call();
         self.calls.fetch_add(1, Relaxed);
         // Release pairs with the Acquire in `park` and `abort_park`.

@@ -5,7 +5,8 @@ use super::{
     tools::{Counter, Life, Witness, ask_all, names_of, occupy, panic_on_all, panic_quietly},
 };
 use crate::support::{
-    log_book,
+    child::Child,
+    log_book, threads,
     watchdog::{until, within},
 };
 use executors::{Executor, Pool};
@@ -248,5 +249,37 @@ pub(crate) fn the_next_job_does_not_see_a_panic(subject: &impl Crew) {
             pool.execute(|| panic_quietly("expected"));
             assert_eq!(ask_all(pool, 1, thread::panicking), [false]);
         }
+    });
+}
+
+/// What a logger throws is dropped, wherever the pool says something.
+pub(crate) fn a_panicking_logger_changes_nothing(subject: &impl Crew) {
+    struct Panicking;
+
+    impl log::Log for Panicking {
+        fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, _record: &log::Record<'_>) {
+            panic!("by the logger");
+        }
+
+        fn flush(&self) {}
+    }
+
+    Child::default().run(|| {
+        log::set_logger(&Panicking).expect("nobody else logs in this process");
+        log::set_max_level(log::LevelFilter::Trace);
+        let before = threads::count();
+        let (pool, dropped) = (subject.pool(2), subject.pool(2));
+        pool.execute(|| panic!("by the job"));
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 1);
+        pool.shutdown_borrowed().expect("nothing blocks");
+        pool.execute(|| ());
+        pool.shutdown_async();
+        drop((pool, dropped));
+        until("the threads are gone", || threads::count() == before);
     });
 }
