@@ -14,6 +14,7 @@ use crate::{
         check, thread,
     },
 };
+use std::time::Duration;
 
 /// A pool whose jobs are all alike.
 struct Toy {
@@ -72,8 +73,9 @@ impl Toy {
     /// As `Worker::look_for_job`. False means that the pool is closed.
     fn look_for_job(&self, worker: usize) -> bool {
         self.idle.start_looking();
+        let mut nap = false;
         loop {
-            self.sleep(worker);
+            self.sleep(worker, nap);
             let over = self.closed.load(Relaxed);
             fence(SeqCst);
             if self.search() {
@@ -84,6 +86,7 @@ impl Toy {
                 self.idle.stop_looking();
                 return false;
             }
+            nap = !nap;
         }
     }
 
@@ -98,12 +101,18 @@ impl Toy {
     }
 
     /// As `Worker::sleep`.
-    fn sleep(&self, worker: usize) {
-        self.idle.prepare_park(worker);
+    fn sleep(&self, worker: usize, nap: bool) {
+        if !nap {
+            self.idle.prepare_park(worker);
+        }
+        let nap = nap && self.idle.prepare_nap(worker);
         self.idle.stop_looking();
         fence(SeqCst);
-        if self.has_jobs() || self.closed.load(Relaxed) {
+        // Who naps leaves jobs that are alone for later, and there are no others then.
+        if !nap && self.has_jobs() || self.closed.load(Relaxed) {
             self.idle.abort_park(worker);
+        } else if nap {
+            self.idle.nap(worker, Duration::ZERO);
         } else {
             assert!(matches!(self.idle.park(worker), ParkResult::Woken));
         }
@@ -122,7 +131,7 @@ impl Toy {
 impl IdleSet {
     fn assert_everybody_awake(&self) {
         let census = self.word.read();
-        assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 0, 0));
+        assert_eq!((census.sleeping(), census.called(), census.looking(), census.napping()), (0, 0, 0, false));
         assert!(self.register().asleep.is_empty());
     }
 }
@@ -144,6 +153,19 @@ fn jobs_from_outside_are_taken() {
 #[test]
 fn jobs_from_inside_are_taken() {
     jobs_of_one_submitter_are_taken(Origin::Inside);
+}
+
+/// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be overlooked.
+#[test]
+fn a_lone_job_is_taken_after_a_nap() {
+    check(3, || {
+        Toy::run(1, 1, |toy| {
+            toy.submit(Origin::Alone);
+            if toy.search() {
+                toy.submit(Origin::Alone);
+            }
+        });
+    });
 }
 
 #[test]
