@@ -24,17 +24,20 @@ is spent.";
 const EXAMPLES: &str = "\
 Examples:
   Most jobs come from outside, as in a server under load:
-    executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput --pre 10000 --post 10000
+    executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput \\
+      --pre 10000 --post 10000
   Most jobs come from inside, as with message passing or fork and join:
-    executor-performance -t 4 -p 2 -m 1000 -a 50000 throughput --pre 10000 --post 10000
+    executor-performance -t 4 -p 2 -m 1000 -a 50000 throughput \\
+      --pre 10000 --post 10000
   Small, medium and large bursts every 100 ms:
     executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
   Two executors only, rows appended to a spreadsheet:
-    executor-performance -t 4 -e channel,workstealing -o results.csv throughput
+    executor-performance -t 4 -e channel,workstealing -o out.csv throughput
 
-Exit codes: 0 all was measured, 1 an executor failed or results could not be written, 2 wrong usage.";
+Exit codes: 0 all was measured, 1 an executor failed or results could not be
+written, 2 wrong usage.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]
@@ -82,19 +85,27 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Options {
     /// Worker threads of each executor
-    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = number_of_threads)]
+    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = number_of_threads)]
     pub threads: usize,
 
     /// Producers: threads that give jobs to the executor from outside
-    #[arg(short, long, global = true, value_name = "N", default_value = "1", value_parser = number_of_threads)]
+    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = number_of_threads)]
     pub producers: usize,
 
     /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
-    #[arg(short, long, global = true, value_name = "N", value_parser = at_least_one::<u64>)]
+    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub messages: Option<u64>,
 
     /// Jobs that follow each of these, one after the other, given from inside
-    #[arg(short = 'a', long, visible_alias = "amplification", global = true, value_name = "N", default_value_t = 1)]
+    #[arg(
+        short = 'a',
+        long,
+        visible_alias = "amplification",
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 1
+    )]
     pub message_amplification: u64,
 
     /// Executors to measure, by name; `all` for all. May be repeated [default: those marked in `list`]
@@ -126,27 +137,27 @@ pub struct Options {
 #[derive(Debug, Args)]
 pub struct SamplingOptions {
     /// Begin no further round after this time, once there are enough samples
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, default_value = "60", value_parser = seconds)]
     pub budget: Duration,
 
     /// Stop when the relative standard error of each executor is this small [default: 2, latency: 5]
-    #[arg(long, global = true, value_name = "PERCENT", value_parser = positive)]
+    #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
     /// Rounds to throw away at the beginning
-    #[arg(long, global = true, value_name = "ROUNDS", default_value_t = 1)]
+    #[arg(long, global = true, value_name = "ROUNDS", allow_negative_numbers = true, default_value_t = 1)]
     pub warm_up: usize,
 
     /// Samples of each executor to take whatever the budget
-    #[arg(long, global = true, value_name = "N", default_value = "5", value_parser = at_least_one::<usize>)]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "5", value_parser = at_least_one::<usize>)]
     pub min_samples: usize,
 
     /// Samples of each executor never to exceed
-    #[arg(long, global = true, value_name = "N", default_value = "1000", value_parser = at_least_one::<usize>)]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1000", value_parser = at_least_one::<usize>)]
     pub max_samples: usize,
 
     /// Give an executor up when jobs are missing and none has ended for this time
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, default_value = "10", value_parser = seconds)]
     pub patience: Duration,
 }
 
@@ -155,11 +166,11 @@ pub struct SamplingOptions {
 #[command(next_help_heading = "Throughput")]
 pub struct ThroughputOptions {
     /// Units of work, two clock cycles each, that each job does before passing on
-    #[arg(long, visible_alias = "pre-work", value_name = "N", default_value_t = 0)]
+    #[arg(long, visible_alias = "pre-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub pre: u64,
 
     /// Units of work, two clock cycles each, that each job does after passing on
-    #[arg(long, visible_alias = "post-work", value_name = "N", default_value_t = 0)]
+    #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub post: u64,
 
     /// Run the whole load in every sample, however long that takes
@@ -172,7 +183,7 @@ pub struct ThroughputOptions {
 #[command(next_help_heading = "Latency")]
 pub struct LatencyOptions {
     /// Idle time before each burst
-    #[arg(short, long, value_name = "MS", default_value_t = 50)]
+    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 50)]
     pub sleep_time: u64,
 }
 

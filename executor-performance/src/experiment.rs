@@ -88,9 +88,14 @@ impl Sample {
 const RELATIVE_ERROR: Metric =
     Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
 
-fn relative_error(samples: &[Sample]) -> Option<f64> {
+fn relative_error_percent(samples: &[Sample]) -> Option<f64> {
+    Some(relative_error(samples) * 100.0).filter(|error| error.is_finite())
+}
+
+/// The relative standard error of the samples, as a fraction.
+pub(crate) fn relative_error(samples: &[Sample]) -> f64 {
     let nanos: Vec<f64> = samples.iter().map(Sample::burst_nanos).collect();
-    Some(stats::relative_error(&nanos) * 100.0).filter(|error| error.is_finite())
+    stats::relative_error(&nanos)
 }
 
 fn describe(load: &Load) -> String {

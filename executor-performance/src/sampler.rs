@@ -5,9 +5,8 @@
 
 use crate::{
     clock::Clock,
-    experiment::{Sample, Subject},
+    experiment::{Sample, Subject, relative_error},
     failure::Failure,
-    stats::relative_error,
 };
 use std::time::Duration;
 
@@ -60,8 +59,7 @@ pub struct Series {
 impl Series {
     /// The relative standard error of the samples so far, as a fraction.
     pub fn relative_error(&self) -> f64 {
-        let nanos: Vec<f64> = self.samples.iter().map(Sample::burst_nanos).collect();
-        relative_error(&nanos)
+        relative_error(&self.samples)
     }
 }
 

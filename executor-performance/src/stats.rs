@@ -9,8 +9,6 @@ pub struct Summary {
     pub low: f64,
     /// Upper end of the 95 % interval of the median.
     pub high: f64,
-    /// Relative standard error of the mean, as a fraction; infinite for a single sample.
-    pub relative_error: f64,
 }
 
 impl Summary {
@@ -26,7 +24,6 @@ impl Summary {
             median: median_of_sorted(&sorted),
             low: sorted[outside],
             high: sorted[sorted.len() - 1 - outside],
-            relative_error: relative_error(samples),
         })
     }
 }
@@ -85,7 +82,7 @@ mod tests {
     fn one_sample_is_its_own_median_and_sure_of_nothing() {
         let summary = Summary::of(&[7.0]).expect("a sample");
         assert_eq!((summary.median, summary.low, summary.high), (7.0, 7.0, 7.0));
-        assert_eq!(summary.relative_error, f64::INFINITY);
+        assert_eq!(relative_error(&[7.0]), f64::INFINITY);
     }
 
     #[test]

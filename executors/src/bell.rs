@@ -32,11 +32,10 @@ impl Bell {
         }
     }
 
-    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where a change is made by a SeqCst
-    /// read-modify-write and telling whether it matters takes long.
+    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where telling whether it matters takes long.
     ///
-    /// Without a fence: either the change precedes the fence of `wait_until` in the order of all SeqCst operations, and the
-    /// listener's look sees it, or the listener was counted before this load.
+    /// A fence belongs between the change and this look, as there is one between being counted and looking in `wait_until`; who
+    /// leaves it out may miss a listener who arrives just then.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         self.listeners.load(SeqCst) > 0

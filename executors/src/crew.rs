@@ -66,6 +66,7 @@ pub(crate) struct Crew<S: Source, P> {
     idle: Idle,
     fairness: Fairness,
     exporter: Exporter,
+    /// Relaxed: whoever waits for the end of discarding is woken behind the count (`Life::jobs_dropped`).
     discarded: AtomicU64,
     /// Held by a thread that settles a late job, so that there is at most one. See [`Crew::settle_late_jobs`].
     late_shift: Mutex<()>,

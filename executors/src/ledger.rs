@@ -10,8 +10,8 @@
 //!   given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while the reader read.
 //!
 //! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of outside
-//! jobs are Relaxed, and if a job that is struck does not ring. They do not notice if the fence in `ring_if_last` is missing, as loom
-//! has one before it already.
+//! jobs are Relaxed, and if a job that is struck does not ring. They have a fence that the code does without (see
+//! [`Ledger::end`]), and so do not notice if the one in `ring_if_last` is missing.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -22,14 +22,14 @@ use crate::{
     sync::{
         atomic::{
             AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
+            Ordering::{self, Relaxed, Release, SeqCst},
             fence,
         },
         fence_of_models,
     },
 };
 use crossbeam_utils::CachePadded;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Ledger {
     /// For threads that are not workers: each keeps to one of these, so that two seldom write the same.
@@ -77,17 +77,18 @@ impl Ledger {
     /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
     #[inline]
     pub(crate) fn accept_inside(&self, worker: usize) {
-        // Relaxed, and no read-modify-write: nobody else writes here, and the end of the running job publishes it.
-        let accepted = &self.workers[worker].accepted;
-        accepted.store(accepted.load(Relaxed).wrapping_add(1), Relaxed);
+        // Relaxed: the end of the running job publishes it.
+        add_one(&self.workers[worker].accepted, Relaxed);
     }
 
     /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which nobody has begun yet;
     /// asking that is cheaper than reading all pages.
     #[inline]
     pub(crate) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
-        // SeqCst, for the bell; also the Release that the module speaks of.
-        self.workers[worker].ended.fetch_add(1, SeqCst);
+        // The Release that the module speaks of. A fence behind it would make sure that either we see who waits, or they see this
+        // end; it would take a tenth of the time of a small job. Without it they may look a moment before this end
+        // becomes visible, while we look a moment before they are: that is why they look again after a while.
+        add_one(&self.workers[worker].ended, Release);
         fence_of_models();
         if self.bell.is_awaited() {
             self.ring_if_last(more_to_come);
@@ -130,6 +131,31 @@ impl Ledger {
 
     /// Blocks until nothing is outstanding and then `met` holds, at most for `timeout`. Returns whether that was so.
     pub(crate) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
-        self.bell.wait_until(timeout, || self.outstanding() == 0 && met())
+        // A timeout beyond what the clock can tell is none.
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let patience = left.map_or(SECOND_LOOK, |left| left.min(SECOND_LOOK));
+            if self.bell.wait_until(Some(patience), || self.outstanding() == 0 && met()) {
+                return true;
+            }
+            if left.is_some_and(|left| left <= SECOND_LOOK) {
+                return false;
+            }
+        }
+    }
+}
+
+/// Who waits looks again after this time, should the bell have been missed.
+const SECOND_LOOK: Duration = Duration::from_millis(10);
+
+/// Counts on a page of one's own, where nobody else writes: no read-modify-write is needed.
+#[inline]
+fn add_one(count: &AtomicUsize, ordering: Ordering) {
+    if cfg!(executors_loom) {
+        // Loom takes the load for the only access that another thread's could race with.
+        count.fetch_add(1, ordering);
+    } else {
+        count.store(count.load(Relaxed).wrapping_add(1), ordering);
     }
 }

@@ -126,7 +126,7 @@ impl Experiment for Latency {
             quantile(0.9),
             quantile(0.99),
             Some(max),
-            super::relative_error(samples),
+            super::relative_error_percent(samples),
             ratio(samples, |burst| burst.cpu, |_, _| 1e3),
             ratio(samples, |burst| burst.idle_cpu, |_, burst| burst.idle.as_nanos() as f64 / 100.0),
             Some(micros.len() as f64),

@@ -136,7 +136,7 @@ impl Experiment for Throughput {
             summary.map(|it| it.low),
             summary.map(|it| it.high),
             ratio(samples, |burst| burst.cpu, |sample, _| sample.jobs as f64),
-            super::relative_error(samples),
+            super::relative_error_percent(samples),
         ]
     }
 }

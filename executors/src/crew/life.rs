@@ -11,6 +11,9 @@ use crossbeam_utils::CachePadded;
 use std::time::Duration;
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
+///
+/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, `active` and the fences around them come.
+/// `threads` needs no more than that its last decrement is seen by who waits for zero, which the bell's fences see to.
 #[derive(Debug)]
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.

@@ -23,10 +23,11 @@ use std::{fmt, time::Duration};
 pub(super) struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
     word: CachePadded<IdleWord>,
-    /// Workers that exist, asleep or not.
+    /// Workers that exist, asleep or not. Relaxed: it only tells how many calls are worth their while.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
+    /// For statistics. Relaxed: a number that nothing follows from.
     calls: AtomicU64,
     register: Mutex<Register>,
 }
