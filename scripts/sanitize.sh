@@ -36,10 +36,11 @@ sanitize() {
     host=$(rustc "+$TOOLCHAIN" -vV | sed -n 's/^host: //p')
     export RUSTFLAGS="-Zsanitizer=$1" CARGO_TARGET_DIR="$target/sanitize-$1"
     export EXECUTORS_STRESS_SECONDS=$SECONDS_OF_STRESS
-    # Fences: ThreadSanitizer does not know them, so code that relies on one must also be right without (for the data).
+    # ThreadSanitizer does not know fences. The library uses them to order wake-ups, never to publish data, so this is no
+    # source of false reports.
     export TSAN_OPTIONS="halt_on_error=1" ASAN_OPTIONS="detect_leaks=1"
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
-        --lib --tests -- --skip refused_threads_are_an_error
+        --lib --tests -- --skip refused_threads
 }
 
 clean_up() {
