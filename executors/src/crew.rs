@@ -17,7 +17,7 @@ pub(crate) use handle::Handle;
 use crate::{
     containment::{self, guard},
     error::{BuildError, BuildErrorKind, ShutdownReport},
-    local::PoolId,
+    local::{self, PoolId},
     meter::{Exporter, Meter, Reading},
     options::{Fairness, Idle, Options},
     parker::{Origin, Parker},
@@ -134,6 +134,7 @@ where
         self.life.thread_starts();
         let crew = Arc::clone(self);
         let spawned = builder.spawn(move || {
+            local::employ(crew.id());
             let departure = Departure(crew);
             work(Arc::clone(&departure.0), seat);
         });
@@ -249,14 +250,15 @@ where
 
     /// Waits until the threads of a crew that is over have really ended.
     fn join_threads(&self) {
+        // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
+        if local::is_employed_by(self.id()) {
+            return;
+        }
         // Locked until all have ended, so that of several callers none returns before.
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // A thread-local of a job may ask for this in its destructor, when its worker has signed off.
-            if thread.thread().id() != thread::current().id() {
-                // A worker contains all panics, so there is nothing to learn from the result.
-                let _ = thread.join();
-            }
+            // A worker contains all panics, so there is nothing to learn from the result.
+            let _ = thread.join();
         }
     }
 

@@ -58,8 +58,21 @@ thread_local! {
     /// See [`shard`].
     static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
 
+    /// See [`employ`].
+    static EMPLOYER: Cell<Option<PoolId>> = const { Cell::new(None) };
+
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
+}
+
+/// This thread was started by `pool`, and is waited for by those who wait for its end.
+pub(crate) fn employ(pool: PoolId) {
+    EMPLOYER.with(|employer| employer.set(Some(pool)));
+}
+
+/// Whether this thread was started by `pool`; also when it runs no job any more, but destructors of thread-locals.
+pub(crate) fn is_employed_by(pool: PoolId) -> bool {
+    EMPLOYER.with(Cell::get) == Some(pool)
 }
 
 /// A number for this thread, to spread threads over the shards of something.

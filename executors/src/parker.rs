@@ -51,7 +51,7 @@ pub enum ParkResult {
     Woken,
 }
 
-/// Where a job that needs a worker came from.
+/// Where a job that needs a worker came from. Treat what you do not know as [`Outside`](Origin::Outside).
 #[derive(Clone, Debug, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -66,9 +66,9 @@ pub enum Origin {
 
 /// Lets the workers of a pool sleep until there is work.
 ///
-/// The first seven methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports;
+/// The required methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports, and naps;
 /// with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not thrifty: every
-/// job wakes somebody.
+/// job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
 ///
 /// A method that panics takes the worker that called it out of the pool.
 pub trait Parker: Sync + Send + Clone {
@@ -101,8 +101,9 @@ pub trait Parker: Sync + Send + Clone {
     fn unpark_all(&self);
 
     /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, for nothing. If this returns `true`, the caller will
-    /// [`nap`](Self::nap) instead of parking, and until it has, the parker need not wake anybody for jobs of
-    /// [`Origin::Alone`].
+    /// [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and until then the parker need not wake anybody
+    /// for jobs of [`Origin::Alone`]. Both end the nap before they return, and so does [`init`](Self::init). A napper
+    /// can be woken like any sleeper.
     fn prepare_nap(&self, thread_id: usize) -> bool {
         self.prepare_park(thread_id);
         false

@@ -40,7 +40,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::VecDeque,
     fmt,
     future::Future,
@@ -187,6 +187,8 @@ struct Worker {
     index: usize,
     records: Arc<Records>,
     pool: Weak<Wrapped>,
+    /// Whether a job runs: what is given otherwise comes from the destructor of a thread-local, when the thread ends.
+    at_work: Cell<bool>,
     /// Jobs that this worker's jobs gave to the pool when its last handle was gone and its queue closed.
     orphans: RefCell<VecDeque<Job>>,
 }
@@ -217,6 +219,7 @@ impl Wrapped {
                 index,
                 records: Arc::clone(&wrapped.records),
                 pool: Arc::downgrade(&wrapped),
+                at_work: Cell::new(false),
                 orphans: RefCell::default(),
             };
             wrapped.pool.execute(move || {
@@ -229,7 +232,8 @@ impl Wrapped {
         wrapped
     }
 
-    /// Gives `closure` to the pool if it is open, or gives it back. A closed pool is asked whether it is open to this one.
+    /// Gives `closure` to the pool if it is open, or gives it back. A closed pool is asked whether it counts this one
+    /// nevertheless.
     #[inline]
     fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(&Records) -> bool) -> Result<(), F>
     where
@@ -243,9 +247,11 @@ impl Wrapped {
                 // Before the look at `closed`: who closes the pool and then sees nothing outstanding has seen all that
                 // will ever be accepted from outside.
                 records.ledger.accept_outside();
-                if records.closed.load(SeqCst) && !though_closed(records) {
+                if records.closed.load(SeqCst) {
                     records.ledger.strike();
-                    return Err(closure);
+                    if !though_closed(records) {
+                        return Err(closure);
+                    }
                 }
             }
         }
@@ -270,11 +276,16 @@ impl Records {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a future that was accepted before may go on although the pool is closed: until it has come to its end.
-    fn is_draining(&self) -> bool {
-        let over = self.over();
-        let the_one_that_asks = 1;
-        !self.discarding.load(SeqCst) && !*over && self.ledger.outstanding() > the_one_that_asks
+    /// Counts a step of a future that was accepted before, although the pool is closed: unless that has come to its end.
+    fn accept_while_draining(&self) -> bool {
+        let mut over = self.over();
+        // Under the lock, so that two steps do not take each other for a reason to go on.
+        *over = *over || self.ledger.outstanding() == 0;
+        let accepted = !*over && !self.discarding.load(SeqCst);
+        if accepted {
+            self.ledger.accept_outside();
+        }
+        accepted
     }
 
     /// Declares the end of a closed pool, if nothing was let in at the last moment.
@@ -310,10 +321,12 @@ impl Worker {
     /// Runs a job, and what it leaves to this worker.
     #[inline]
     fn run(&self, closure: impl FnOnce()) {
+        self.at_work.set(true);
         self.run_one(closure);
         while let Some(mut orphan) = self.next_orphan() {
             self.run_one(|| orphan.run());
         }
+        self.at_work.set(false);
     }
 
     #[inline]
@@ -343,6 +356,10 @@ impl Worker {
     fn accept(&self, mut job: Job) -> bool {
         match self.pool.upgrade() {
             Some(pool) => pool.deliver(move || job.run(), |_| false).map_err(containment::discard).is_ok(),
+            None if !self.at_work.get() => {
+                containment::discard(job);
+                false
+            }
             None => {
                 self.records.ledger.accept_inside(self.index);
                 self.orphans.borrow_mut().push_back(job);
@@ -364,7 +381,7 @@ impl Handle {
         let schedule = move |runnable| {
             let step = step(runnable);
             let refused = match wrapped.upgrade() {
-                Some(wrapped) => wrapped.deliver(step, Records::is_draining).err(),
+                Some(wrapped) => wrapped.deliver(step, Records::accept_while_draining).err(),
                 None => Some(step),
             };
             if let Some(step) = refused {

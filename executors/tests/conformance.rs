@@ -214,6 +214,7 @@ macro_rules! every_pool {
                     the_next_job_does_not_see_a_panic
                     workers_keep_their_names;
                 running:
+                    a_worker_keeps_its_jobs_in_order
                     each_job_runs_once_with_any_number_of_threads;
                 statistics:
                     an_idle_pool_says_so

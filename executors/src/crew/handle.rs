@@ -83,7 +83,7 @@ where
     /// The worker of this crew that the current thread is, if it is one.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<S, P>> {
-        // SAFETY: posts with a crew's id are made in `Worker::on_duty`, with a worker of that crew, or copied from these; and the
+        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from these; and the
         // types of a crew at one address do not change while the crew lives, which `self` shows. Threads settle only with the
         // wrapper of `threadpool`, whose address is another while it lives, and move out before it dies. No caller keeps
         // the reference.

@@ -11,7 +11,10 @@ use crate::{
     placement,
     source::Source,
     sync::{
-        atomic::{Ordering::SeqCst, fence},
+        atomic::{
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
         thread,
     },
 };
@@ -72,7 +75,13 @@ where
         self.at_post(|| {
             self.crew.life.become_active();
             while let Some(job) = self.search() {
-                self.run(job);
+                if self.crew.life.is_discarding() {
+                    // Nobody else sees this worker's own jobs, so they are dropped here.
+                    self.crew.discarded.fetch_add(1, Relaxed);
+                    discard(job);
+                } else {
+                    self.run(job);
+                }
             }
             self.crew.life.become_idle();
         });

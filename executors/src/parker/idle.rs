@@ -154,7 +154,11 @@ impl IdleSet {
     }
 
     pub(super) fn park(&self, worker: usize) -> ParkResult {
-        let bed = Arc::clone(self.register().bed(worker));
+        let bed = {
+            let mut register = self.register();
+            self.end_nap(&mut register, worker); // who parks does not come back by itself
+            Arc::clone(register.bed(worker))
+        };
         loop {
             // Acquire pairs with the Release in `call_last`: what the caller did before the call is visible here.
             match bed.state.load(Acquire) {

@@ -1,7 +1,8 @@
 //! The queue for jobs from everywhere: lanes of packed records.
 //!
 //! Each lane is a queue of its own. A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that
-//! soon each producer has one. Whoever puts in or takes out locks that end of the lane, without waiting: there are other lanes.
+//! soon each producer has one. Whoever puts in or takes out locks that end of the lane, and goes on to another lane rather than
+//! wait.
 //! Jobs lie one behind the other in blocks, each in as many words as it needs; a batch is taken out under one lock.
 //!
 //! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether there
@@ -19,6 +20,7 @@
 mod model;
 
 use crate::{
+    containment::discard,
     job::{Job, RECORD_WORDS, Word},
     local,
     sync::{
@@ -284,7 +286,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // SAFETY: nobody else is left, so both ends are ours.
-        unsafe { self.take(usize::MAX, &mut drop) };
+        unsafe { self.take(usize::MAX, &mut discard) };
         // SAFETY: as above.
         let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.spare.load(Relaxed)] {

@@ -20,6 +20,8 @@
 //!   synchronises with the thief even if it reads what somebody else has made of the head since.
 //! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of `tail`, and
 //!   the thief loads the head (Acquire) before `tail`.
+//! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has written
+//!   (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have grown
 //!   since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
 
@@ -27,6 +29,7 @@
 mod model;
 
 use crate::{
+    containment::discard,
     job::{Job, Run},
     sync::{
         Arc,
@@ -123,7 +126,7 @@ impl<T> Owner<T> {
     /// Takes the first job.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<Claim<'_, T>> {
-        let mut seen = self.ring.head.load(Relaxed);
+        let mut seen = self.ring.head.load(Acquire);
         loop {
             let head = Head::unpack(seen);
             if head.next == self.tail.get() {
@@ -131,7 +134,7 @@ impl<T> Owner<T> {
             }
             let next = head.next.wrapping_add(1);
             let free = if head.no_thief() { next } else { head.free };
-            match self.ring.head.compare_exchange_weak(seen, Head { free, next }.pack(), AcqRel, Relaxed) {
+            match self.ring.head.compare_exchange_weak(seen, Head { free, next }.pack(), AcqRel, Acquire) {
                 Ok(_) => return Some(Claim { owner: self, count: head.next, used: false }),
                 Err(now) => seen = now,
             }
@@ -148,7 +151,7 @@ impl<T> Owner<T> {
 }
 
 /// A job that the owner has taken and that still lies in its slot. Only the owner writes slots, so there it is safe until the
-/// owner pushes again; whoever uses it must have moved it out by then.
+/// owner has gone round the ring; using it later than that panics.
 #[must_use = "a claimed job must be used"]
 pub(crate) struct Claim<'a, T> {
     owner: &'a Owner<T>,
@@ -160,8 +163,14 @@ impl<T> Claim<'_, T> {
     /// Moves the job out.
     pub(crate) fn take(mut self) -> T {
         self.used = true;
-        // SAFETY: `pop` has taken this count for us, and it is used once.
+        self.assert_still_there();
+        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again.
         unsafe { self.owner.ring.read(self.count) }
+    }
+
+    #[inline]
+    fn assert_still_there(&self) {
+        assert!(self.owner.tail.get().wrapping_sub(self.count) <= SIZE as u32, "the claimed job was overwritten");
     }
 }
 
@@ -170,8 +179,9 @@ impl Run for Claim<'_, Job> {
     #[inline]
     fn run(&mut self) {
         if !mem::replace(&mut self.used, true) {
-            // SAFETY: `pop` has taken this count for us, and it is used once. The job is moved out before its code, which may
-            // push to this ring, begins.
+            self.assert_still_there();
+            // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job is moved
+            // out before its code, which may push to this ring, begins.
             unsafe { Job::run_at(self.owner.ring.slot(self.count)) };
         }
     }
@@ -181,7 +191,8 @@ impl<T> Drop for Claim<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if !self.used {
-            // SAFETY: `pop` has taken this count for us, and it is used once.
+            self.assert_still_there();
+            // SAFETY: as in `take`.
             drop(unsafe { self.owner.ring.read(self.count) });
         }
     }
@@ -292,7 +303,7 @@ impl<T> Drop for Ring<T> {
         let jobs = self.tail.load(Acquire).wrapping_sub(next);
         for count in 0..jobs {
             // SAFETY: nobody has taken these, and nobody is left to do so.
-            drop(unsafe { self.read(next.wrapping_add(count)) });
+            discard(unsafe { self.read(next.wrapping_add(count)) });
         }
     }
 }

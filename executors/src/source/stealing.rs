@@ -14,7 +14,10 @@ use crossbeam_utils::Backoff;
 use std::{cell::Cell, fmt, hint, sync::Mutex};
 
 pub(crate) struct StealingSource {
+    /// Jobs from outside.
     lanes: Lanes,
+    /// For each seat, the jobs for which its worker's ring had no room.
+    spills: Box<[Lanes]>,
     stealers: Box<[Stealer<Job>]>,
     /// The owners' ends of the rings, until their workers fetch them.
     owners: Mutex<Vec<Option<Owner<Job>>>>,
@@ -23,7 +26,10 @@ pub(crate) struct StealingSource {
 
 /// What a worker has for itself.
 pub(crate) struct StealingLocal {
+    seat: usize,
     ring: Owner<Job>,
+    /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to overtake.
+    spilled: Cell<bool>,
     /// Whom to steal from: groups of equally near workers, the nearest first.
     circles: Vec<Vec<usize>>,
     random: Cell<u64>,
@@ -42,23 +48,16 @@ impl StealingSource {
         let (owners, stealers): (Vec<_>, Vec<_>) = (0..workers).map(|_| ring::ring()).unzip();
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()),
+            spills: (0..=workers).map(|_| Lanes::new(1)).collect(),
             stealers: stealers.into(),
             owners: Mutex::new(owners.into_iter().map(Some).collect()),
             neighbourhood,
         }
     }
 
-    /// Takes jobs out of a lane, all but the first into the worker's ring.
+    /// Takes jobs from outside, all but the first into the worker's ring.
     fn take_from_outside(&self, local: &StealingLocal, jobs: usize) -> Result<Option<Job>, Busy> {
-        let mut first = None;
-        let sink = |job| {
-            if first.is_none() {
-                first = Some(job);
-            } else {
-                local.ring.push(job).unwrap_or_else(|_| unreachable!("no more are taken than there is room for"));
-            }
-        };
-        let lane = self.lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink).map_err(|_| Busy)?;
+        let (first, lane) = take_batch(&self.lanes, local, jobs)?;
         if let Some(lane) = lane {
             // In turn, so that no lane is starved by a busy one.
             local.lane.set(lane + 1);
@@ -66,24 +65,65 @@ impl StealingSource {
         Ok(first)
     }
 
+    /// Takes own jobs that were spilled. The ring is empty, so that they are next.
+    fn take_spilled(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        if !local.spilled.get() {
+            return Ok(None);
+        }
+        let spill = &self.spills[local.seat];
+        let (first, _lane) = take_batch(spill, local, ring::SIZE)?;
+        local.spilled.set(!spill.is_empty());
+        Ok(first)
+    }
+
+    #[cold]
+    fn spill(&self, local: &StealingLocal, job: Job) {
+        local.spilled.set(true);
+        self.spills[local.seat].push(job);
+    }
+
+    fn all_lanes(&self) -> impl Iterator<Item = &Lanes> {
+        [&self.lanes].into_iter().chain(&self.spills)
+    }
+
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let mut busy = false;
         for circle in local.circles.iter().filter(|circle| !circle.is_empty()) {
             let (before, after) = circle.split_at(local.random_below(circle.len()));
             for &victim in after.iter().chain(before) {
-                let victim = &self.stealers[victim];
-                if !is_worth_stealing(victim) {
-                    continue;
+                let (ring, spill) = (&self.stealers[victim], &self.spills[victim]);
+                if is_worth_stealing(ring) {
+                    match ring.steal_half(&local.ring) {
+                        Ok(None) => (),
+                        Ok(stolen) => return Ok(stolen),
+                        Err(ring::Busy) => busy = true,
+                    }
                 }
-                match victim.steal_half(&local.ring) {
-                    Ok(None) => (),
-                    Ok(stolen) => return Ok(stolen),
-                    Err(ring::Busy) => busy = true,
+                if !spill.is_empty() {
+                    match take_batch(spill, local, BATCH) {
+                        Ok((None, _)) => (),
+                        Ok((stolen, _)) => return Ok(stolen),
+                        Err(Busy) => busy = true,
+                    }
                 }
             }
         }
         if busy { Err(Busy) } else { Ok(None) }
     }
+}
+
+/// Takes up to `jobs` jobs out of one of the lanes, which it also returns: all but the first into the worker's ring.
+fn take_batch(lanes: &Lanes, local: &StealingLocal, jobs: usize) -> Result<(Option<Job>, Option<usize>), Busy> {
+    let mut first = None;
+    let sink = |job| {
+        if first.is_none() {
+            first = Some(job);
+        } else {
+            local.ring.push(job).unwrap_or_else(|_| unreachable!("no more are taken than there is room for"));
+        }
+    };
+    let lane = lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink).map_err(|_| Busy)?;
+    Ok((first, lane))
 }
 
 /// How long a lone job is watched before it is stolen, in turns of the processor's pause.
@@ -137,7 +177,9 @@ impl Source for StealingSource {
         let mut owners = self.owners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let ring = owners.get_mut(seat).and_then(Option::take).unwrap_or_else(|| ring::ring().0);
         StealingLocal {
+            seat,
             ring,
+            spilled: Cell::new(false),
             circles: self.neighbourhood.circles(seat),
             random: Cell::new(seat as u64 + 1),
             lane: Cell::new(seat),
@@ -151,8 +193,10 @@ impl Source for StealingSource {
 
     #[inline(always)]
     fn push(&self, local: &StealingLocal, job: Job) {
-        if let Err(job) = local.ring.push(job) {
-            self.lanes.push(job);
+        if local.spilled.get() {
+            self.spill(local, job);
+        } else if let Err(job) = local.ring.push(job) {
+            self.spill(local, job);
         }
     }
 
@@ -172,6 +216,9 @@ impl Source for StealingSource {
             if let Some(own) = local.ring.pop() {
                 return Ok(Some(own.take()));
             }
+            if let Some(own) = self.take_spilled(local)? {
+                return Ok(Some(own));
+            }
             let outside = self.take_from_outside(local, BATCH);
             if let Ok(Some(_)) = outside {
                 return outside;
@@ -187,7 +234,11 @@ impl Source for StealingSource {
     fn take(&self) -> Option<Job> {
         insist(|| {
             let mut job = None;
-            self.lanes.take(0, 1, |taken| job = Some(taken)).map_err(|_| Busy)?;
+            for lanes in self.all_lanes() {
+                if job.is_none() {
+                    lanes.take(0, 1, |taken| job = Some(taken)).map_err(|_| Busy)?;
+                }
+            }
             for stealer in &self.stealers {
                 if job.is_some() {
                     break;
@@ -199,25 +250,25 @@ impl Source for StealingSource {
     }
 
     fn has_own(&self, local: &StealingLocal) -> bool {
-        local.ring.len() > 0
+        local.ring.len() > 0 || !self.spills[local.seat].is_empty()
     }
 
     #[inline]
     fn is_alone(&self, local: &StealingLocal) -> bool {
-        local.ring.len() == 1
+        local.ring.len() == 1 && !local.spilled.get()
     }
 
     fn has_crowds(&self) -> bool {
-        !self.lanes.is_empty() || self.stealers.iter().any(|stealer| stealer.len() > 1)
+        self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
     }
 
     fn has_jobs(&self) -> bool {
         // The lanes first, as jobs go from there to the rings.
-        !self.lanes.is_empty() || self.stealers.iter().any(|stealer| stealer.len() > 0)
+        self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 0)
     }
 
     fn len(&self) -> usize {
-        self.lanes.len() + self.stealers.iter().map(Stealer::len).sum::<usize>()
+        self.all_lanes().map(Lanes::len).sum::<usize>() + self.stealers.iter().map(Stealer::len).sum::<usize>()
     }
 }
 

@@ -10,6 +10,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
+        mpsc,
     },
     thread,
 };
@@ -293,4 +294,24 @@ pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
         let expected = harvest(&RunNow.pool(0), seed);
         with_pool(subject, 2, |pool| assert_eq!(harvest(pool, seed), expected, "seed {seed}"));
     }
+}
+
+/// One worker starts what its jobs spawn in the order in which they did, however much that is: children do not overtake the
+/// siblings of their parents.
+pub(crate) fn a_worker_keeps_its_jobs_in_order(subject: &impl Crew) {
+    const JOBS: usize = 1000;
+    with_pool(subject, 1, |pool| {
+        let (sender, receiver) = mpsc::channel();
+        let local = pool.clone();
+        pool.execute(move || {
+            for number in 0..JOBS {
+                let (sender, again) = (sender.clone(), local.clone());
+                local.execute(move || {
+                    sender.send(number).expect("the test listens");
+                    again.execute(move || sender.send(JOBS + number).expect("the test listens"));
+                });
+            }
+        });
+        assert!(receiver.iter().eq(0..2 * JOBS));
+    });
 }
