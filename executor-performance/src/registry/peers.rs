@@ -13,15 +13,19 @@ mod rayon;
 mod rayon_fifo;
 mod rusty_pool;
 mod threadpool;
-mod threadpool_crossbeam_channel;
 mod tokio;
 mod workerpool;
 
 #[cfg(peers_forte)]
 pub(super) use self::forte::Forte;
 pub(super) use self::{
-    async_executor::AsyncExecutor, futures::Futures, rayon::Rayon, rayon_fifo::RayonFifo, rusty_pool::RustyPool,
-    threadpool::Threadpool, threadpool_crossbeam_channel::ThreadpoolCrossbeamChannel, tokio::Tokio,
+    async_executor::AsyncExecutor,
+    futures::Futures,
+    rayon::Rayon,
+    rayon_fifo::RayonFifo,
+    rusty_pool::RustyPool,
+    threadpool::{Threadpool, ThreadpoolCrossbeamChannel},
+    tokio::Tokio,
     workerpool::Workerpool,
 };
 

@@ -1,30 +1,30 @@
-//! The pool of the crate `threadpool`.
+//! The pools of the crates `threadpool` and `threadpool-crossbeam-channel`: one interface over two channels.
+//!
+//! Called by `ThreadPool::execute`, the only way there is. Shutting down waits for all jobs, for as long as they take. The threads
+//! leave with the last handle and tell nobody.
 
 use super::Pool;
-use threadpool::ThreadPool;
 
-/// Called by `ThreadPool::execute`, the only way there is.
-///
-/// Shutting down waits for all jobs, for as long as they take. The threads leave with the last handle and tell nobody.
-#[derive(Clone)]
-pub(in crate::registry) struct Threadpool(ThreadPool);
+pub(in crate::registry) use threadpool::ThreadPool as Threadpool;
+pub(in crate::registry) use threadpool_crossbeam_channel::ThreadPool as ThreadpoolCrossbeamChannel;
 
-impl Threadpool {
-    pub(in crate::registry) fn new(threads: usize) -> Self {
-        Threadpool(ThreadPool::new(threads))
-    }
+macro_rules! pool {
+    ($threadpool:ty) => {
+        impl Pool for $threadpool {
+            fn spawn<F>(&self, job: F)
+            where
+                F: FnOnce() + Send + 'static,
+            {
+                self.execute(job);
+            }
+
+            fn finish(&self) -> Result<(), String> {
+                self.join();
+                Ok(())
+            }
+        }
+    };
 }
 
-impl Pool for Threadpool {
-    fn spawn<F>(&self, job: F)
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        self.0.execute(job);
-    }
-
-    fn finish(&self) -> Result<(), String> {
-        self.0.join();
-        Ok(())
-    }
-}
+pool!(Threadpool);
+pool!(ThreadpoolCrossbeamChannel);
