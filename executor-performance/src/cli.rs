@@ -64,8 +64,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Measures how many jobs a loaded executor runs in a second
     ///
-    /// A sample is the whole load given at once, from the first submission to the end of the last job. A load that is too
-    /// large for the budget is sampled in smaller pieces of the same shape, unless --full-size is given.
+    /// A sample is the whole load given at once, from the first submission to the end of the last job. A load that is
+    /// too large for the budget is sampled in smaller pieces of the same shape, unless --full-size is given.
     Throughput(ThroughputOptions),
     /// Measures how long an idle executor takes for a burst of jobs
     ///
@@ -85,15 +85,38 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Options {
     /// Worker threads of each executor
-    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = number_of_threads)]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = number_of_threads
+    )]
     pub threads: usize,
 
     /// Producers: threads that give jobs to the executor from outside
-    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = number_of_threads)]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = number_of_threads
+    )]
     pub producers: usize,
 
     /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
-    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = at_least_one::<u64>
+    )]
     pub messages: Option<u64>,
 
     /// Jobs that follow each of these, one after the other, given from inside
@@ -137,7 +160,14 @@ pub struct Options {
 #[derive(Debug, Args)]
 pub struct SamplingOptions {
     /// Begin no further round after this time, once there are enough samples
-    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, default_value = "60", value_parser = seconds)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value = "60",
+        value_parser = seconds
+    )]
     pub budget: Duration,
 
     /// Stop when the relative standard error of each executor is this small [default: 2, latency: 5]
@@ -149,15 +179,36 @@ pub struct SamplingOptions {
     pub warm_up: usize,
 
     /// Samples of each executor to take whatever the budget
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "5", value_parser = at_least_one::<usize>)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "5",
+        value_parser = at_least_one::<usize>
+    )]
     pub min_samples: usize,
 
     /// Samples of each executor never to exceed
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, default_value = "1000", value_parser = at_least_one::<usize>)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<usize>
+    )]
     pub max_samples: usize,
 
     /// Give an executor up when jobs are missing and none has ended for this time
-    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, default_value = "10", value_parser = seconds)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value = "10",
+        value_parser = seconds
+    )]
     pub patience: Duration,
 }
 
@@ -277,8 +328,8 @@ fn executor_names() -> PossibleValuesParser {
     ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
 }
 
-/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have 65 530 and a
-/// thread takes four. The standard library aborts the process then.
+/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have 65
+/// 530 and a thread takes four. The standard library aborts the process then.
 const MOST_THREADS: usize = 10_000;
 
 fn number_of_threads(text: &str) -> Result<usize, String> {

@@ -15,8 +15,8 @@ pub trait CanExecute {
 
 /// A cheaply cloned handle to something that runs jobs.
 ///
-/// All executors of this crate keep one contract about what runs, what is dropped and what is reported; it is written in
-/// `docs/contract.md` of the repository and tested over every pool. What the pools of this crate offer beyond these
+/// All executors of this crate keep one contract about what runs, what is dropped and what is reported; it is written
+/// in `docs/contract.md` of the repository and tested over every pool. What the pools of this crate offer beyond these
 /// methods is in [`Pool`](crate::Pool).
 ///
 /// # Examples
@@ -38,8 +38,9 @@ pub trait CanExecute {
 pub trait Executor: CanExecute + Clone + Send {
     /// Runs `job` on this executor, exactly once, at some time after this call began.
     ///
-    /// Does not wait for the job, unless the executor has no threads ([`run_now`](crate::run_now)). A job given to a closed executor is dropped, and a `warn!` says so; use
-    /// [`Pool::try_execute`](crate::Pool::try_execute) to get it back instead.
+    /// Does not wait for the job, unless the executor has no threads ([`run_now`](crate::run_now)). A job given to a
+    /// closed executor is dropped, and a `warn!` says so; use [`Pool::try_execute`](crate::Pool::try_execute) to
+    /// get it back instead.
     fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -65,9 +66,10 @@ pub trait Executor: CanExecute + Clone + Send {
     ///
     /// # Errors
     ///
-    /// If the executor was closed before, if this is called from one of its own jobs (waiting there could never end; the
-    /// executor is closed nevertheless), or if jobs are still running after five seconds: they go on, nobody waits.
-    /// [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout) waits as long as you choose and returns a typed report.
+    /// If the executor was closed before, if this is called from one of its own jobs (waiting there could never end;
+    /// the executor is closed nevertheless), or if jobs are still running after five seconds: they go on, nobody
+    /// waits. [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout) waits as long as you choose and returns a
+    /// typed report.
     fn shutdown_borrowed(&self) -> Result<(), String>;
 
     /// Describes this executor's metrics to the `metrics` recorder.

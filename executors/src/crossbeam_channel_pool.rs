@@ -1,7 +1,7 @@
 //! A thread pool with one first-in-first-out queue, a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel).
 //!
-//! All workers take from the same queue, so jobs start in the order in which they were given, whoever gave them. That is
-//! simple and fair; where jobs spawn many jobs, the
+//! All workers take from the same queue, so jobs start in the order in which they were given, whoever gave them. That
+//! is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
 //! # Examples
@@ -47,8 +47,8 @@ const CHARTER: Charter = Charter {
 
 /// A handle to a pool with one queue. See the [module](self).
 ///
-/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its threads
-/// end; nobody waits for that.
+/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
+/// threads end; nobody waits for that.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool {
@@ -62,7 +62,8 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error instead.
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
+    /// instead.
     ///
     /// # Examples
     ///

@@ -1,17 +1,20 @@
 //! Which jobs are outstanding, without a line that all workers write.
 //!
-//! Everybody counts what they accept and what ends with them, workers on pages of their own. Nobody can read all pages at one
-//! moment, but both counts only grow and a job ends after it was accepted. So a reader that adds up the ends first and the
-//! acceptances afterwards, and finds the sums equal, has proof of a moment in between at which nothing was outstanding:
+//! Everybody counts what they accept and what ends with them, workers on pages of their own. Nobody can read all pages
+//! at one moment, but both counts only grow and a job ends after it was accepted. So a reader that adds up the ends
+//! first and the acceptances afterwards, and finds the sums equal, has proof of a moment in between at which nothing
+//! was outstanding:
 //!
-//! - At that moment there were no fewer ends and no more acceptances than were read, and never more ends than acceptances.
-//! - No acceptance is overlooked that matters: the job that gave a job to the pool accepted it before its own end, so who
-//!   reads that end (Acquire, from a Release) reads the acceptance, too. A job whose acceptance is not seen was therefore
-//!   given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while the reader read.
+//! - At that moment there were no fewer ends and no more acceptances than were read, and never more ends than
+//!   acceptances.
+//! - No acceptance is overlooked that matters: the job that gave a job to the pool accepted it before its own end, so
+//!   who reads that end (Acquire, from a Release) reads the acceptance, too. A job whose acceptance is not seen was
+//!   therefore given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while
+//!   the reader read.
 //!
-//! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of outside
-//! jobs are Relaxed, and if a job that is struck does not ring. They have a fence that the code does without (see
-//! [`Ledger::end`]), and so do not notice if the one in `ring_if_last` is missing.
+//! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of
+//! outside jobs are Relaxed, and if a job that is struck does not ring. They have a fence that the code does without
+//! (see [`Ledger::end`]), and so do not notice if the one in `ring_if_last` is missing.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -62,8 +65,8 @@ impl Ledger {
         fence_of_models();
     }
 
-    /// A job will not be run: one that [`accept_outside`](Self::accept_outside) has counted and that is not accepted after all, or
-    /// one that is discarded.
+    /// A job will not be run: one that [`accept_outside`](Self::accept_outside) has counted and that is not accepted
+    /// after all, or one that is discarded.
     pub(crate) fn strike(&self) {
         self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
@@ -81,13 +84,14 @@ impl Ledger {
         add_one(&self.workers[worker].accepted, Relaxed);
     }
 
-    /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which nobody has begun yet;
-    /// asking that is cheaper than reading all pages.
+    /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which
+    /// nobody has begun yet; asking that is cheaper than reading all pages.
     #[inline]
     pub(crate) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
-        // The Release that the module speaks of. A fence behind it would make sure that either we see who waits, or they see this
-        // end; it would take a tenth of the time of a small job. Without it they may look a moment before this end
-        // becomes visible, while we look a moment before they are: that is why they look again after a while.
+        // The Release that the module speaks of. A fence behind it would make sure that either we see who waits, or
+        // they see this end; it would take a tenth of the time of a small job. Without it they may look a
+        // moment before this end becomes visible, while we look a moment before they are: that is why they look
+        // again after a while.
         add_one(&self.workers[worker].ended, Release);
         fence_of_models();
         if self.bell.is_awaited() {
@@ -97,8 +101,8 @@ impl Ledger {
 
     #[cold]
     fn ring_if_last(&self, more_to_come: impl FnOnce() -> bool) {
-        // If `more_to_come` overlooks that another worker has taken the last job just now, then that worker counts its end
-        // after ours in the order of all SeqCst operations, and sees ours.
+        // If `more_to_come` overlooks that another worker has taken the last job just now, then that worker counts its
+        // end after ours in the order of all SeqCst operations, and sees ours.
         fence(SeqCst);
         if !more_to_come() && self.outstanding() == 0 {
             self.bell.ring();

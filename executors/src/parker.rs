@@ -1,8 +1,8 @@
 //! Putting workers to sleep, and waking the right number of them.
 //!
-//! A pool asks its [`Parker`] for this. Use one of [`small`], [`large`] and [`dynamic`], or implement the trait. All three
-//! share one protocol, whose rules and proof are in `parker/README.md` of the sources; they differ in the number of threads
-//! they serve.
+//! A pool asks its [`Parker`] for this. Use one of [`small`], [`large`] and [`dynamic`], or implement the trait. All
+//! three share one protocol, whose rules and proof are in `parker/README.md` of the sources; they differ in the number
+//! of threads they serve.
 //!
 //! A parker serves one pool: do not hand clones of one parker to several.
 //!
@@ -59,16 +59,16 @@ pub enum Origin {
     Outside,
     /// From a worker of the pool, which will come to it itself if nobody else does.
     Inside,
-    /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker blocks, it
-    /// will come to it next.
+    /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker
+    /// blocks, it will come to it next.
     Alone,
 }
 
 /// Lets the workers of a pool sleep until there is work.
 ///
-/// The required methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports, and naps;
-/// with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not thrifty: every
-/// job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
+/// The required methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports,
+/// and naps; with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not
+/// thrifty: every job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
 ///
 /// A method that panics takes the worker that called it out of the pool.
 pub trait Parker: Sync + Send + Clone {
@@ -100,10 +100,10 @@ pub trait Parker: Sync + Send + Clone {
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
     fn unpark_all(&self);
 
-    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, for nothing. If this returns `true`, the caller will
-    /// [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and until then the parker need not wake anybody
-    /// for jobs of [`Origin::Alone`]. Both end the nap before they return, and so does [`init`](Self::init). A napper
-    /// can be woken like any sleeper.
+    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, for nothing. If this returns
+    /// `true`, the caller will [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and until
+    /// then the parker need not wake anybody for jobs of [`Origin::Alone`]. Both end the nap before they return,
+    /// and so does [`init`](Self::init). A napper can be woken like any sleeper.
     fn prepare_nap(&self, thread_id: usize) -> bool {
         self.prepare_park(thread_id);
         false

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// An executor that gives results back, can be waited for, counted and closed with a report.
 ///
-/// Implemented by every executor of this crate, and by no other: it may grow. Bound a function by `Pool` where it needs one of these methods and by
-/// [`Executor`] where it only gives jobs away.
+/// Implemented by every executor of this crate, and by no other: it may grow. Bound a function by `Pool` where it needs
+/// one of these methods and by [`Executor`] where it only gives jobs away.
 ///
 /// # Examples
 ///
@@ -38,8 +38,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to 256,
-    /// and not of each. Returns how many were accepted.
+    /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to
+    /// 256, and not of each. Returns how many were accepted.
     ///
     /// If the pool is closed meanwhile, the rest is dropped, with one `warn!`.
     fn execute_batch<I>(&self, jobs: I) -> usize
@@ -57,8 +57,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
     ///
-    /// Any number of threads may wait; all are released. Jobs that are given to the pool meanwhile may prolong the wait.
-    /// Works on a closed pool, too.
+    /// Any number of threads may wait; all are released. Jobs that are given to the pool meanwhile may prolong the
+    /// wait. Works on a closed pool, too.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`ShutdownError::FromWorker`] if called from a job of this pool, [`ShutdownError::TimedOut`] with a report of what
-    /// is left. The pool is closed in either case.
+    /// [`ShutdownError::FromWorker`] if called from a job of this pool, [`ShutdownError::TimedOut`] with a report of
+    /// what is left. The pool is closed in either case.
     fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError>;
 
     /// Closes the pool and drops every job that has not begun. Does not wait for those that have.

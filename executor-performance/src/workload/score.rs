@@ -14,8 +14,8 @@ use std::{
 /// From how many chains on nobody counts them down.
 ///
 /// Counting down moves the cache line of that number to another core for most chains, which takes tens of nanoseconds
-/// where cores do not share a first-level cache: of no account in a burst of a millisecond that is mostly waking up, but a
-/// large part of the time of short chains on a fast pool.
+/// where cores do not share a first-level cache: of no account in a burst of a millisecond that is mostly waking up,
+/// but a large part of the time of short chains on a fast pool.
 pub const CHAINS_COUNTED_DOWN: u64 = 10_000;
 
 /// The waiting thread looks at the tallies no more often than this.
@@ -135,9 +135,9 @@ impl Score {
         }
     }
 
-    /// All chains have ended, and so has the caller's job: stops the clock if it was the last. The waiting thread is woken
-    /// in any case, for there is one thing that the workers can miss: two jobs end at the same time, and neither sees the
-    /// other's tally, as both sit in a store buffer.
+    /// All chains have ended, and so has the caller's job: stops the clock if it was the last. The waiting thread is
+    /// woken in any case, for there is one thing that the workers can miss: two jobs end at the same time, and
+    /// neither sees the other's tally, as both sit in a store buffer.
     #[cold]
     fn close(&self) {
         let mut books = self.lock();
@@ -153,10 +153,11 @@ impl Score {
     }
 }
 
-/// How long to sleep if nobody will wake the sleeper, when `done` jobs took `elapsed` and some are `left`: an eighth of the time
-/// that these should take. One must not sleep past the end, and the jobs become faster towards it, when the producers leave
-/// the cores to the workers. (With half of the time, pools came out up to a tenth slower than they were, some more than
-/// others.) At first that time is a wild guess, so no longer than an eighth of the time that it is based on.
+/// How long to sleep if nobody will wake the sleeper, when `done` jobs took `elapsed` and some are `left`: an eighth of
+/// the time that these should take. One must not sleep past the end, and the jobs become faster towards it, when the
+/// producers leave the cores to the workers. (With half of the time, pools came out up to a tenth slower than they
+/// were, some more than others.) At first that time is a wild guess, so no longer than an eighth of the time that it is
+/// based on.
 fn unwoken_pause(done: u64, left: u64, elapsed: Duration) -> Duration {
     let seconds = elapsed.as_secs_f64() * (left as f64 / done as f64).min(1.0) / 8.0;
     Duration::from_secs_f64(seconds.min(LONGEST_PAUSE.as_secs_f64())).max(SHORTEST_PAUSE)
@@ -181,8 +182,8 @@ pub(super) fn sit_down(score: &Arc<Score>) {
 
 /// Counts one job that has ended on this thread, if the thread has a place at `score`; returns whether it has.
 ///
-/// A job does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in common
-/// may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
+/// A job does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in
+/// common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
 pub(super) fn count_job(score: *const Score, ends_chain: bool) -> bool {
     SEAT.with_borrow(|seat| match seat {
         Some(seat) if Arc::as_ptr(&seat.score) == score => {

@@ -49,8 +49,8 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it is
-    /// not admitted.
+    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
+    /// is not admitted.
     #[inline(always)]
     fn deliver<F>(self: &Arc<Self>, admission: Admission, closure: F) -> Result<(), F>
     where
@@ -83,10 +83,10 @@ where
     /// The worker of this crew that the current thread is, if it is one.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<S, P>> {
-        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from these; and the
-        // types of a crew at one address do not change while the crew lives, which `self` shows. Threads settle only with the
-        // wrapper of `threadpool`, whose address is another while it lives, and move out before it dies. No caller keeps
-        // the reference.
+        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from
+        // these; and the types of a crew at one address do not change while the crew lives, which `self` shows.
+        // Threads settle only with the wrapper of `threadpool`, whose address is another while it lives, and
+        // move out before it dies. No caller keeps the reference.
         unsafe { local::worker_of(self.id()) }
     }
 }
@@ -218,8 +218,8 @@ struct Batch<'a, S: Source, P: Parker + 'static> {
     announced: usize,
 }
 
-/// The most jobs of a batch that nobody is told of yet. The first is announced at once, then two, four and so on: neither a
-/// slow batch nor a long one should find the workers asleep.
+/// The most jobs of a batch that nobody is told of yet. The first is announced at once, then two, four and so on:
+/// neither a slow batch nor a long one should find the workers asleep.
 const LARGEST_STEP: usize = 256;
 
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {

@@ -32,8 +32,8 @@ pub(super) struct IdleSet {
     register: Mutex<Register>,
 }
 
-/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes another:
-/// each of these costs a system call, so the lock is not what takes the time.
+/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
+/// another: each of these costs a system call, so the lock is not what takes the time.
 #[derive(Default)]
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
@@ -117,7 +117,8 @@ impl IdleSet {
         if !register.belongs_to_caller(worker) {
             self.move_in(&mut register, worker);
         }
-        // Relaxed: this thread's own, or read by a caller that takes the lock after us. A second announcement changes nothing.
+        // Relaxed: this thread's own, or read by a caller that takes the lock after us. A second announcement changes
+        // nothing.
         if register.bed(worker).state.load(Relaxed) != AWAKE {
             return register.napper == Some(worker);
         }
@@ -132,7 +133,8 @@ impl IdleSet {
         is_nap
     }
 
-    /// The worker no longer naps, if it did. To be called before it looks for work: who has seen the nap relies on that.
+    /// The worker no longer naps, if it did. To be called before it looks for work: who has seen the nap relies on
+    /// that.
     fn end_nap(&self, register: &mut Register, worker: usize) {
         if register.napper == Some(worker) {
             register.napper = None;
@@ -194,8 +196,8 @@ impl IdleSet {
         }
     }
 
-    /// Calls one sleeper, whoever else seeks. No look at the word first: its caller need not have issued a fence, so only
-    /// the lock tells who has announced a sleep.
+    /// Calls one sleeper, whoever else seeks. No look at the word first: its caller need not have issued a fence, so
+    /// only the lock tells who has announced a sleep.
     pub(super) fn unpark_one(&self) {
         self.call_one(None);
     }
@@ -225,11 +227,12 @@ impl IdleSet {
 
     /// Whether a job that has just become visible needs somebody who is asleep now.
     ///
-    /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is enough that a
-    /// sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from outside also calls a second worker, and a third, as long as all workers that
-    /// are awake are still on their way: then this is a burst after quiet, and the submitter, who will soon give up its
-    /// own core, is better placed to call them than the first worker would be. More than there are cores would only
-    /// get into each other's way.
+    /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is
+    /// enough that a sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from
+    /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their
+    /// way: then this is a burst after quiet, and the submitter, who will soon give up its own core, is better
+    /// placed to call them than the first worker would be. More than there are cores would only get into each
+    /// other's way.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
         if origin == Origin::Alone && census.napping() {
@@ -256,8 +259,8 @@ impl IdleSet {
             self.call_last(&mut register, origin)
         };
         if let Some(bed) = called {
-            // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the call
-            // before; then the token is left for its next sleep, whose loop checks the state.
+            // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the
+            // call before; then the token is left for its next sleep, whose loop checks the state.
             bed.thread.unpark();
         }
     }

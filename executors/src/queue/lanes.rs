@@ -1,19 +1,19 @@
 //! The queue for jobs from everywhere: lanes of packed records.
 //!
-//! Each lane is a queue of its own. A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that
-//! soon each producer has one. Whoever puts in or takes out locks that end of the lane, and goes on to another lane rather than
-//! wait.
+//! Each lane is a queue of its own. A thread keeps to one lane, and moves on to the next for good when it finds it
+//! taken, so that soon each producer has one. Whoever puts in or takes out locks that end of the lane, and goes on to
+//! another lane rather than wait.
 //! Jobs lie one behind the other in blocks, each in as many words as it needs; a batch is taken out under one lock.
 //!
-//! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether there
-//! are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
+//! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether
+//! there are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
 //!
 //! The orderings:
 //!
-//! - *A record is written before it is read.* The producer stores the count (Release) behind its writes to the block, and the
-//!   links that lead to it; a consumer loads it (Acquire) and reads so many records and no more.
-//! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) behind its reads; the
-//!   producer takes it by one (Acquire).
+//! - *A record is written before it is read.* The producer stores the count (Release) behind its writes to the block,
+//!   and the links that lead to it; a consumer loads it (Acquire) and reads so many records and no more.
+//! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) behind its reads;
+//!   the producer takes it by one (Acquire).
 //! - *One at a time at each end.* The lock of an end is taken (Acquire) and given back (Release).
 
 #[cfg(all(test, executors_loom))]
@@ -23,6 +23,7 @@ use crate::{
     containment::discard,
     job::{Job, RECORD_WORDS, Word},
     local,
+    queue::Busy,
     sync::{
         atomic::{
             AtomicBool, AtomicPtr, AtomicUsize,
@@ -71,7 +72,8 @@ struct Block {
     watch: [Watch; WORDS],
 }
 
-// SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said above.
+// SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said
+// above.
 unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
@@ -80,10 +82,6 @@ unsafe impl Sync for Lane {}
 pub(crate) fn suitable_number() -> usize {
     (2 * cores()).clamp(8, 64)
 }
-
-/// Somebody else is at the front of a lane that has jobs.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Busy;
 
 impl Lanes {
     /// Rounds `lanes` up to a power of two.
@@ -120,8 +118,8 @@ impl Lanes {
         }
     }
 
-    /// Takes up to `jobs` jobs out of the first lane that has some, beginning with lane `start`, and gives them to `sink` one by
-    /// one. Returns the number of that lane.
+    /// Takes up to `jobs` jobs out of the first lane that has some, beginning with lane `start`, and gives them to
+    /// `sink` one by one. Returns the number of that lane.
     ///
     /// # Errors
     ///
@@ -227,8 +225,8 @@ impl Lane {
         if cursor.block.is_null() {
             self.first.store(next, Relaxed); // published by the count
         } else {
-            // SAFETY: the block is alive until a reader has passed the end mark, which is not visible before the next job is;
-            // a word was kept for the mark.
+            // SAFETY: the block is alive until a reader has passed the end mark, which is not visible before the next
+            // job is; a word was kept for the mark.
             unsafe { Block::close(cursor.block, cursor.at, next) };
         }
         cursor.begin(next);
@@ -291,8 +289,8 @@ impl Drop for Lane {
         let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.spare.load(Relaxed)] {
             if !block.is_null() {
-                // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written last, and
-                // has recycled all others.
+                // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written
+                // last, and has recycled all others.
                 drop(unsafe { Box::from_raw(block) });
             }
         }

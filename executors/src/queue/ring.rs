@@ -1,29 +1,30 @@
 //! A worker's own queue: a ring of fixed size, first in first out, that others may steal from.
 //!
-//! After the local queue of tokio's multi-threaded scheduler (Lerche, 2019), itself after that of Go: a thief first claims jobs,
-//! then copies them, then gives their slots free, so that no slot is ever read while it may be written. In addition, the
-//! owner may use a job where it lies, see [`Claim`].
+//! After the local queue of tokio's multi-threaded scheduler (Lerche, 2019), itself after that of Go: a thief first
+//! claims jobs, then copies them, then gives their slots free, so that no slot is ever read while it may be written. In
+//! addition, the owner may use a job where it lies, see [`Claim`].
 //!
 //! Three counts run through the ring, `free <= next <= tail <= free + SIZE`:
 //!
 //! - From `next` to `tail` are jobs that nobody has taken.
-//! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile. There is
-//!   at most one such thief.
+//! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile.
+//!   There is at most one such thief.
 //! - Everything else is the owner's to write.
 //!
-//! `free` and `next` share a word, the head, that is only changed by compare-and-exchange; `tail` is written by the owner only.
-//! The orderings:
+//! `free` and `next` share a word, the head, that is only changed by compare-and-exchange; `tail` is written by the
+//! owner only. The orderings:
 //!
-//! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it (Acquire).
-//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads the head
-//!   (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the owner
-//!   synchronises with the thief even if it reads what somebody else has made of the head since.
-//! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of `tail`, and
-//!   the thief loads the head (Acquire) before `tail`.
-//! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has written
-//!   (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
-//! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have grown
-//!   since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
+//! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
+//!   (Acquire).
+//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads
+//!   the head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
+//!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
+//! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
+//!   `tail`, and the thief loads the head (Acquire) before `tail`.
+//! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has
+//!   written (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
+//! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
+//!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -31,6 +32,7 @@ mod model;
 use crate::{
     containment::discard,
     job::{Job, Run},
+    queue::Busy,
     sync::{
         Arc,
         atomic::{
@@ -86,10 +88,6 @@ pub(crate) struct Owner<T> {
 
 /// The end of a ring that is for everybody.
 pub(crate) struct Stealer<T>(Arc<Ring<T>>);
-
-/// Another thief is at it, or was faster: there may be jobs nevertheless.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Busy;
 
 /// A new ring.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
@@ -150,8 +148,8 @@ impl<T> Owner<T> {
     }
 }
 
-/// A job that the owner has taken and that still lies in its slot. Only the owner writes slots, so there it is safe until the
-/// owner has gone round the ring; using it later than that panics.
+/// A job that the owner has taken and that still lies in its slot. Only the owner writes slots, so there it is safe
+/// until the owner has gone round the ring; using it later than that panics.
 #[must_use = "a claimed job must be used"]
 pub(crate) struct Claim<'a, T> {
     owner: &'a Owner<T>,
@@ -180,8 +178,8 @@ impl Run for Claim<'_, Job> {
     fn run(&mut self) {
         if !mem::replace(&mut self.used, true) {
             self.assert_still_there();
-            // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job is moved
-            // out before its code, which may push to this ring, begins.
+            // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The
+            // job is moved out before its code, which may push to this ring, begins.
             unsafe { Job::run_at(self.owner.ring.slot(self.count)) };
         }
     }
@@ -203,7 +201,7 @@ impl<T> Stealer<T> {
     ///
     /// # Errors
     ///
-    /// See [`Busy`].
+    /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
         let room = thief.room() as u32;
         let Some(mut claimed) = self.0.claim(|jobs| (jobs - jobs / 2).min(room + 1))? else { return Ok(None) };
@@ -221,7 +219,7 @@ impl<T> Stealer<T> {
     ///
     /// # Errors
     ///
-    /// See [`Busy`].
+    /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal(&self) -> Result<Option<T>, Busy> {
         let Some(claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
         // SAFETY: claimed by this thread, and read once.

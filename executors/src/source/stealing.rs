@@ -6,6 +6,7 @@ use crate::{
     meter::Meter,
     placement::Neighbourhood,
     queue::{
+        Busy,
         lanes::{self, Lanes},
         ring::{self, Claim, Owner, Stealer},
     },
@@ -39,9 +40,6 @@ pub(crate) struct StealingLocal {
 
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
 const BATCH: usize = 32;
-
-/// Somebody was at a queue that had jobs, so it may have some still.
-struct Busy;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
@@ -96,7 +94,7 @@ impl StealingSource {
                     match ring.steal_half(&local.ring) {
                         Ok(None) => (),
                         Ok(stolen) => return Ok(stolen),
-                        Err(ring::Busy) => busy = true,
+                        Err(Busy) => busy = true,
                     }
                 }
                 if !spill.is_empty() {
@@ -122,7 +120,7 @@ fn take_batch(lanes: &Lanes, local: &StealingLocal, jobs: usize) -> Result<(Opti
             local.ring.push(job).unwrap_or_else(|_| unreachable!("no more are taken than there is room for"));
         }
     };
-    let lane = lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink).map_err(|_| Busy)?;
+    let lane = lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink)?;
     Ok((first, lane))
 }
 
@@ -223,29 +221,32 @@ impl Source for StealingSource {
             if let Ok(Some(_)) = outside {
                 return outside;
             }
-            let stolen = self.steal(local)?;
-            if stolen.is_some() {
-                meter.stole();
+            match self.steal(local)? {
+                None => outside, // nothing, or somebody was at it
+                stolen => {
+                    meter.stole();
+                    Ok(stolen)
+                }
             }
-            if stolen.is_none() { outside } else { Ok(stolen) }
         })
     }
 
     fn take(&self) -> Option<Job> {
         insist(|| {
-            let mut job = None;
             for lanes in self.all_lanes() {
-                if job.is_none() {
-                    lanes.take(0, 1, |taken| job = Some(taken)).map_err(|_| Busy)?;
+                let mut job = None;
+                lanes.take(0, 1, |taken| job = Some(taken))?;
+                if job.is_some() {
+                    return Ok(job);
                 }
             }
             for stealer in &self.stealers {
+                let job = stealer.steal()?;
                 if job.is_some() {
-                    break;
+                    return Ok(job);
                 }
-                job = stealer.steal().map_err(|_| Busy)?;
             }
-            Ok(job)
+            Ok(None)
         })
     }
 

@@ -1,5 +1,5 @@
-//! Models of the idle protocol alone. Those in `crew/model.rs` let real workers follow it; here the steps are fewer, and more of
-//! their interleavings are explored.
+//! Models of the idle protocol alone. Those in `crew/model.rs` let real workers follow it; here the steps are fewer,
+//! and more of their interleavings are explored.
 
 use super::IdleSet;
 use crate::{
@@ -155,7 +155,8 @@ fn jobs_from_inside_are_taken() {
     jobs_of_one_submitter_are_taken(Origin::Inside);
 }
 
-/// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be overlooked.
+/// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be
+/// overlooked.
 #[test]
 fn a_lone_job_is_taken_after_a_nap() {
     check(3, || {

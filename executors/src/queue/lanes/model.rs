@@ -1,8 +1,9 @@
 //! Models of the lanes. The blocks of a model have room for two or three jobs, so that they are linked and recycled.
 
-use super::{Busy, Lanes};
+use super::Lanes;
 use crate::{
     job::{Job, Run},
+    queue::Busy,
     sync::{Arc, check, thread},
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

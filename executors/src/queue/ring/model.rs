@@ -1,7 +1,10 @@
 //! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error of its own.
 
-use super::{Busy, Owner, SIZE, Stealer, ring};
-use crate::sync::{Arc, check, thread};
+use super::{Owner, SIZE, Stealer, ring};
+use crate::{
+    queue::Busy,
+    sync::{Arc, check, thread},
+};
 
 type Job = Box<usize>;
 
