@@ -125,7 +125,7 @@ where
     }
 
     /// Starts a thread for `seat` that does `work`.
-    fn spawn(self: &Arc<Self>, seat: usize, work: fn(Arc<Self>, usize)) -> Result<(), SpawnError> {
+    fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Self, usize)) -> Result<(), SpawnError> {
         let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
         let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = self.options.stack_size {
@@ -136,7 +136,7 @@ where
         let spawned = builder.spawn(move || {
             local::employ(crew.id());
             let departure = Departure(crew);
-            work(Arc::clone(&departure.0), seat);
+            work(&departure.0, seat);
         });
         match spawned {
             Ok(thread) => {
@@ -183,7 +183,7 @@ where
         let late_seat = self.seats.len() - 1;
         let spawned = self.spawn(late_seat, |crew, seat| {
             let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
-            Worker::new(Arc::clone(&crew), seat).work_late();
+            Worker::new(crew, seat).work_late();
         });
         if spawned.is_err() {
             let dropped = self.discard_backlog();

@@ -7,7 +7,7 @@
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever, it
 //! looks for them now and then all the same; when, is the [`Fairness`] of the pool:
 //!
-//! - once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
+//! - at least once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
 //! - once in 61 jobs (the default without it).
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or

@@ -7,7 +7,7 @@
 use std::{
     fmt,
     marker::PhantomData,
-    mem::{self, ManuallyDrop, MaybeUninit},
+    mem::{ManuallyDrop, MaybeUninit},
 };
 
 /// Words that a closure may take inside a job.
@@ -52,17 +52,35 @@ struct Kind {
     words: usize,
 }
 
-/// The kinds of a closure's type.
+/// Makes jobs of closures of one type.
 struct Kinds<F>(PhantomData<F>);
 
 impl<F: FnOnce()> Kinds<F> {
-    const INLINE: &'static Kind =
-        &Kind { consume: consume_inline::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) };
-    const BOXED: &'static Kind = &Kind { consume: consume_boxed::<F>, words: 1 };
-}
+    /// Whether the closure itself is the payload, or a box with it.
+    const IS_INLINE: bool = size_of::<F>() <= size_of::<Payload>() && align_of::<F>() <= align_of::<Payload>();
 
-/// What is left of a job that has run: nothing to run, nothing to drop.
-const CONSUMED: &Kind = &Kind { consume: |_payload, _fate| (), words: 0 };
+    const KIND: &'static Kind = &if Self::IS_INLINE {
+        Kind { consume: consume_inline::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) }
+    } else {
+        Kind { consume: consume_boxed::<F>, words: 1 }
+    };
+
+    /// Writes the payload.
+    ///
+    /// # Safety
+    ///
+    /// There is room for as many words as the kind says.
+    #[inline(always)]
+    unsafe fn write(closure: F, place: *mut Word) {
+        if Self::IS_INLINE {
+            // SAFETY: `IS_INLINE` says that size and alignment suit; the caller vouches for the rest.
+            unsafe { place.cast::<F>().write(closure) };
+        } else {
+            // SAFETY: a box of a sized type is one word.
+            unsafe { place.cast::<Box<F>>().write(Box::new(closure)) };
+        }
+    }
+}
 
 const _: () = assert!(size_of::<Job>() == RECORD_WORDS * size_of::<Word>());
 
@@ -76,15 +94,9 @@ impl Job {
         F: FnOnce() + Send + 'static,
     {
         let mut payload = Payload::uninit();
-        if const { fits_inline::<F>() } {
-            // SAFETY: `fits_inline` checked size and alignment, and nothing else lives in the payload.
-            unsafe { payload.as_mut_ptr().cast::<F>().write(closure) };
-            Job { kind: Kinds::<F>::INLINE, payload }
-        } else {
-            // SAFETY: a box of a sized type is one word.
-            unsafe { payload.as_mut_ptr().cast::<Box<F>>().write(Box::new(closure)) };
-            Job { kind: Kinds::<F>::BOXED, payload }
-        }
+        // SAFETY: the payload has room for the words of any kind.
+        unsafe { Kinds::write(closure, payload.as_mut_ptr().cast()) };
+        Job { payload, kind: Kinds::<F>::KIND }
     }
 
     /// Runs the job at `place`, moving it out before its code begins.
@@ -98,27 +110,6 @@ impl Job {
         unsafe { ((*place).kind.consume)(&raw mut (*place).payload, Fate::Run) }
     }
 
-    /// The words that this job takes where it is packed.
-    #[inline]
-    pub(crate) fn record_words(&self) -> usize {
-        1 + self.kind.words
-    }
-
-    /// Packs the job at `place`.
-    ///
-    /// # Safety
-    ///
-    /// There are [`record_words`](Self::record_words) to be written at `place`.
-    #[inline(always)]
-    pub(crate) unsafe fn write_record(self, place: *mut Word) {
-        let job = ManuallyDrop::new(self);
-        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is there.
-        unsafe {
-            place.cast::<Option<&Kind>>().write(Some(job.kind));
-            place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
-        }
-    }
-
     /// Writes what is no job.
     ///
     /// # Safety
@@ -128,45 +119,189 @@ impl Job {
         // SAFETY: the caller vouches for it.
         unsafe { place.cast::<Option<&Kind>>().write(None) };
     }
+}
 
-    /// Unpacks the job at `place`, unless that is the end mark.
+/// What a queue takes: a job, or a closure that becomes one in the queue's memory.
+///
+/// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's is not, and
+/// to copy a job costs as much as most of what a queue does.
+pub(crate) trait IntoJob {
+    fn into_job(self) -> Job;
+
+    /// Writes the job to `place`.
     ///
     /// # Safety
     ///
-    /// One of the two was written there; the job is used once.
+    /// There is room for a job to be written at `place`.
+    unsafe fn write_job(self, place: *mut Job);
+
+    /// The words that it takes where it is packed.
+    fn record_words(&self) -> usize;
+
+    /// Packs it at `place`.
+    ///
+    /// # Safety
+    ///
+    /// There are [`record_words`](Self::record_words) to be written at `place`.
+    unsafe fn write_record(self, place: *mut Word);
+}
+
+impl IntoJob for Job {
+    #[inline(always)]
+    fn into_job(self) -> Job {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn write_job(self, place: *mut Job) {
+        // SAFETY: the caller vouches for it.
+        unsafe { place.write(self) };
+    }
+
     #[inline]
-    pub(crate) unsafe fn read_record(place: *const Word) -> Option<Job> {
-        let mut payload = Payload::uninit();
-        // SAFETY: the caller vouches for it; so many words were written.
+    fn record_words(&self) -> usize {
+        1 + self.kind.words
+    }
+
+    #[inline]
+    unsafe fn write_record(self, place: *mut Word) {
+        let job = ManuallyDrop::new(self);
+        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is there.
         unsafe {
-            let kind = place.cast::<Option<&'static Kind>>().read()?;
-            payload.as_mut_ptr().cast::<Word>().copy_from_nonoverlapping(place.add(1), kind.words);
-            Some(Job { payload, kind })
+            place.cast::<Option<&Kind>>().write(Some(job.kind));
+            place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
+        }
+    }
+}
+
+/// A job where it is packed. Whoever has it must use it, or the job is leaked.
+#[must_use = "a job that is not unpacked is leaked"]
+pub(crate) struct Record {
+    kind: &'static Kind,
+    payload: *const Word,
+}
+
+impl Record {
+    /// The job that is packed at `place`, unless that is the end mark.
+    ///
+    /// # Safety
+    ///
+    /// One of the two was written there; the job is used once, and before anything else is written there.
+    #[inline]
+    pub(crate) unsafe fn at(place: *const Word) -> Option<Record> {
+        // SAFETY: the caller vouches for it.
+        let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
+        // SAFETY: the payload is behind.
+        Some(Record { kind, payload: unsafe { place.add(1) } })
+    }
+
+    /// Copies the payload.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it at `place`.
+    #[inline(always)]
+    unsafe fn unpack(&self, place: *mut Word) {
+        // A few words each of a known number: `memcpy` would take longer to find out how many.
+        // SAFETY: so many words were written; the caller vouches for the place.
+        unsafe {
+            match self.kind.words {
+                0 => (),
+                1 => place.copy_from_nonoverlapping(self.payload, 1),
+                2 => place.copy_from_nonoverlapping(self.payload, 2),
+                3 => place.copy_from_nonoverlapping(self.payload, 3),
+                4 => place.copy_from_nonoverlapping(self.payload, 4),
+                _ => place.copy_from_nonoverlapping(self.payload, WORDS),
+            }
+        }
+    }
+}
+
+impl IntoJob for Record {
+    #[inline]
+    fn into_job(self) -> Job {
+        let mut payload = Payload::uninit();
+        // SAFETY: a payload has room for any.
+        unsafe { self.unpack(payload.as_mut_ptr().cast()) };
+        Job { payload, kind: self.kind }
+    }
+
+    #[inline]
+    unsafe fn write_job(self, place: *mut Job) {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            self.unpack((&raw mut (*place).payload).cast());
+            (&raw mut (*place).kind).write(self.kind);
+        }
+    }
+
+    #[inline]
+    fn record_words(&self) -> usize {
+        1 + self.kind.words
+    }
+
+    #[inline]
+    unsafe fn write_record(self, place: *mut Word) {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            place.cast::<Option<&Kind>>().write(Some(self.kind));
+            self.unpack(place.add(1));
+        }
+    }
+}
+
+/// A closure on its way to a queue.
+pub(crate) struct Closure<F>(pub(crate) F);
+
+impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
+    #[inline(always)]
+    fn into_job(self) -> Job {
+        Job::new(self.0)
+    }
+
+    #[inline(always)]
+    unsafe fn write_job(self, place: *mut Job) {
+        // SAFETY: the caller vouches for the place, which has room for the words of any kind.
+        unsafe {
+            Kinds::write(self.0, (&raw mut (*place).payload).cast());
+            (&raw mut (*place).kind).write(Kinds::<F>::KIND);
+        }
+    }
+
+    #[inline(always)]
+    fn record_words(&self) -> usize {
+        1 + Kinds::<F>::KIND.words
+    }
+
+    #[inline(always)]
+    unsafe fn write_record(self, place: *mut Word) {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            place.cast::<Option<&Kind>>().write(Some(Kinds::<F>::KIND));
+            Kinds::write(self.0, place.add(1));
         }
     }
 }
 
 /// A job, or the claim to one that lies somewhere else.
 pub(crate) trait Run {
-    /// Runs the closure; there is nothing left to run after that. Whatever it throws passes through; the closure's own values
-    /// are dropped in any case.
+    /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
     ///
     /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job does.
-    fn run(&mut self);
+    fn run(self);
 }
 
 impl Run for Job {
     #[inline]
-    fn run(&mut self) {
-        let consume = mem::replace(&mut self.kind, CONSUMED).consume;
-        // SAFETY: payload and kind were made together in `new`; from now on the job is consumed.
-        unsafe { consume(&mut self.payload, Fate::Run) }
+    fn run(self) {
+        // SAFETY: nobody drops the job after this.
+        unsafe { Job::run_at(&raw mut *ManuallyDrop::new(self)) };
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: payload and kind were made together in `new`; `run` leaves a kind behind that does nothing.
+        // SAFETY: payload and kind were made together in `new`, and `run` drops no job.
         unsafe { (self.kind.consume)(&mut self.payload, Fate::Discard) }
     }
 }
@@ -175,10 +310,6 @@ impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job").finish_non_exhaustive()
     }
-}
-
-const fn fits_inline<F>() -> bool {
-    size_of::<F>() <= size_of::<Payload>() && align_of::<F>() <= align_of::<Payload>()
 }
 
 /// # Safety
@@ -240,7 +371,7 @@ mod tests {
         make().run();
         assert_eq!((ran.load(Relaxed), dropped.load(Relaxed)), (1, 2));
         let moved = [make(), make()];
-        moved.into_iter().for_each(|mut job| job.run());
+        moved.into_iter().for_each(Job::run);
         assert_eq!((ran.load(Relaxed), dropped.load(Relaxed)), (3, 4));
     }
 
@@ -254,8 +385,12 @@ mod tests {
 
     #[test]
     fn the_documented_size_is_inline() {
-        assert!(fits_inline::<[u8; INLINE_BYTES]>());
-        assert!(!fits_inline::<[u8; INLINE_BYTES + 1]>());
+        fn is_inline<F: FnOnce()>(_closure: &F) -> bool {
+            Kinds::<F>::IS_INLINE
+        }
+        let (mut fitting, mut too_large) = ([0_u8; INLINE_BYTES], [0_u8; INLINE_BYTES + 1]);
+        assert!(is_inline(&move || fitting.fill(0)));
+        assert!(!is_inline(&move || too_large.fill(0)));
     }
 
     #[test]
@@ -275,7 +410,7 @@ mod tests {
     fn a_panic_passes_through_and_drops_the_captures() {
         let dropped = Arc::new(AtomicUsize::new(0));
         let witness = Witness(Arc::clone(&dropped), [0; 3]);
-        let mut job = Job::new(move || {
+        let job = Job::new(move || {
             let _captured = &witness;
             panic!("expected by the test");
         });

@@ -40,16 +40,16 @@ impl Idle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
-    /// When this much time has passed since the last look. The clock is read between jobs: after each, if they take more than
-    /// a small part of that time, and after up to 32 short ones. So the look may be late by as much as the jobs take that
-    /// follow a run of short ones.
+    /// When this much time has passed since the last look, at the latest. The worker looks after each job, if a job takes more
+    /// than a quarter of that time; after twice as many as last time, if they took less; but after no more than 61 in any
+    /// case. So the look is late by as much as the jobs take that follow a run of short ones.
     Timed(Duration),
     /// After this many jobs. Zero counts as one.
     Counted(u32),
 }
 
 impl Fairness {
-    /// A look every millisecond; the default with the feature `ws-timed-fairness`.
+    /// A look at least every millisecond; the default with the feature `ws-timed-fairness`.
     pub const TIMED: Fairness = Fairness::Timed(Duration::from_millis(1));
 
     /// A look every 61 jobs, a number that falls into step with few programs' own rhythms; the default without the

@@ -131,7 +131,7 @@ impl Drop for Running<'_> {
 }
 
 impl Attendant for Shared {
-    fn accept(&self, mut job: Job) -> bool {
+    fn accept(&self, job: Job) -> bool {
         self.run(move || job.run()).map_err(containment::discard).is_ok()
     }
 

@@ -6,7 +6,7 @@ pub(crate) mod channel;
 pub(crate) mod stealing;
 
 use crate::{
-    job::{Job, Run},
+    job::{IntoJob, Job, Run},
     meter::Meter,
 };
 
@@ -26,10 +26,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn attach(&self, seat: usize) -> Self::Local;
 
     /// Takes a job from any thread.
-    fn inject(&self, job: Job);
+    fn inject(&self, job: impl IntoJob);
 
-    /// Takes a job from a worker.
-    fn push(&self, local: &Self::Local, job: Job);
+    /// Takes a job from a worker. Returns whether the worker has no other, in a source whose workers keep jobs.
+    fn push(&self, local: &Self::Local, job: impl IntoJob) -> bool;
 
     /// The worker's next job. Hot: no clock, no lock, no wait.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
@@ -45,9 +45,6 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just now.
     fn has_own(&self, local: &Self::Local) -> bool;
-
-    /// Whether the worker has exactly one job of its own, in a source whose workers keep jobs.
-    fn is_alone(&self, local: &Self::Local) -> bool;
 
     /// As [`has_jobs`](Self::has_jobs), but for jobs that are alone at their worker.
     fn has_crowds(&self) -> bool;

@@ -47,7 +47,7 @@ pub(crate) mod cell {
             f(self.0.get())
         }
 
-        #[inline]
+        #[inline(always)]
         pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
         }

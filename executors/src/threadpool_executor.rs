@@ -323,7 +323,7 @@ impl Worker {
     fn run(&self, closure: impl FnOnce()) {
         self.at_work.set(true);
         self.run_one(closure);
-        while let Some(mut orphan) = self.next_orphan() {
+        while let Some(orphan) = self.next_orphan() {
             self.run_one(|| orphan.run());
         }
         self.at_work.set(false);
@@ -353,7 +353,7 @@ impl Worker {
         }
     }
 
-    fn accept(&self, mut job: Job) -> bool {
+    fn accept(&self, job: Job) -> bool {
         match self.pool.upgrade() {
             Some(pool) => pool.deliver(move || job.run(), |_| false).map_err(containment::discard).is_ok(),
             None if !self.at_work.get() => {

@@ -14,8 +14,10 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
+    thread,
+    time::Duration,
 };
-use support::watchdog::{until, within};
+use support::watchdog::within;
 
 /// The system's allocator, counting.
 struct Counting;
@@ -67,10 +69,17 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     };
     within(|| {
         use_up(50);
-        let before = BYTES.load(SeqCst);
-        use_up(1000);
-        // Threads of pools that were only dropped may need a moment to leave.
-        until("everything is given back", || BYTES.load(SeqCst) < before + SLACK);
+        let is_given_back = |_attempt| {
+            let before = BYTES.load(SeqCst);
+            use_up(1000);
+            // Threads of pools that were only dropped may need a moment to leave.
+            (0..1000).any(|_| {
+                thread::sleep(Duration::from_millis(1));
+                BYTES.load(SeqCst) < before + SLACK
+            })
+        };
+        // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
+        assert!((0..5).any(is_given_back), "1000 pools leave more than {SLACK} bytes");
     });
 }
 

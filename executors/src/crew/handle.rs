@@ -6,7 +6,7 @@ use crate::{
     common::ignore,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
-    job::Job,
+    job::{Closure, IntoJob},
     local::{self, PoolId},
     options::Options,
     parker::{Origin, Parker},
@@ -35,6 +35,13 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     }
 }
 
+/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is known
+/// whether it is needed.
+struct Parcel<F> {
+    closure: F,
+    admission: Admission,
+}
+
 /// What a job is to the pool: some are admitted for longer than others.
 #[derive(Clone, Copy)]
 enum Admission {
@@ -56,19 +63,27 @@ where
     where
         F: FnOnce() + Send + 'static,
     {
-        if let Some(worker) = self.this_worker() {
-            if worker.refuses() {
-                return Err(closure);
+        match self.this_worker() {
+            Some(worker) if worker.refuses() => Err(closure),
+            Some(worker) => {
+                worker.push(Closure(closure));
+                Ok(())
             }
-            worker.push(Job::new(closure));
-        } else {
-            if self.refuses(admission) {
-                return Err(closure);
-            }
-            self.source.inject(Job::new(closure));
-            self.announce(1, Origin::Outside);
-            self.check_for_late_jobs();
+            None => self.deliver_from_outside(Parcel { closure, admission }),
         }
+    }
+
+    #[inline(never)]
+    fn deliver_from_outside<F>(self: &Arc<Self>, Parcel { closure, admission }: Parcel<F>) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        if self.refuses(admission) {
+            return Err(closure);
+        }
+        self.source.inject(Closure(closure));
+        self.announce(1, Origin::Outside);
+        self.check_for_late_jobs();
         Ok(())
     }
 
@@ -82,7 +97,7 @@ where
 
     /// The worker of this crew that the current thread is, if it is one.
     #[inline(always)]
-    fn this_worker(&self) -> Option<&Worker<S, P>> {
+    fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from
         // these; and the types of a crew at one address do not change while the crew lives, which `self` shows.
         // Threads settle only with the wrapper of `threadpool`, whose address is another while it lives, and
@@ -150,7 +165,7 @@ where
         I::Item: FnOnce() + Send + 'static,
     {
         let crew = self.crew();
-        let jobs = closures.into_iter().map(Job::new);
+        let jobs = closures.into_iter().map(Closure);
         let worker = crew.this_worker();
         let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
         let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
@@ -239,7 +254,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     /// The pool has been closed: `job` and what follows is not accepted.
-    fn cut_short(&self, job: Job) -> usize {
+    fn cut_short(&self, job: impl IntoJob) -> usize {
         ignore(job);
         self.accepted
     }

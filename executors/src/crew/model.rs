@@ -3,7 +3,7 @@
 use super::{Charter, Handle};
 use crate::{
     backing::Backing,
-    job::Job,
+    job::{IntoJob, Job, Run},
     local::try_execute_locally,
     meter::Meter,
     options::{Fairness, Idle, Options},
@@ -96,12 +96,13 @@ impl Source for ModelSource {
         seat
     }
 
-    fn inject(&self, job: Job) {
-        self.common.put([job]);
+    fn inject(&self, job: impl IntoJob) {
+        self.common.put([job.into_job()]);
     }
 
-    fn push(&self, &seat: &usize, job: Job) {
-        self.tray(seat).put([job]);
+    fn push(&self, &seat: &usize, job: impl IntoJob) -> bool {
+        self.tray(seat).put([job.into_job()]);
+        self.tray(seat).len() == 1
     }
 
     fn pop(&self, &seat: &usize) -> Option<Job> {
@@ -131,10 +132,6 @@ impl Source for ModelSource {
 
     fn has_own(&self, &seat: &usize) -> bool {
         self.tray(seat).len() > 0
-    }
-
-    fn is_alone(&self, &seat: &usize) -> bool {
-        self.tray(seat).len() == 1
     }
 
     fn has_crowds(&self) -> bool {

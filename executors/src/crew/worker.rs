@@ -3,7 +3,7 @@
 use super::{Crew, nap::Nap, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload},
-    job::{Job, Run},
+    job::{IntoJob, Job, Run},
     local::{Attendant, Post},
     meter::Meter,
     options::{Idle, WorkerHook},
@@ -23,27 +23,27 @@ use std::{
     any::Any,
     cell::Cell,
     hint,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-pub(super) struct Worker<S: Source, P> {
-    crew: Arc<Crew<S, P>>,
+pub(super) struct Worker<'a, S: Source, P> {
+    crew: &'a Crew<S, P>,
     seat: usize,
+    meter: &'a Meter,
     local: S::Local,
     turn: Turn,
     /// Nobody would run a job that is put into the own part now.
     leaving: Cell<bool>,
 }
 
-impl<S, P> Worker<S, P>
+impl<'a, S, P> Worker<'a, S, P>
 where
     S: Source,
     P: Parker + 'static,
 {
-    pub(super) fn new(crew: Arc<Crew<S, P>>, seat: usize) -> Self {
+    pub(super) fn new(crew: &'a Crew<S, P>, seat: usize) -> Self {
         let (local, turn) = (crew.source.attach(seat), Turn::new(crew.fairness));
-        Worker { crew, seat, local, turn, leaving: Cell::new(false) }
+        Worker { crew, seat, meter: &crew.seats[seat].meter, local, turn, leaving: Cell::new(false) }
     }
 
     /// From the first job to the last.
@@ -112,25 +112,24 @@ where
     }
 
     #[inline]
-    fn run(&self, mut job: impl Run) {
-        self.meter().job_begun();
+    fn run(&self, job: impl Run) {
+        self.meter.job_begun();
         if let Err(payload) = contain(|| job.run()) {
             self.report(&*payload);
             discard_payload(payload);
         }
-        self.meter().job_ended();
+        self.meter.job_ended();
     }
 
     /// Takes a job from a job that runs on this worker.
     #[inline(always)]
-    pub(super) fn push(&self, job: Job) {
-        let Crew { source, .. } = &*self.crew;
-        source.push(&self.local, job);
-        self.crew.announce(1, if source.is_alone(&self.local) { Origin::Alone } else { Origin::Inside });
+    pub(super) fn push(&self, job: impl IntoJob) {
+        let alone = self.crew.source.push(&self.local, job);
+        self.crew.announce(1, if alone { Origin::Alone } else { Origin::Inside });
     }
 
     /// Takes a job without telling anybody; the caller will announce it.
-    pub(super) fn push_quietly(&self, job: Job) {
+    pub(super) fn push_quietly(&self, job: impl IntoJob) {
         self.crew.source.push(&self.local, job);
     }
 
@@ -171,7 +170,7 @@ where
     }
 
     fn search(&self) -> Option<Job> {
-        self.crew.source.search(&self.local, self.meter())
+        self.crew.source.search(&self.local, self.meter)
     }
 
     fn search_for_a_while(&self) -> Option<Job> {
@@ -231,7 +230,7 @@ where
     }
 
     fn sleep(&self, nap: Nap) {
-        let Crew { parker, source, .. } = &*self.crew;
+        let Crew { parker, source, .. } = self.crew;
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
         // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
@@ -271,15 +270,11 @@ where
     }
 
     fn publish(&self) {
-        self.crew.exporter.publish(self.seat, || self.meter().read().ended, || self.crew.source.len());
-    }
-
-    fn meter(&self) -> &Meter {
-        &self.crew.seats[self.seat].meter
+        self.crew.exporter.publish(self.seat, || self.meter.read().ended, || self.crew.source.len());
     }
 }
 
-impl<S, P> Attendant for Worker<S, P>
+impl<S, P> Attendant for Worker<'_, S, P>
 where
     S: Source,
     P: Parker + 'static,
@@ -295,7 +290,7 @@ where
     }
 
     fn report(&self, payload: &(dyn Any + Send)) {
-        self.meter().job_panicked();
+        self.meter.job_panicked();
         self.crew.report_panic("A job", self.seat, payload);
     }
 }

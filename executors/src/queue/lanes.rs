@@ -21,7 +21,7 @@ mod model;
 
 use crate::{
     containment::discard,
-    job::{Job, RECORD_WORDS, Word},
+    job::{IntoJob, Job, RECORD_WORDS, Record, Word},
     local,
     queue::Busy,
     sync::{
@@ -96,7 +96,7 @@ impl Lanes {
 
     /// Puts a job into a lane that nobody else is writing to.
     #[inline(always)]
-    pub(crate) fn push(&self, job: Job) {
+    pub(crate) fn push(&self, job: impl IntoJob) {
         let lane = self.lane(local::shard());
         let lane = if lane.back.try_lock() { lane } else { self.lock_another() };
         // SAFETY: this thread holds the lock of the back.
@@ -124,7 +124,7 @@ impl Lanes {
     /// # Errors
     ///
     /// [`Busy`] if jobs were only seen in lanes at whose front somebody else is.
-    pub(crate) fn take(&self, start: usize, jobs: usize, mut sink: impl FnMut(Job)) -> Result<Option<usize>, Busy> {
+    pub(crate) fn take(&self, start: usize, jobs: usize, mut sink: impl FnMut(Record)) -> Result<Option<usize>, Busy> {
         let mut busy = false;
         for number in (0..self.0.len()).map(|step| start.wrapping_add(step)) {
             let lane = self.lane(number);
@@ -202,7 +202,7 @@ impl Lane {
     ///
     /// The caller holds the lock of the back.
     #[inline(always)]
-    unsafe fn push(&self, job: Job) {
+    unsafe fn push(&self, job: impl IntoJob) {
         self.back.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
@@ -237,7 +237,7 @@ impl Lane {
     /// # Safety
     ///
     /// The caller holds the lock of the front.
-    unsafe fn take(&self, jobs: usize, sink: &mut impl FnMut(Job)) -> usize {
+    unsafe fn take(&self, jobs: usize, sink: &mut impl FnMut(Record)) -> usize {
         self.front.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
@@ -255,7 +255,7 @@ impl Lane {
     /// # Safety
     ///
     /// There is another record.
-    unsafe fn read(&self, cursor: &mut Cursor) -> Job {
+    unsafe fn read(&self, cursor: &mut Cursor) -> Record {
         if cursor.block.is_null() {
             cursor.begin(self.first.load(Relaxed));
         }
@@ -284,7 +284,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // SAFETY: nobody else is left, so both ends are ours.
-        unsafe { self.take(usize::MAX, &mut discard) };
+        unsafe { self.take(usize::MAX, &mut |record| discard(record.into_job())) };
         // SAFETY: as above.
         let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.spare.load(Relaxed)] {
@@ -307,7 +307,7 @@ impl Cursor {
     ///
     /// The block is alive, has room for the record, and nobody reads there.
     #[inline(always)]
-    unsafe fn write(&mut self, job: Job) {
+    unsafe fn write(&mut self, job: impl IntoJob) {
         let words = job.record_words();
         // SAFETY: as promised.
         unsafe {
@@ -323,14 +323,14 @@ impl Cursor {
     ///
     /// The block is alive, there is a record or the end mark, and nobody writes there.
     #[inline]
-    unsafe fn read(&mut self) -> Option<Job> {
+    unsafe fn read(&mut self) -> Option<Record> {
         // SAFETY: as promised.
         unsafe {
             Block::watch(self.block, self.at, 1, Watch::read);
-            let job = Job::read_record(Block::word(self.block, self.at))?;
-            Block::watch(self.block, self.at, job.record_words(), Watch::read);
-            self.at += job.record_words();
-            Some(job)
+            let record = Record::at(Block::word(self.block, self.at))?;
+            Block::watch(self.block, self.at, record.record_words(), Watch::read);
+            self.at += record.record_words();
+            Some(record)
         }
     }
 }
@@ -403,20 +403,29 @@ mod tests {
                 });
             }
             // Not all, so that the blocks are passed at different places.
-            assert!(lanes.take(0, 45, |mut job| job.run()).unwrap().is_some());
+            assert!(lanes.take(0, 45, |record| record.into_job().run()).unwrap().is_some());
             assert!(receiver.try_iter().zip(&mut out).all(|(number, expected)| number == expected));
         }
         assert_eq!(lanes.len(), 500);
     }
 
+    fn drop_job(record: Record) {
+        drop(record.into_job());
+    }
+
     #[test]
     fn a_locked_front_is_no_proof_of_emptiness() {
         let lanes = Lanes::new(1);
-        assert_eq!(lanes.take(0, 1, drop), Ok(None));
+        assert_eq!(lanes.take(0, 1, drop_job), Ok(None));
         lanes.push(Job::new(|| ()));
         let inner = RefCell::new(None);
         lanes.push(Job::new(|| ()));
-        lanes.take(0, 1, |_| *inner.borrow_mut() = Some(lanes.take(0, 1, drop))).unwrap();
+        lanes
+            .take(0, 1, |outer| {
+                drop_job(outer);
+                *inner.borrow_mut() = Some(lanes.take(0, 1, drop_job));
+            })
+            .unwrap();
         assert_eq!(inner.take(), Some(Err(Busy)));
     }
 

@@ -1,10 +1,10 @@
-//! A worker's own queue: a ring of fixed size, first in first out, that others may steal from.
+//! A worker's own queue: a ring, first in first out, that others may steal from.
 //!
 //! After the local queue of tokio's multi-threaded scheduler (Lerche, 2019), itself after that of Go: a thief first
 //! claims jobs, then copies them, then gives their slots free, so that no slot is ever read while it may be written. In
-//! addition, the owner may use a job where it lies, see [`Claim`].
+//! addition, the owner may use a job where it lies, see [`Claim`]; and the ring grows, up to a limit.
 //!
-//! Three counts run through the ring, `free <= next <= tail <= free + SIZE`:
+//! Three counts run through the ring, `free <= next <= tail <= free + size`:
 //!
 //! - From `next` to `tail` are jobs that nobody has taken.
 //! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile.
@@ -25,37 +25,65 @@
 //!   written (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
 //!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
+//! - *A claimed job is in the slots that the thief sees.* The ring grows when all slots are in use: the owner copies the
+//!   bits from `free` to `tail` to the same counts of twice as many slots, stores where these are (Release), and never writes
+//!   to the former ones again, which stay until the ring is dropped. A thief that has claimed a job loads where the slots
+//!   are (Acquire). If it sees former ones, the job was in them; it has been there since the thief loaded a `tail` behind it,
+//!   which the owner stored after the slots of that job. If it sees newer ones, the job was copied, as `free` cannot pass it
+//!   before the thief allows that.
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use crate::{
     containment::discard,
-    job::{Job, Run},
+    job::{IntoJob, Job, Run},
     queue::Busy,
     sync::{
         Arc,
         atomic::{
-            AtomicU32, AtomicU64,
+            AtomicPtr, AtomicU32, AtomicU64,
             Ordering::{AcqRel, Acquire, Relaxed, Release},
         },
         cell::UnsafeCell,
     },
 };
 use crossbeam_utils::CachePadded;
-use std::{array, cell::Cell, mem, mem::MaybeUninit, ops::Range};
+use std::{cell::Cell, mem::MaybeUninit, ops::Range, ptr};
 
-/// Jobs that fit into a ring.
-pub(crate) const SIZE: usize = if cfg!(executors_loom) { 4 } else { 256 };
+/// Jobs that fit into a ring at first.
+const FIRST_SIZE: usize = if cfg!(executors_loom) { 4 } else { 64 };
+
+/// Jobs that fit into a ring that has grown as far as it may: what the nearest caches hold.
+pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
 struct Ring<T> {
     head: CachePadded<AtomicU64>,
     tail: CachePadded<AtomicU32>,
-    slots: [UnsafeCell<MaybeUninit<T>>; SIZE],
+    buffer: AtomicPtr<Buffer<T>>,
+}
+
+/// Slots, as many as a power of two.
+struct Buffer<T> {
+    slots: Box<[Slot<T>]>,
+    /// What this one has replaced, or null. Thieves may still be at it.
+    former: *mut Buffer<T>,
+}
+
+type Slot<T> = UnsafeCell<MaybeUninit<T>>;
+
+/// Where the slots of a ring are, for as long as that lives.
+struct Slots<T> {
+    first: *const Slot<T>,
+    mask: u32,
 }
 
 // SAFETY: values move from thread to thread through the ring, and are never shared. Who may touch a slot is said above.
+unsafe impl<T: Send> Send for Ring<T> {}
+// SAFETY: as above.
 unsafe impl<T: Send> Sync for Ring<T> {}
+// SAFETY: as above; the slots belong to the ring, which the owner keeps alive.
+unsafe impl<T: Send> Send for Owner<T> {}
 
 /// The counts in a head.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,6 +109,7 @@ impl Head {
 /// The owner's end of a ring. There is one, and it stays on one thread.
 pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
+    slots: Cell<Slots<T>>,
     tail: Cell<u32>,
     /// The owner may write up to here: what it has last seen of `free`, and the size of the ring.
     limit: Cell<u32>,
@@ -91,34 +120,68 @@ pub(crate) struct Stealer<T>(Arc<Ring<T>>);
 
 /// A new ring.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
+    let buffer = Buffer::new(FIRST_SIZE, ptr::null_mut());
+    let slots = buffer.slots();
     let ring = Arc::new(Ring {
         head: CachePadded::new(AtomicU64::new(0)),
         tail: CachePadded::new(AtomicU32::new(0)),
-        slots: array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
+        buffer: AtomicPtr::new(Box::into_raw(buffer)),
     });
-    (Owner { ring: Arc::clone(&ring), tail: Cell::new(0), limit: Cell::new(SIZE as u32) }, Stealer(ring))
+    let (slots, limit) = (Cell::new(slots), Cell::new(slots.size()));
+    (Owner { ring: Arc::clone(&ring), slots, tail: Cell::new(0), limit }, Stealer(ring))
 }
 
 impl<T> Owner<T> {
-    /// Puts a job at the end, or gives it back if the ring is full.
+    /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others.
+    ///
+    /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small job does.
     #[inline(always)]
+    pub(crate) fn place(&self) -> Option<Place<'_, T>> {
+        (self.tail.get() != self.limit.get()).then_some(Place(self))
+    }
+
+    /// Puts a job at the end, or gives it back if the ring is full and as large as it may be.
     pub(crate) fn push(&self, job: T) -> Result<(), T> {
-        if self.tail.get() == self.limit.get() && self.room() == 0 {
-            return Err(job);
+        match self.place().or_else(|| self.make_room().then_some(Place(self))) {
+            // SAFETY: this writes a job.
+            Some(place) => unsafe { place.fill(|slot| slot.write(job)) },
+            None => return Err(job),
         }
-        // SAFETY: the slot is below the limit, and so the owner's to write.
-        unsafe { self.ring.write(self.tail.get(), job) };
-        self.tail.set(self.tail.get().wrapping_add(1));
-        self.ring.tail.store(self.tail.get(), Release);
         Ok(())
     }
 
-    /// How many jobs can be pushed now.
+    /// Looks for a place at the end, and makes the ring larger if there is none. Returns whether there is one now.
+    pub(crate) fn make_room(&self) -> bool {
+        self.room() > 0 || self.grow()
+    }
+
+    /// How many jobs can be pushed now, without growing.
     #[cold]
     pub(crate) fn room(&self) -> usize {
         let free = Head::unpack(self.ring.head.load(Acquire)).free;
-        self.limit.set(free.wrapping_add(SIZE as u32));
+        self.limit.set(free.wrapping_add(self.slots.get().size()));
         self.limit.get().wrapping_sub(self.tail.get()) as usize
+    }
+
+    /// Makes a full ring twice as large, unless it is as large as it may be. Returns whether it did.
+    #[cold]
+    fn grow(&self) -> bool {
+        let former = self.slots.get();
+        let size = former.size();
+        if size as usize == MAX_SIZE {
+            return false;
+        }
+        // Relaxed: written by the owner only.
+        let buffer = Buffer::new(2 * size as usize, self.ring.buffer.load(Relaxed));
+        let slots = buffer.slots();
+        for back in 1..=size {
+            // SAFETY: only the owner writes slots, and no thief knows the new ones yet.
+            unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
+        }
+        self.ring.buffer.store(Box::into_raw(buffer), Release);
+        self.slots.set(slots);
+        self.limit.set(self.limit.get().wrapping_add(size));
+        true
     }
 
     /// Takes the first job.
@@ -133,7 +196,7 @@ impl<T> Owner<T> {
             let next = head.next.wrapping_add(1);
             let free = if head.no_thief() { next } else { head.free };
             match self.ring.head.compare_exchange_weak(seen, Head { free, next }.pack(), AcqRel, Acquire) {
-                Ok(_) => return Some(Claim { owner: self, count: head.next, used: false }),
+                Ok(_) => return Some(Claim { owner: self, slots: self.slots.get(), count: head.next }),
                 Err(now) => seen = now,
             }
         }
@@ -148,51 +211,67 @@ impl<T> Owner<T> {
     }
 }
 
+/// A free slot at the end of a ring.
+pub(crate) struct Place<'a, T>(&'a Owner<T>);
+
+impl<T> Place<'_, T> {
+    /// Makes what `write` puts there the last job.
+    ///
+    /// # Safety
+    ///
+    /// `write` must initialise the slot, and not use the ring.
+    #[inline(always)]
+    pub(crate) unsafe fn fill(self, write: impl FnOnce(*mut T)) {
+        let Place(owner) = self;
+        let tail = owner.tail.get();
+        // The slot is below the limit, and so the owner's to write.
+        owner.slots.get().cell(tail).with_mut(|slot| write(slot.cast()));
+        owner.tail.set(tail.wrapping_add(1));
+        owner.ring.tail.store(tail.wrapping_add(1), Release);
+    }
+}
+
+/// In place, as a closure or as a whole.
+impl Place<'_, Job> {
+    #[inline(always)]
+    pub(crate) fn put(self, job: impl IntoJob) {
+        // SAFETY: this writes a job, and does nothing else.
+        unsafe { self.fill(|slot| job.write_job(slot)) };
+    }
+}
+
 /// A job that the owner has taken and that still lies in its slot. Only the owner writes slots, so there it is safe
 /// until the owner has gone round the ring; using it later than that panics.
-#[must_use = "a claimed job must be used"]
+#[must_use = "a claimed job is leaked if it is not used"]
 pub(crate) struct Claim<'a, T> {
     owner: &'a Owner<T>,
+    slots: Slots<T>,
     count: u32,
-    used: bool,
 }
 
 impl<T> Claim<'_, T> {
     /// Moves the job out.
-    pub(crate) fn take(mut self) -> T {
-        self.used = true;
+    pub(crate) fn take(self) -> T {
         self.assert_still_there();
         // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again.
-        unsafe { self.owner.ring.read(self.count) }
+        unsafe { self.slots.read(self.count) }
     }
 
     #[inline]
     fn assert_still_there(&self) {
-        assert!(self.owner.tail.get().wrapping_sub(self.count) <= SIZE as u32, "the claimed job was overwritten");
+        let age = self.owner.tail.get().wrapping_sub(self.count);
+        assert!(age <= self.slots.size(), "the claimed job was overwritten");
     }
 }
 
 /// In its slot, without moving the job as a whole.
 impl Run for Claim<'_, Job> {
     #[inline]
-    fn run(&mut self) {
-        if !mem::replace(&mut self.used, true) {
-            self.assert_still_there();
-            // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The
-            // job is moved out before its code, which may push to this ring, begins.
-            unsafe { Job::run_at(self.owner.ring.slot(self.count)) };
-        }
-    }
-}
-
-impl<T> Drop for Claim<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if !self.used {
-            self.assert_still_there();
-            // SAFETY: as in `take`.
-            drop(unsafe { self.owner.ring.read(self.count) });
-        }
+    fn run(self) {
+        self.assert_still_there();
+        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job is
+        // moved out before its code, which may push to this ring, begins.
+        unsafe { Job::run_at(self.slots.slot(self.count)) };
     }
 }
 
@@ -205,8 +284,9 @@ impl<T> Stealer<T> {
     pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
         let room = thief.room() as u32;
         let Some(mut claimed) = self.0.claim(|jobs| (jobs - jobs / 2).min(room + 1))? else { return Ok(None) };
+        let slots = self.0.slots();
         // SAFETY: claimed by this thread, and read once.
-        let mut loot = claimed.by_ref().map(|count| unsafe { self.0.read(count) });
+        let mut loot = claimed.by_ref().map(|count| unsafe { slots.read(count) });
         let first = loot.next();
         for job in loot {
             thief.push(job).unwrap_or_else(|_| unreachable!("only as many were claimed as there is room for"));
@@ -223,7 +303,7 @@ impl<T> Stealer<T> {
     pub(crate) fn steal(&self) -> Result<Option<T>, Busy> {
         let Some(claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
         // SAFETY: claimed by this thread, and read once.
-        let job = unsafe { self.0.read(claimed.start) };
+        let job = unsafe { self.0.slots().read(claimed.start) };
         self.0.give_free();
         Ok(Some(job))
     }
@@ -244,7 +324,7 @@ impl<T> Ring<T> {
             return Ok(None);
         }
         // What is far behind is out of date, and the exchange will say so.
-        let end = next.wrapping_add(wanted(jobs.min(SIZE as u32)));
+        let end = next.wrapping_add(wanted(jobs.min(MAX_SIZE as u32)));
         if free == next && self.head.compare_exchange(seen, Head { free, next: end }.pack(), AcqRel, Relaxed).is_ok() {
             Ok(Some(next..end))
         } else {
@@ -268,32 +348,76 @@ impl<T> Ring<T> {
         // In this order, see the module.
         let next = Head::unpack(self.head.load(Acquire)).next;
         let tail = self.tail.load(Acquire);
-        (tail.wrapping_sub(next) as usize).min(SIZE)
+        (tail.wrapping_sub(next) as usize).min(MAX_SIZE)
+    }
+
+    /// Where the slots are now. Acquire: see the module.
+    fn slots(&self) -> Slots<T> {
+        // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, also when it is replaced; never borrowed
+        // uniquely meanwhile.
+        unsafe { &*self.buffer.load(Acquire) }.slots()
+    }
+}
+
+impl<T> Buffer<T> {
+    fn new(size: usize, former: *mut Self) -> Box<Self> {
+        debug_assert!(size.is_power_of_two());
+        let slots = (0..size).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+        Box::new(Buffer { slots, former })
+    }
+
+    fn slots(&self) -> Slots<T> {
+        Slots { first: self.slots.as_ptr(), mask: self.slots.len() as u32 - 1 }
+    }
+}
+
+impl<T> Slots<T> {
+    #[inline]
+    fn size(self) -> u32 {
+        self.mask + 1
+    }
+
+    #[inline(always)]
+    fn cell(&self, count: u32) -> &Slot<T> {
+        // SAFETY: there are `mask + 1` slots, and they live as long as the ring, as does whoever has this.
+        unsafe { &*self.first.add((count & self.mask) as usize) }
     }
 
     #[inline]
-    fn slot(&self, count: u32) -> *mut T {
-        self.slots[count as usize % SIZE].with_mut(|slot| slot.cast())
-    }
-
-    /// # Safety
-    ///
-    /// The slot is the caller's to write, and holds no job.
-    #[inline(always)]
-    unsafe fn write(&self, count: u32, job: T) {
-        // SAFETY: the caller vouches for it.
-        self.slots[count as usize % SIZE].with_mut(|slot| unsafe { slot.cast::<T>().write(job) });
+    fn slot(self, count: u32) -> *mut T {
+        self.cell(count).with_mut(|slot| slot.cast())
     }
 
     /// # Safety
     ///
     /// The job was taken or claimed by the caller, who must not use it again.
     #[inline]
-    unsafe fn read(&self, count: u32) -> T {
+    unsafe fn read(self, count: u32) -> T {
         // SAFETY: the caller vouches for it.
-        self.slots[count as usize % SIZE].with(|slot| unsafe { slot.cast::<T>().read() })
+        self.cell(count).with(|slot| unsafe { slot.cast::<T>().read() })
+    }
+
+    /// Copies the bits of a job, maybe one that somebody takes meanwhile, from `former` slots.
+    ///
+    /// # Safety
+    ///
+    /// Nobody writes the former slot any more; the new one is the caller's to write.
+    unsafe fn copy(self, count: u32, former: Self) {
+        // SAFETY: the caller vouches for it.
+        let bits = former.cell(count).with(|slot| unsafe { slot.read() });
+        // SAFETY: as above.
+        self.cell(count).with_mut(|slot| unsafe { slot.write(bits) });
     }
 }
+
+impl<T> Clone for Slots<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<T> {}
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
@@ -301,7 +425,12 @@ impl<T> Drop for Ring<T> {
         let jobs = self.tail.load(Acquire).wrapping_sub(next);
         for count in 0..jobs {
             // SAFETY: nobody has taken these, and nobody is left to do so.
-            discard(unsafe { self.read(next.wrapping_add(count)) });
+            discard(unsafe { self.slots().read(next.wrapping_add(count)) });
+        }
+        let mut buffer = self.buffer.load(Relaxed);
+        while !buffer.is_null() {
+            // SAFETY: made by `Box::into_raw`, once in this list, and nobody is left who might use it.
+            buffer = unsafe { Box::from_raw(buffer) }.former;
         }
     }
 }
@@ -317,7 +446,7 @@ mod tests {
     #[test]
     fn what_comes_first_goes_first() {
         let (owner, stealer) = ring();
-        for round in 0..3 * SIZE {
+        for round in 0..3 * FIRST_SIZE {
             assert_eq!(owner.push(Box::new(round)), Ok(()));
             assert_eq!(owner.push(Box::new(round + 1)), Ok(()));
             assert_eq!(stealer.len(), 2);
@@ -329,21 +458,47 @@ mod tests {
     #[test]
     fn a_full_ring_gives_the_job_back() {
         let (owner, stealer) = ring();
-        for job in 0..SIZE {
+        for job in 0..MAX_SIZE {
             assert_eq!(owner.push(Box::new(job)), Ok(()));
         }
         assert_eq!(owner.push(Box::new(7)), Err(Box::new(7)));
         assert_eq!(stealer.steal(), Ok(Some(Box::new(0))));
-        assert_eq!(owner.push(Box::new(8)), Ok(()));
+        assert_eq!(owner.push(Box::new(MAX_SIZE)), Ok(()));
         assert_eq!(owner.push(Box::new(9)), Err(Box::new(9)));
-        assert_eq!(drain(&owner).len(), SIZE);
+        assert_eq!(drain(&owner), (1..=MAX_SIZE).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn jobs_keep_their_order_while_the_ring_grows() {
+        let (owner, stealer) = ring();
+        let (mut jobs, mut taken) = (0.., 0..);
+        while owner.len() < MAX_SIZE / 2 {
+            for job in jobs.by_ref().take(3) {
+                assert_eq!(owner.push(Box::new(job)), Ok(()));
+            }
+            assert_eq!(stealer.steal(), Ok(taken.next().map(Box::new)));
+            assert_eq!(owner.pop().map(|claim| *claim.take()), taken.next());
+        }
+        assert_eq!(drain(&owner), (taken.start..jobs.start).collect::<Vec<_>>());
+    }
+
+    #[test]
+    #[should_panic = "overwritten"]
+    fn a_claim_that_was_overwritten_is_refused() {
+        let (owner, _stealer) = ring();
+        assert_eq!(owner.push(0), Ok(()));
+        let claim = owner.pop().expect("just pushed");
+        for job in 0..=FIRST_SIZE {
+            assert_eq!(owner.push(job), Ok(()));
+        }
+        claim.take();
     }
 
     #[test]
     fn a_thief_takes_half_rounded_up() {
         let (owner, stealer) = ring();
         let (thief, _) = ring();
-        for (jobs, taken) in [(0, 0), (1, 1), (2, 1), (5, 3), (SIZE, SIZE / 2)] {
+        for (jobs, taken) in [(0, 0), (1, 1), (2, 1), (5, 3), (FIRST_SIZE, FIRST_SIZE / 2)] {
             for job in 0..jobs {
                 assert_eq!(owner.push(Box::new(job)), Ok(()));
             }
@@ -357,14 +512,14 @@ mod tests {
     #[test]
     fn a_thief_takes_no_more_than_it_has_room_for() {
         let ((owner, stealer), (thief, _)) = (ring(), ring());
-        for job in 0..SIZE {
+        for job in 0..FIRST_SIZE {
             assert_eq!(owner.push(Box::new(job)), Ok(()));
         }
-        for job in 1..SIZE {
+        for job in 1..FIRST_SIZE {
             assert_eq!(thief.push(Box::new(job)), Ok(()));
         }
         assert_eq!(stealer.steal_half(&thief), Ok(Some(Box::new(0))));
-        assert_eq!((owner.ring.len(), thief.ring.len()), (SIZE - 2, SIZE));
+        assert_eq!((owner.ring.len(), thief.ring.len()), (FIRST_SIZE - 2, FIRST_SIZE));
     }
 
     #[test]
@@ -374,9 +529,8 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(owner.push(Arc::clone(&witness)), Ok(()));
         }
-        drop(owner.pop());
         drop(owner.pop().map(Claim::take));
-        assert_eq!(Arc::strong_count(&witness), 4);
+        assert_eq!(Arc::strong_count(&witness), 5);
         drop((owner, stealer));
         assert_eq!(Arc::strong_count(&witness), 1);
     }

@@ -4,7 +4,10 @@
 //! wake path in the channel is a single load.
 
 use super::Source;
-use crate::{job::Job, meter::Meter};
+use crate::{
+    job::{IntoJob, Job},
+    meter::Meter,
+};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 #[derive(Debug)]
@@ -27,15 +30,16 @@ impl Source for ChannelSource {
     fn attach(&self, _seat: usize) {}
 
     #[inline]
-    fn inject(&self, job: Job) {
-        if self.sender.send(job).is_err() {
+    fn inject(&self, job: impl IntoJob) {
+        if self.sender.send(job.into_job()).is_err() {
             unreachable!("the source holds a receiver itself");
         }
     }
 
     #[inline]
-    fn push(&self, (): &(), job: Job) {
+    fn push(&self, (): &(), job: impl IntoJob) -> bool {
         self.inject(job);
+        false
     }
 
     #[inline]
@@ -56,10 +60,6 @@ impl Source for ChannelSource {
     }
 
     fn has_own(&self, (): &()) -> bool {
-        false
-    }
-
-    fn is_alone(&self, (): &()) -> bool {
         false
     }
 

@@ -2,7 +2,7 @@
 
 use super::Source;
 use crate::{
-    job::Job,
+    job::{IntoJob, Job, Record},
     meter::Meter,
     placement::Neighbourhood,
     queue::{
@@ -69,15 +69,22 @@ impl StealingSource {
             return Ok(None);
         }
         let spill = &self.spills[local.seat];
-        let (first, _lane) = take_batch(spill, local, ring::SIZE)?;
+        let (first, _lane) = take_batch(spill, local, ring::MAX_SIZE)?;
         local.spilled.set(!spill.is_empty());
         Ok(first)
     }
 
+    /// Takes a job from a worker whose ring has no free slot, or that must not overtake others.
     #[cold]
-    fn spill(&self, local: &StealingLocal, job: Job) {
-        local.spilled.set(true);
-        self.spills[local.seat].push(job);
+    #[inline(never)]
+    fn push_slowly(&self, local: &StealingLocal, job: Job) -> bool {
+        if !local.spilled.get() && local.ring.make_room() {
+            local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
+        } else {
+            local.spilled.set(true);
+            self.spills[local.seat].push(job);
+        }
+        false
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lanes> {
@@ -113,12 +120,10 @@ impl StealingSource {
 /// Takes up to `jobs` jobs out of one of the lanes, which it also returns: all but the first into the worker's ring.
 fn take_batch(lanes: &Lanes, local: &StealingLocal, jobs: usize) -> Result<(Option<Job>, Option<usize>), Busy> {
     let mut first = None;
-    let sink = |job| {
-        if first.is_none() {
-            first = Some(job);
-        } else {
-            local.ring.push(job).unwrap_or_else(|_| unreachable!("no more are taken than there is room for"));
-        }
+    let sink = |record: Record| match (&first, local.ring.place()) {
+        (None, _) => first = Some(record.into_job()),
+        (Some(_), Some(place)) => place.put(record),
+        (Some(_), None) => unreachable!("no more are taken than there is room for"),
     };
     let lane = lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink)?;
     Ok((first, lane))
@@ -185,16 +190,18 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn inject(&self, job: Job) {
+    fn inject(&self, job: impl IntoJob) {
         self.lanes.push(job);
     }
 
     #[inline(always)]
-    fn push(&self, local: &StealingLocal, job: Job) {
-        if local.spilled.get() {
-            self.spill(local, job);
-        } else if let Err(job) = local.ring.push(job) {
-            self.spill(local, job);
+    fn push(&self, local: &StealingLocal, job: impl IntoJob) -> bool {
+        match local.ring.place() {
+            Some(place) if !local.spilled.get() => {
+                place.put(job);
+                local.ring.len() == 1
+            }
+            _ => self.push_slowly(local, job.into_job()),
         }
     }
 
@@ -235,7 +242,7 @@ impl Source for StealingSource {
         insist(|| {
             for lanes in self.all_lanes() {
                 let mut job = None;
-                lanes.take(0, 1, |taken| job = Some(taken))?;
+                lanes.take(0, 1, |taken| job = Some(taken.into_job()))?;
                 if job.is_some() {
                     return Ok(job);
                 }
@@ -252,11 +259,6 @@ impl Source for StealingSource {
 
     fn has_own(&self, local: &StealingLocal) -> bool {
         local.ring.len() > 0 || !self.spills[local.seat].is_empty()
-    }
-
-    #[inline]
-    fn is_alone(&self, local: &StealingLocal) -> bool {
-        local.ring.len() == 1 && !local.spilled.get()
     }
 
     fn has_crowds(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Lanes;
 use crate::{
-    job::{Job, Run},
+    job::{IntoJob, Job, Run},
     queue::Busy,
     sync::{Arc, check, thread},
 };
@@ -36,8 +36,8 @@ fn push(lanes: &Lanes, jobs: std::ops::Range<usize>, runs: &Runs) {
 /// Takes up to two jobs and runs them. Returns how many.
 fn take(lanes: &Lanes) -> Result<usize, Busy> {
     let mut taken = 0;
-    let lane = lanes.take(0, 2, |mut job| {
-        job.run();
+    let lane = lanes.take(0, 2, |record| {
+        record.into_job().run();
         taken += 1;
     })?;
     assert_eq!(lane.is_some(), taken > 0);

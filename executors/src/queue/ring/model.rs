@@ -1,6 +1,6 @@
 //! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error of its own.
 
-use super::{Owner, SIZE, Stealer, ring};
+use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
     queue::Busy,
     sync::{Arc, check, thread},
@@ -45,7 +45,7 @@ fn owner_against_thieves(thieves: usize, preemptions: usize) {
             })
             .collect();
         let mut own = Vec::new();
-        let jobs = SIZE + 2;
+        let jobs = MAX_SIZE + 2;
         for job in 2..jobs {
             let mut job = Box::new(job);
             while let Err(back) = owner.push(job) {
