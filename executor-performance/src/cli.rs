@@ -3,9 +3,9 @@
 use crate::{
     registry::{ENTRIES, Entry},
     sampler::Pace,
-    workload::{Labour, Load},
+    workload::Load,
 };
-use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, error::ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, builder::PossibleValuesParser, error::ErrorKind};
 use std::{ffi::OsString, fmt::Display, path::PathBuf, str::FromStr, time::Duration};
 
 const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
@@ -72,7 +72,16 @@ pub enum Command {
     /// A burst is the whole load given at once, and its time that from the first submission to the end of the last job.
     /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap.
     Latency(LatencyOptions),
-    /// Lists the executors that can be measured
+    /// Measures what it costs a job to give the next one to the executor
+    ///
+    /// Chains of jobs without work: each job gives its successor to the executor from inside. The time of a hop is that of a
+    /// sample by the hops of all its chains.
+    Repost(RepostOptions),
+    /// Measures what an empty job costs when one thread gives many at once
+    ///
+    /// From the first submission to the end of the last job. How many: --jobs.
+    Avalanche(SizeOptions),
+    /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
         override_usage = "executor-performance list",
@@ -96,41 +105,6 @@ pub struct Options {
     )]
     pub threads: usize,
 
-    /// Producers: threads that give jobs to the executor from outside
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "1",
-        value_parser = number_of_threads
-    )]
-    pub producers: usize,
-
-    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = at_least_one::<u64>
-    )]
-    pub messages: Option<u64>,
-
-    /// Jobs that follow each of these, one after the other, given from inside
-    #[arg(
-        short = 'a',
-        long,
-        visible_alias = "amplification",
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value_t = 1
-    )]
-    pub message_amplification: u64,
-
     /// Executors to measure, by name; `all` for all. May be repeated [default: those marked in `list`]
     #[arg(
         short,
@@ -151,9 +125,51 @@ pub struct Options {
     #[arg(short, long, global = true, value_name = "FILE")]
     pub output_csv: Option<PathBuf>,
 
+    /// What is run.
+    #[command(flatten, next_help_heading = "Load")]
+    pub load: LoadOptions,
+
     /// How much is sampled.
     #[command(flatten, next_help_heading = "Sampling")]
     pub sampling: SamplingOptions,
+}
+
+/// What is run. Some experiments have no use for some of these, and refuse them.
+#[derive(Debug, Args)]
+pub struct LoadOptions {
+    /// Producers: threads that give jobs to the executor from outside [default: 1]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = number_of_threads
+    )]
+    pub producers: Option<usize>,
+
+    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
+    #[arg(
+        short,
+        long,
+        visible_alias = "jobs",
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = at_least_one::<u64>
+    )]
+    pub messages: Option<u64>,
+
+    /// Jobs that follow each of these, one after the other, given from inside [default: 1]
+    #[arg(
+        short = 'a',
+        long,
+        visible_alias = "amplification",
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
+    pub message_amplification: Option<u64>,
 }
 
 /// How much is sampled.
@@ -224,6 +240,14 @@ pub struct ThroughputOptions {
     #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub post: u64,
 
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+/// How large a sample is.
+#[derive(Debug, Args)]
+pub struct SizeOptions {
     /// Run the whole load in every sample, however long that takes
     #[arg(long)]
     pub full_size: bool,
@@ -236,6 +260,35 @@ pub struct LatencyOptions {
     /// Idle time before each burst
     #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 50)]
     pub sleep_time: u64,
+}
+
+/// What applies to repost only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Repost")]
+pub struct RepostOptions {
+    /// Chains that run side by side
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = at_least_one::<u64>
+    )]
+    pub chains: u64,
+
+    /// Jobs that follow the first of each chain
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1000000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub hops: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
 }
 
 /// Why there is nothing to run.
@@ -259,23 +312,95 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, R
     })
 }
 
-impl Options {
-    /// The load, where `messages` are the experiment's default.
+/// All experiments: their names, and what they measure.
+pub fn experiments() -> Vec<(String, String)> {
+    let command = CommandLine::command();
+    let experiments = command.get_subcommands().filter(|command| !["list", "help"].contains(&command.get_name()));
+    experiments
+        .map(|command| {
+            (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default())
+        })
+        .collect()
+}
+
+impl LoadOptions {
+    /// Chains from outside, where `messages` are the experiment's default.
     ///
     /// # Errors
     ///
     /// If the jobs cannot be counted.
-    pub fn load(&self, messages: u64, labour: Labour) -> Result<Load, String> {
-        let messages = self.messages.unwrap_or(messages);
-        Load::new(self.producers, messages, self.message_amplification, labour).ok_or_else(|| {
-            format!(
-                "{} producers x {messages} messages x (1 + {} amplification) are more jobs than can be counted: \
-                 ask for fewer",
-                self.producers, self.message_amplification
-            )
-        })
+    pub fn chains(&self, messages: u64) -> Result<Load, String> {
+        const HOPS: u64 = 1;
+        countable(self.producers(), self.messages(messages), self.message_amplification.unwrap_or(HOPS))
     }
 
+    /// Single jobs of one producer, where `jobs` are the experiment's default.
+    ///
+    /// # Errors
+    ///
+    /// If more is said of them for which `experiment` has no use.
+    pub fn single_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
+        self.no_producers(experiment)?;
+        self.no_amplification(experiment)?;
+        countable(1, self.messages(jobs), 0)
+    }
+
+    /// Refuses what is said of the load, as `experiment` has no use for it.
+    ///
+    /// # Errors
+    ///
+    /// If anything is.
+    pub fn unused(&self, experiment: &str) -> Result<(), String> {
+        self.no_producers(experiment)?;
+        refuse("--messages", self.messages, experiment)?;
+        self.no_amplification(experiment)
+    }
+
+    fn producers(&self) -> usize {
+        self.producers.unwrap_or(1)
+    }
+
+    fn messages(&self, default: u64) -> u64 {
+        self.messages.unwrap_or(default)
+    }
+
+    fn no_producers(&self, experiment: &str) -> Result<(), String> {
+        refuse("--producers", self.producers, experiment)
+    }
+
+    fn no_amplification(&self, experiment: &str) -> Result<(), String> {
+        refuse("--message-amplification", self.message_amplification, experiment)
+    }
+}
+
+fn refuse(option: &str, value: Option<impl Display>, experiment: &str) -> Result<(), String> {
+    match value {
+        Some(value) => Err(format!("{option} {value} means nothing to {experiment}: leave it out")),
+        None => Ok(()),
+    }
+}
+
+fn countable(producers: usize, messages: u64, amplification: u64) -> Result<Load, String> {
+    Load::new(producers, messages, amplification).ok_or_else(|| {
+        format!(
+            "{producers} producers x {messages} messages x (1 + {amplification} amplification) are more jobs than can be \
+             counted: ask for fewer"
+        )
+    })
+}
+
+impl RepostOptions {
+    /// The chains, where each message is one.
+    ///
+    /// # Errors
+    ///
+    /// If their jobs cannot be counted.
+    pub fn load(&self) -> Result<Load, String> {
+        countable(1, self.chains, self.hops)
+    }
+}
+
+impl Options {
     /// The executors to measure, in the order in which they were named.
     ///
     /// # Errors
@@ -365,7 +490,6 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parsed(line: &str) -> Result<CommandLine, Refusal> {
         parse(line.split_whitespace().map(OsString::from))
@@ -395,12 +519,14 @@ mod tests {
         ] {
             let CommandLine { options, command } = parsed(&format!("executor-performance {line}")).expect(line);
             match command {
-                Command::Throughput(own) => assert_eq!((own.pre, own.post, own.full_size), (10_000, 10_000, false)),
+                Command::Throughput(own) => {
+                    assert_eq!((own.pre, own.post, own.size.full_size), (10_000, 10_000, false));
+                }
                 Command::Latency(own) => assert_eq!(own.sleep_time, 100),
-                Command::List => panic!("{line} lists"),
+                other => panic!("{line} is {other:?}"),
             }
             assert_eq!(options.threads, threads, "{line}");
-            assert_eq!(options.load(1, Labour::default()).expect(line).jobs(), jobs, "{line}");
+            assert_eq!(options.load.chains(1).expect(line).jobs(), jobs, "{line}");
         }
     }
 
@@ -417,7 +543,7 @@ mod tests {
     #[test]
     fn options_may_stand_before_and_after_the_subcommand() {
         assert_eq!(options("latency -t 3 -s 100 -m 7").threads, 3);
-        assert_eq!(options("-t 3 latency -s 100 -m 7").messages, Some(7));
+        assert_eq!(options("-t 3 latency -s 100 -m 7").load.messages, Some(7));
     }
 
     #[test]
@@ -440,7 +566,7 @@ mod tests {
 
     #[test]
     fn jobs_that_cannot_be_counted_are_refused() {
-        assert!(options("-p 2 -m 18446744073709551615 throughput").load(1, Labour::default()).is_err());
+        assert!(options("-p 2 -m 18446744073709551615 throughput").load.chains(1).is_err());
     }
 
     #[test]

@@ -1,20 +1,31 @@
 //! What is measured. An experiment knows no executor, an executor knows no experiment: they meet in a [`Turn`].
 
+mod avalanche;
 mod bursts;
+mod cut;
 mod latency;
+mod per_job;
+mod repost;
 mod throughput;
 
-pub use self::{bursts::Bursts, latency::Latency, throughput::Throughput};
+pub use self::{
+    avalanche::Avalanche,
+    bursts::{BurstSample, Bursts},
+    latency::Latency,
+    repost::Repost,
+    throughput::Throughput,
+};
 
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
     stats,
-    workload::{Burst, Load},
+    subject::Plan,
+    workload::Load,
 };
 use executors::Executor;
-use std::{fmt, time::Duration};
+use std::fmt;
 
 /// Something to measure about executors.
 pub trait Experiment {
@@ -37,25 +48,37 @@ pub trait Experiment {
     /// The settings, for people: a few lines, each with a title.
     fn description(&self) -> Vec<(&'static str, String)>;
 
-    /// What [`figures`](Self::figures) are figures of. The first is the one by which executors are compared.
+    /// What [`figures`](Self::figures) are figures of. The first is that by which executors are compared.
     fn metrics(&self) -> &'static [Metric];
 
     /// What the samples of one executor say, one figure for each metric.
-    fn figures(&self, samples: &[Sample]) -> Vec<Option<f64>>;
+    fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Option<f64>>;
 }
+
+/// What a turn of the experiment `X` measures.
+pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 
 /// A thing to do with an executor that gives one sample.
 pub trait Turn {
-    /// Does it, on an executor that was just built, and shuts that down.
+    /// What it measures.
+    type Sample: Sample;
+
+    /// Builds an executor by `plan`, does it with that, and shuts that down.
     ///
     /// # Errors
     ///
     /// If there is no valid sample.
-    fn run_on<E: Executor + Sync + 'static>(&self, executor: E) -> Result<Sample, Failure>;
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Self::Sample, Failure>;
+}
+
+/// What one turn measured.
+pub trait Sample {
+    /// The one number by which executors are compared, of which less is better, and whose scatter decides when to stop.
+    fn cost(&self) -> f64;
 }
 
 /// An executor that can take turns of one kind.
-pub trait Subject<T>: fmt::Debug {
+pub trait Subject<T: Turn>: fmt::Debug {
     /// The executor's name.
     fn name(&self) -> &'static str;
 
@@ -64,38 +87,25 @@ pub trait Subject<T>: fmt::Debug {
     /// # Errors
     ///
     /// If there is no valid sample.
-    fn take(&self, turn: &T) -> Result<Sample, Failure>;
+    fn take(&self, turn: &T) -> Result<T::Sample, Failure>;
 }
 
-/// What one turn measured.
-#[derive(Debug, Clone, Default)]
-pub struct Sample {
-    /// Jobs that each burst ran.
-    pub jobs: u64,
-    /// The bursts, in the order in which they ran.
-    pub bursts: Vec<Burst>,
+/// The costs of all samples.
+pub(crate) fn costs<S: Sample>(samples: &[S]) -> Vec<f64> {
+    samples.iter().map(Sample::cost).collect()
 }
 
-impl Sample {
-    /// The mean time of a burst, in nanoseconds: the number whose scatter decides when to stop.
-    pub fn burst_nanos(&self) -> f64 {
-        let total: Duration = self.bursts.iter().map(|burst| burst.wall).sum();
-        total.as_nanos() as f64 / self.bursts.len() as f64
-    }
+/// The relative standard error of the samples, as a fraction.
+pub(crate) fn relative_error<S: Sample>(samples: &[S]) -> f64 {
+    stats::relative_error(&costs(samples))
 }
 
 /// The scatter of the samples, by which the sampler decides when it is enough.
 const RELATIVE_ERROR: Metric =
     Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
 
-fn relative_error_percent(samples: &[Sample]) -> Option<f64> {
+fn relative_error_percent<S: Sample>(samples: &[S]) -> Option<f64> {
     Some(relative_error(samples) * 100.0).filter(|error| error.is_finite())
-}
-
-/// The relative standard error of the samples, as a fraction.
-pub(crate) fn relative_error(samples: &[Sample]) -> f64 {
-    let nanos: Vec<f64> = samples.iter().map(Sample::burst_nanos).collect();
-    stats::relative_error(&nanos)
 }
 
 fn describe(load: &Load) -> String {
@@ -106,20 +116,4 @@ fn describe(load: &Load) -> String {
         load.amplification(),
         load.jobs()
     )
-}
-
-/// A ratio of two sums over all bursts of all samples. `None` if one is missing, or nothing divides.
-fn ratio(
-    samples: &[Sample],
-    numerator: impl Fn(&Burst) -> Option<Duration>,
-    denominator: impl Fn(&Sample, &Burst) -> f64,
-) -> Option<f64> {
-    let (mut above, mut below) = (Duration::ZERO, 0.0);
-    for sample in samples {
-        for burst in &sample.bursts {
-            above += numerator(burst)?;
-            below += denominator(sample, burst);
-        }
-    }
-    (below > 0.0).then(|| above.as_nanos() as f64 / below)
 }

@@ -2,7 +2,7 @@
 
 use executor_performance::{
     cli::{self, Command, CommandLine, Refusal},
-    experiment::{Latency, Throughput},
+    experiment::{Avalanche, Latency, Repost, Throughput},
     session::{self, Outcome},
     sink,
     workload::Labour,
@@ -36,17 +36,26 @@ fn main() -> ExitCode {
 }
 
 fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, String> {
+    let (threads, load, patience) = (options.threads, &options.load, options.sampling.patience);
     match command {
-        Command::List => Ok(session::list()),
+        Command::List => Ok(session::list(&cli::experiments())),
         Command::Throughput(own) => {
-            let load = options.load(1_000_000, Labour { pre: own.pre, post: own.post })?;
-            let experiment = Throughput::new(options.threads, load, own.full_size, options.sampling.patience);
+            let labour = Labour { pre: own.pre, post: own.post };
+            let experiment = Throughput::new(threads, load.chains(1_000_000)?, labour, own.size.full_size, patience);
             session::run(experiment, &options, 2.0)
         }
         Command::Latency(own) => {
-            let load = options.load(1_000, SMALL_LABOUR)?;
             let pause = Duration::from_millis(own.sleep_time);
-            session::run(Latency::new(options.threads, load, pause, options.sampling.patience), &options, 5.0)
+            let experiment = Latency::new(threads, load.chains(1_000)?, SMALL_LABOUR, pause, patience);
+            session::run(experiment, &options, 5.0)
+        }
+        Command::Repost(own) => {
+            load.unused("repost")?;
+            session::run(Repost::new(threads, own.load()?, own.size.full_size, patience), &options, 2.0)
+        }
+        Command::Avalanche(size) => {
+            let jobs = load.single_jobs(1_000_000, "avalanche")?;
+            session::run(Avalanche::new(threads, jobs, size.full_size, patience), &options, 2.0)
         }
     }
 }

@@ -1,6 +1,11 @@
 //! The results, in the one form that all sinks read.
 
-use crate::{environment::Environment, experiment::Experiment, sampler::Series};
+use crate::{
+    environment::Environment,
+    experiment::{Experiment, SampleOf, costs},
+    sampler::Series,
+    stats::{Ratio, Summary},
+};
 use std::time::SystemTime;
 
 /// A kind of figure.
@@ -60,60 +65,50 @@ pub struct Record {
     pub samples: usize,
     /// A figure for each metric, or why there are none.
     pub outcome: Result<Vec<Option<f64>>, String>,
-    /// How many times as slow as the best executor of the run.
-    pub slowdown: Option<f64>,
+    /// How many times as much as the best executor of the run it costs.
+    pub slowdown: Option<Ratio>,
 }
 
 /// The records of one run, one for each executor, in the order in which they were asked for.
-pub fn records<X: Experiment>(experiment: &X, series: &[Series]) -> Vec<Record> {
-    let mut records: Vec<Record> = series.iter().map(|series| record(experiment, series)).collect();
-    rank(&mut records, experiment.metrics()[0]);
-    records
+pub fn records<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>]) -> Vec<Record> {
+    let costs =
+        series.iter().map(|series| series.failure.is_none().then(|| costs(&series.samples))).collect::<Vec<_>>();
+    let slowdowns = slowdowns(&costs);
+    series.iter().zip(slowdowns).map(|(series, slowdown)| record(experiment, series, slowdown)).collect()
 }
 
-fn record<X: Experiment>(experiment: &X, series: &Series) -> Record {
+fn record<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, slowdown: Option<Ratio>) -> Record {
     let outcome = match &series.failure {
         Some(failure) => Err(failure.to_string()),
         None => Ok(experiment.figures(&series.samples)),
     };
-    Record { executor: series.name, samples: series.samples.len(), outcome, slowdown: None }
+    Record { executor: series.name, samples: series.samples.len(), outcome, slowdown }
 }
 
-/// Compares the first figures, which are of `metric`.
-fn rank(records: &mut [Record], metric: Metric) {
-    let cost = |record: &Record| {
-        let figure = (*record.outcome.as_ref().ok()?.first()?)?;
-        Some(if metric.more_is_better { 1.0 / figure } else { figure })
+/// Compares the costs of the samples of each executor, if it has any, with those of the executor whose median is least.
+fn slowdowns(costs: &[Option<Vec<f64>>]) -> Vec<Option<Ratio>> {
+    let median = |costs: &[f64]| Summary::of(costs).map_or(f64::INFINITY, |summary| summary.median);
+    let Some(best) = costs.iter().flatten().min_by(|a, b| median(a).total_cmp(&median(b))) else {
+        return vec![None; costs.len()];
     };
-    let best = records.iter().filter_map(cost).fold(f64::INFINITY, f64::min);
-    for record in records {
-        record.slowdown = cost(record).map(|cost| cost / best);
-    }
+    costs.iter().map(|costs| Ratio::of_medians(costs.as_ref()?, best)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn record(outcome: Result<Vec<Option<f64>>, String>) -> Record {
-        Record { executor: "some", samples: 1, outcome, slowdown: None }
-    }
-
-    fn slowdowns(more_is_better: bool) -> Vec<Option<f64>> {
-        let metric = Metric { column: "", decimals: 0, title: ["", ""], scale: 1.0, more_is_better };
-        let mut records = [
-            record(Ok(vec![Some(2.0)])),
-            record(Err("failed".to_owned())),
-            record(Ok(vec![Some(8.0)])),
-            record(Ok(vec![None])),
-        ];
-        rank(&mut records, metric);
-        records.iter().map(|record| record.slowdown).collect()
+    #[test]
+    fn the_best_is_compared_with_itself_and_the_others_with_it() {
+        let costs = [Some(vec![8.0, 8.0, 8.0]), None, Some(vec![2.0, 9.0, 2.0]), Some(vec![])];
+        let slowdowns = slowdowns(&costs);
+        let values: Vec<Option<f64>> = slowdowns.iter().map(|slowdown| slowdown.map(|it| it.value)).collect();
+        assert_eq!(values, [Some(4.0), None, Some(1.0), None]);
+        assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high == 4.0));
     }
 
     #[test]
-    fn the_best_is_compared_with_itself_and_the_others_with_it() {
-        assert_eq!(slowdowns(true), [Some(4.0), None, Some(1.0), None]);
-        assert_eq!(slowdowns(false), [Some(1.0), None, Some(4.0), None]);
+    fn nothing_is_compared_if_all_failed() {
+        assert_eq!(slowdowns(&[None, None]), [None, None]);
     }
 }

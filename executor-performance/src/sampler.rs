@@ -5,7 +5,7 @@
 
 use crate::{
     clock::Clock,
-    experiment::{Sample, Subject, relative_error},
+    experiment::{Sample, Subject, Turn, relative_error},
     failure::Failure,
 };
 use std::time::Duration;
@@ -47,16 +47,16 @@ impl Pace {
 
 /// The samples of one executor.
 #[derive(Debug)]
-pub struct Series {
+pub struct Series<S> {
     /// The executor's name.
     pub name: &'static str,
     /// What it gave, in order, without the warm-up.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<S>,
     /// Why there are no more.
     pub failure: Option<Failure>,
 }
 
-impl Series {
+impl<S: Sample> Series<S> {
     /// The relative standard error of the samples so far, as a fraction.
     pub fn relative_error(&self) -> f64 {
         relative_error(&self.samples)
@@ -80,21 +80,22 @@ pub enum Stopped {
 pub trait Watcher {
     /// A sample of `executor` begins.
     fn sampling(&mut self, executor: &str);
-    /// A round has ended.
-    fn round_ended(&mut self, elapsed: Duration, series: &[Series]);
+    /// A round has ended, and the relative standard error of the worst series is `error`.
+    fn round_ended(&mut self, elapsed: Duration, error: f64);
 }
 
 /// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, as the budget counts
 /// from there.
-pub fn sample<T>(
+pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,
     turn: &T,
     subjects: &[Box<dyn Subject<T>>],
     watcher: &mut dyn Watcher,
-) -> (Vec<Series>, Stopped) {
+) -> (Vec<Series<T::Sample>>, Stopped) {
     let names = subjects.iter().map(|subject| subject.name());
-    let mut series: Vec<Series> = names.map(|name| Series { name, samples: Vec::new(), failure: None }).collect();
+    let mut series: Vec<Series<T::Sample>> =
+        names.map(|name| Series { name, samples: Vec::new(), failure: None }).collect();
     let mut rounds = 0;
     loop {
         let began = clock.now();
@@ -108,7 +109,7 @@ pub fn sample<T>(
             series.iter_mut().for_each(|series| series.samples.clear());
         }
         let elapsed = clock.now();
-        watcher.round_ended(elapsed, &series);
+        watcher.round_ended(elapsed, worst_error(&series));
         if let Some(stopped) = verdict(pace, &series, elapsed, elapsed.saturating_sub(began)) {
             return (series, stopped);
         }
@@ -116,7 +117,7 @@ pub fn sample<T>(
 }
 
 /// An executor that has failed once is left alone.
-fn take_sample<T>(turn: &T, subject: &dyn Subject<T>, series: &mut Series, watcher: &mut dyn Watcher) {
+fn take_sample<T: Turn>(turn: &T, subject: &dyn Subject<T>, series: &mut Series<T::Sample>, watcher: &mut dyn Watcher) {
     if series.failure.is_some() {
         return;
     }
@@ -127,14 +128,21 @@ fn take_sample<T>(turn: &T, subject: &dyn Subject<T>, series: &mut Series, watch
     }
 }
 
-fn verdict(pace: &Pace, series: &[Series], elapsed: Duration, round: Duration) -> Option<Stopped> {
-    let mut healthy = series.iter().filter(|series| series.failure.is_none()).peekable();
-    let Some(samples) = healthy.peek().map(|series| series.samples.len()) else {
+fn healthy<S>(series: &[Series<S>]) -> impl Iterator<Item = &Series<S>> {
+    series.iter().filter(|series| series.failure.is_none())
+}
+
+fn worst_error<S: Sample>(series: &[Series<S>]) -> f64 {
+    healthy(series).map(Series::relative_error).fold(0.0, f64::max)
+}
+
+fn verdict<S: Sample>(pace: &Pace, series: &[Series<S>], elapsed: Duration, round: Duration) -> Option<Stopped> {
+    let Some(samples) = healthy(series).next().map(|series| series.samples.len()) else {
         return Some(Stopped::NothingLeft);
     };
     if samples < pace.min_samples {
         None
-    } else if healthy.all(|series| series.relative_error() <= pace.target) {
+    } else if worst_error(series) <= pace.target {
         Some(Stopped::Precise)
     } else if samples >= pace.max_samples {
         Some(Stopped::Enough)
@@ -148,7 +156,8 @@ fn verdict(pace: &Pace, series: &[Series], elapsed: Duration, round: Duration) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clock::mock::ManualClock, workload::Burst};
+    use crate::{clock::mock::ManualClock, subject::Plan};
+    use executors::Executor;
     use std::{
         cell::{Cell, RefCell},
         rc::Rc,
@@ -173,21 +182,37 @@ mod tests {
         machine: Rc<Machine>,
     }
 
-    impl Subject<()> for Scripted {
+    #[derive(Debug)]
+    struct Seconds(u64);
+
+    impl Sample for Seconds {
+        fn cost(&self) -> f64 {
+            self.0 as f64
+        }
+    }
+
+    #[derive(Debug)]
+    struct NoTurn;
+
+    impl Turn for NoTurn {
+        type Sample = Seconds;
+
+        fn run_on<E: Executor + Sync + 'static>(&self, _: &Plan<E>) -> Result<Seconds, Failure> {
+            unreachable!("subjects of these tests are scripted")
+        }
+    }
+
+    impl Subject<NoTurn> for Scripted {
         fn name(&self) -> &'static str {
             self.name
         }
 
-        fn take(&self, (): &()) -> Result<Sample, Failure> {
+        fn take(&self, _: &NoTurn) -> Result<Seconds, Failure> {
             let turn = self.turns.replace(self.turns.get() + 1);
             self.machine.order.borrow_mut().push(self.name);
-            let wall = Duration::from_secs(self.seconds[turn % self.seconds.len()]);
-            self.machine.clock.advance(wall);
-            if wall.is_zero() {
-                return Err(Failure::Shutdown("as scripted".to_owned()));
-            }
-            let burst = Burst { wall, cpu: None, idle: Duration::ZERO, idle_cpu: None };
-            Ok(Sample { jobs: 1, bursts: vec![burst] })
+            let seconds = self.seconds[turn % self.seconds.len()];
+            self.machine.clock.advance(Duration::from_secs(seconds));
+            if seconds == 0 { Err(Failure::Shutdown("as scripted".to_owned())) } else { Ok(Seconds(seconds)) }
         }
     }
 
@@ -195,24 +220,24 @@ mod tests {
 
     impl Watcher for Nobody {
         fn sampling(&mut self, _executor: &str) {}
-        fn round_ended(&mut self, _elapsed: Duration, _series: &[Series]) {}
+        fn round_ended(&mut self, _elapsed: Duration, _error: f64) {}
     }
 
-    fn run(pace: Pace, scripts: &[(&'static str, &[u64])]) -> (Vec<Series>, Stopped, Rc<Machine>) {
+    fn run(pace: Pace, scripts: &[(&'static str, &[u64])]) -> (Vec<Series<Seconds>>, Stopped, Rc<Machine>) {
         let machine = Rc::<Machine>::default();
-        let subjects: Vec<Box<dyn Subject<()>>> = scripts
+        let subjects: Vec<Box<dyn Subject<NoTurn>>> = scripts
             .iter()
             .map(|&(name, seconds)| {
                 let (seconds, turns, machine) = (seconds.to_vec(), Cell::new(0), Rc::clone(&machine));
-                Box::new(Scripted { name, seconds, turns, machine }) as Box<dyn Subject<()>>
+                Box::new(Scripted { name, seconds, turns, machine }) as Box<dyn Subject<NoTurn>>
             })
             .collect();
-        let (series, stopped) = sample(&pace, &machine.clock, &(), &subjects, &mut Nobody);
+        let (series, stopped) = sample(&pace, &machine.clock, &NoTurn, &subjects, &mut Nobody);
         (series, stopped, machine)
     }
 
-    fn seconds(series: &Series) -> Vec<f64> {
-        series.samples.iter().map(|sample| sample.burst_nanos() / 1e9).collect()
+    fn seconds(series: &Series<Seconds>) -> Vec<f64> {
+        series.samples.iter().map(Sample::cost).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::{
     cli::Options,
     clock::{Clock, WallClock},
     environment::Environment,
-    experiment::Experiment,
+    experiment::{Experiment, Sample},
     record::{Preamble, Record, records},
     registry::ENTRIES,
     sampler::{Pace, Series, Stopped, sample},
@@ -56,12 +56,16 @@ where
     Ok(if begun && ended && measured { Outcome::Done } else { Outcome::Failed })
 }
 
-/// Lists the executors.
-pub fn list() -> Outcome {
+/// Lists the executors, and the experiments with what they are `about`.
+pub fn list(experiments: &[(String, String)]) -> Outcome {
     let mut text = "executors; those with * are measured if none is named\n".to_owned();
     for entry in ENTRIES {
         let mark = if entry.by_default { '*' } else { ' ' };
         text += &format!("{mark} {:26} {}\n", entry.name, entry.summary);
+    }
+    text += "\nexperiments\n";
+    for (name, about) in experiments {
+        text += &format!("  {name:10} {about}\n");
     }
     let written = each(&mut [Terminal::new(io::stdout())], |terminal| terminal.write(&text));
     if written { Outcome::Done } else { Outcome::Failed }
@@ -99,7 +103,7 @@ fn each<S>(sinks: &mut [S], mut step: impl FnMut(&mut S) -> io::Result<()>) -> b
 }
 
 /// Why sampling stopped, for people.
-fn remark(pace: &Pace, series: &[Series], stopped: Stopped, seconds: f64) -> String {
+fn remark<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> String {
     let samples = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
     let (target, budget) = (pace.target * 100.0, pace.budget.as_secs_f64());
     let why = match stopped {

@@ -1,5 +1,10 @@
 //! What a handful of samples says, and how sure that is.
 
+mod distribution;
+mod ratio;
+
+pub use self::{distribution::Distribution, ratio::Ratio};
+
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {

@@ -3,7 +3,7 @@
 //! A [`Load`] is a number of *chains*. A producer, a thread that is not part of the executor, gives the first job of a
 //! chain to the executor from outside; each job then gives its successor to the executor from inside, until the chain
 //! has run its length. [`Relay`] runs loads on one executor and returns the time from the first submission to the end of
-//! the last job.
+//! the last job. What each job does besides is its [`Work`].
 //!
 //! # The proof, and what it costs
 //!
@@ -27,10 +27,12 @@ mod labour;
 mod load;
 mod relay;
 mod score;
+mod work;
 
 pub use self::{
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
     relay::{Burst, Relay},
     score::CHAINS_COUNTED_DOWN,
+    work::Work,
 };

@@ -14,6 +14,8 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
+const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche"];
+
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
 }
@@ -92,6 +94,26 @@ fn measures_latency_with_small_medium_and_large_bursts() {
     measured(&format!("{BRIEF} -m 10 latency --sleep-time 1"));
 }
 
+/// Runs `line` with each executor of the default list, each of which must have a line in a table with all `titles`.
+fn measures_all(line: &str, titles: &[&str]) {
+    let text = measured(&format!("{BRIEF} {line}"));
+    assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
+    for title in ["slower", "interval", "RSE", "CPU"].iter().chain(titles) {
+        assert!(text.contains(title), "{title} in {text}");
+    }
+}
+
+#[test]
+fn measures_what_a_hop_costs() {
+    measures_all("-t 2 repost --hops 100", &["median", "95% low", "ns/hop", "1 x 100 hops"]);
+    measures_all("-t 2 repost --chains 3 --hops 10", &["3 x 10 hops"]);
+}
+
+#[test]
+fn measures_what_an_empty_job_costs() {
+    measures_all("-t 2 avalanche --jobs 100", &["median", "95% low", "ns/job", "100 empty jobs from one thread"]);
+}
+
 #[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
@@ -103,13 +125,28 @@ fn skips_the_threadpool_on_request() {
 #[test]
 fn measures_every_executor_that_it_lists_by_name_and_together() {
     let list = measured("list");
-    let names: Vec<&str> = list.lines().skip(1).map(|line| line[2..].split(' ').next().expect("a name")).collect();
+    let names: Vec<&str> = list
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(|line| line[2..].split(' ').next().expect("a name"))
+        .collect();
     assert!(BY_DEFAULT.iter().all(|name| names.contains(name)), "{list}");
     assert!(list.lines().all(|line| line.len() <= 80), "{list}");
 
     let chosen = format!("-e {} -e {}", names[0], names[1..].join(","));
     assert_eq!(executors_in(&measured(&format!("{BRIEF} -m 10 {chosen} throughput"))), names);
     assert_eq!(executors_in(&measured(&format!("{BRIEF} -m 10 --executor all throughput"))), names);
+}
+
+#[test]
+fn lists_the_experiments_a_line_each() {
+    let list = measured("list");
+    let experiments: Vec<&str> = list.lines().skip_while(|line| *line != "experiments").skip(1).collect();
+    for name in EXPERIMENTS {
+        assert_eq!(experiments.iter().filter(|line| line.split(' ').nth(2) == Some(name)).count(), 1, "{name}: {list}");
+    }
+    assert_eq!(experiments.len(), EXPERIMENTS.len(), "{list}");
 }
 
 #[test]
@@ -131,6 +168,9 @@ fn helps_everywhere() {
         let output = run(line);
         assert_eq!(output.status.code(), Some(0), "{line}");
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{line}");
+    }
+    for experiment in EXPERIMENTS {
+        assert!(measured(&format!("{experiment} --help")).contains("Usage:"), "{experiment}");
     }
     let help = measured("--help");
     for part in ["Exit codes", "throughput", "latency", "--skip-tpe", "-o, --output-csv", "(1 + amplification)"] {
@@ -160,6 +200,10 @@ fn refuses_what_makes_no_sense() {
         ("-t 65 -e workstealing-large throughput", "workstealing-large, which can have 64"),
         ("-m 18446744073709551615 -a 1 throughput", "more jobs than can be counted"),
         ("-e threadpool --skip-tpe throughput", "no executor is left"),
+        ("repost --chains 0", "'0' for '--chains <N>'"),
+        ("-m 5 repost", "--messages 5 means nothing to repost"),
+        ("-p 2 avalanche", "--producers 2 means nothing to avalanche"),
+        ("-a 2 avalanche", "--message-amplification 2 means nothing to avalanche"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

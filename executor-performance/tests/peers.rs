@@ -5,7 +5,7 @@
 use executor_performance::{
     failure::Failure,
     registry::{Build, ENTRIES, Entry, Visitor},
-    workload::{Labour, Load, Relay},
+    workload::{Load, Relay},
 };
 use executors::Executor;
 use std::{process::Command, time::Duration};
@@ -34,8 +34,8 @@ impl Visitor for RunLoads {
     type Output = Result<(), Failure>;
 
     fn visit<E: Executor + Sync + 'static>(self, _: &'static Entry, build: Build<E>) -> Result<(), Failure> {
-        let load = Load::new(2, 200, 5, Labour::default()).expect("countable");
-        let mut relay = Relay::new(build(2).map_err(Failure::Build)?, load.labour(), Duration::from_secs(20));
+        let load = Load::new(2, 200, 5).expect("countable");
+        let mut relay = Relay::new(build(2).map_err(Failure::Build)?, (), Duration::from_secs(20));
         for pause in [Duration::ZERO, Duration::from_millis(20)] {
             relay.run(&load, pause)?;
         }

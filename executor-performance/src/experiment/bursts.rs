@@ -1,18 +1,22 @@
-//! The turn of both experiments on chains: one or more bursts, with pauses.
+//! The turn of experiments on chains: one or more bursts, with pauses.
 
 use super::{Sample, Turn};
 use crate::{
     failure::Failure,
-    workload::{Load, Relay},
+    sampler::Pace,
+    subject::Plan,
+    workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
 use std::time::Duration;
 
 /// Bursts of one load, one after the other.
 #[derive(Debug, Clone, Copy)]
-pub struct Bursts {
+pub struct Bursts<W> {
     /// What each burst runs.
     pub load: Load,
+    /// What each job does.
+    pub work: W,
     /// What is run before, unmeasured, so that every worker exists and has worked.
     pub primer: Load,
     /// How many bursts.
@@ -23,12 +27,74 @@ pub struct Bursts {
     pub patience: Duration,
 }
 
-impl Turn for Bursts {
-    fn run_on<E: Executor + Sync + 'static>(&self, executor: E) -> Result<Sample, Failure> {
-        let mut relay = Relay::new(executor, self.load.labour(), self.patience);
+impl<W: Work + Clone> Turn for Bursts<W> {
+    type Sample = BurstSample;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
+        let mut relay = Relay::new(plan.build()?, self.work.clone(), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
         let bursts = (0..self.count).map(|_| relay.run(&self.load, self.pause)).collect::<Result<_, _>>()?;
         relay.finish()?;
-        Ok(Sample { jobs: self.load.jobs(), bursts })
+        Ok(BurstSample { bursts })
+    }
+}
+
+/// The bursts of one turn, in the order in which they ran.
+#[derive(Debug, Clone, Default)]
+pub struct BurstSample {
+    /// All with the same number of jobs.
+    pub bursts: Vec<Burst>,
+}
+
+impl Sample for BurstSample {
+    /// The mean time of a burst, in nanoseconds.
+    fn cost(&self) -> f64 {
+        let total: Duration = self.bursts.iter().map(|burst| burst.wall).sum();
+        total.as_nanos() as f64 / self.bursts.len() as f64
+    }
+}
+
+/// How many bursts with a `pause` before each a sample should have: as many as there is time for, as each sample also costs
+/// an unmeasured burst. `bursts` are nanoseconds that one burst of each subject took.
+pub(super) fn that_fit(pace: &Pace, pause: Duration, bursts: &[f64]) -> u32 {
+    const MOST: f64 = 100.0;
+    let primers: f64 = bursts.iter().sum();
+    let measured = primers + pause.as_nanos() as f64 * bursts.len() as f64;
+    let fitting = (pace.good_round().as_nanos() as f64 - primers) / measured;
+    // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
+    fitting.clamp(1.0, MOST) as u32
+}
+
+/// A ratio of two sums over `bursts`. `None` if one is missing, or nothing divides.
+pub(super) fn ratio<'a>(
+    bursts: impl IntoIterator<Item = &'a Burst>,
+    numerator: impl Fn(&Burst) -> Option<Duration>,
+    denominator: impl Fn(&Burst) -> f64,
+) -> Option<f64> {
+    let (mut above, mut below) = (Duration::ZERO, 0.0);
+    for burst in bursts {
+        above += numerator(burst)?;
+        below += denominator(burst);
+    }
+    (below > 0.0).then(|| above.as_nanos() as f64 / below)
+}
+
+#[cfg(test)]
+pub(super) mod mock {
+    use super::*;
+    use std::time::Instant;
+
+    /// A burst of so many jobs in so many nanoseconds, with twice as much CPU time, after no pause.
+    pub(in crate::experiment) fn burst(jobs: u64, nanos: u64) -> Burst {
+        let wall = Duration::from_nanos(nanos);
+        Burst {
+            jobs,
+            started: Instant::now(),
+            submitting: wall / 2,
+            wall,
+            cpu: Some(wall * 2),
+            idle: Duration::ZERO,
+            idle_cpu: Some(Duration::ZERO),
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! How long an idle executor takes for a burst of jobs.
 
-use super::{Bursts, Experiment, Sample, Subject, ratio};
+use super::{BurstSample, Bursts, Experiment, Sample, Subject, bursts::ratio};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
-    stats::mean,
-    workload::Load,
+    stats::Distribution,
+    workload::{Labour, Load},
 };
-use hdrhistogram::Histogram;
 use std::time::Duration;
 
 /// Runs a load again and again, with idle time in between.
@@ -18,6 +17,7 @@ use std::time::Duration;
 pub struct Latency {
     threads: usize,
     load: Load,
+    labour: Labour,
     pause: Duration,
     bursts_per_sample: u32,
     patience: Duration,
@@ -46,22 +46,24 @@ const fn burst_time(column: &'static str, name: &'static str) -> Metric {
 }
 
 impl Latency {
-    /// The latency of executors with `threads` workers under bursts of `load` with `pause` before each.
-    pub fn new(threads: usize, load: Load, pause: Duration, patience: Duration) -> Self {
-        Latency { threads, load, pause, bursts_per_sample: 1, patience }
+    /// The latency of executors with `threads` workers under bursts of `load`, whose jobs do `labour`, with `pause` before
+    /// each.
+    pub fn new(threads: usize, load: Load, labour: Labour, pause: Duration, patience: Duration) -> Self {
+        Latency { threads, load, labour, pause, bursts_per_sample: 1, patience }
     }
 }
 
 impl Experiment for Latency {
-    type Turn = Bursts;
+    type Turn = Bursts<Labour>;
 
     fn name(&self) -> &'static str {
         "latency"
     }
 
-    fn turn(&self) -> Bursts {
+    fn turn(&self) -> Bursts<Labour> {
         Bursts {
             load: self.load,
+            work: self.labour,
             primer: self.load,
             count: self.bursts_per_sample,
             pause: self.pause,
@@ -70,20 +72,15 @@ impl Experiment for Latency {
     }
 
     /// A sample has as many bursts as there is time for, as each sample also costs an unmeasured burst.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts>>]) {
-        const MOST: f64 = 100.0;
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) {
         let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
-        let bursts: Vec<f64> = samples.map(|sample| sample.burst_nanos()).collect();
-        let primers: f64 = bursts.iter().sum();
-        let measured = primers + self.pause.as_nanos() as f64 * bursts.len() as f64;
-        let fitting = (pace.good_round().as_nanos() as f64 - primers) / measured;
-        // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
-        self.bursts_per_sample = fitting.clamp(1.0, MOST) as u32;
+        let bursts: Vec<f64> = samples.map(|sample| sample.cost()).collect();
+        self.bursts_per_sample = super::bursts::that_fit(pace, self.pause, &bursts);
     }
 
     fn settings(&self) -> Vec<Setting> {
-        let (load, labour) = (&self.load, self.load.labour());
+        let (load, labour) = (&self.load, self.labour);
         vec![
             Setting::new("threads", self.threads),
             Setting::new("producers", load.producers()),
@@ -110,58 +107,41 @@ impl Experiment for Latency {
         METRICS
     }
 
-    fn figures(&self, samples: &[Sample]) -> Vec<Option<f64>> {
-        let micros: Vec<f64> =
-            samples.iter().flat_map(|sample| &sample.bursts).map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
-        if micros.is_empty() {
-            return vec![None; METRICS.len()];
-        }
-        let histogram = histogram(samples);
-        let max = micros.iter().copied().fold(0.0, f64::max);
-        // The histogram rounds up, also beyond the largest.
-        let quantile = |quantile: f64| Some((histogram.value_at_quantile(quantile) as f64 / 1e3).min(max));
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+        let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
+        let times = Distribution::of(bursts().map(|burst| burst.wall));
+        let quantile = |quantile: f64| times.as_ref().map(|times| times.quantile_us(quantile));
         vec![
-            Some(mean(&micros)),
+            times.as_ref().map(Distribution::mean_us),
             quantile(0.5),
             quantile(0.9),
             quantile(0.99),
-            Some(max),
+            times.as_ref().map(Distribution::max_us),
             super::relative_error_percent(samples),
-            ratio(samples, |burst| burst.cpu, |_, _| 1e3),
-            ratio(samples, |burst| burst.idle_cpu, |_, burst| burst.idle.as_nanos() as f64 / 100.0),
-            Some(micros.len() as f64),
+            ratio(bursts(), |burst| burst.cpu, |_| 1e3),
+            ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0),
+            times.as_ref().map(|times| times.count() as f64),
         ]
     }
-}
-
-/// All bursts of all samples in nanoseconds, to three digits; those of more than an hour as an hour.
-fn histogram(samples: &[Sample]) -> Histogram<u64> {
-    const HOUR: u64 = 3_600_000_000_000;
-    let mut histogram = Histogram::new_with_max(HOUR, 3).expect("an hour to 3 digits is in range");
-    for burst in samples.iter().flat_map(|sample| &sample.bursts) {
-        histogram.saturating_record(u64::try_from(burst.wall.as_nanos()).unwrap_or(u64::MAX));
-    }
-    histogram
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Burst, Labour};
+    use crate::{experiment::bursts::mock, workload::Burst};
 
     fn latency() -> Latency {
-        let load = Load::new(1, 100, 1, Labour::default()).expect("countable");
-        Latency::new(2, load, Duration::from_millis(100), Duration::from_secs(1))
+        let load = Load::new(1, 100, 1).expect("countable");
+        Latency::new(2, load, Labour::default(), Duration::from_millis(100), Duration::from_secs(1))
     }
 
-    fn sample(micros: impl IntoIterator<Item = u64>) -> Sample {
+    fn sample(micros: impl IntoIterator<Item = u64>) -> BurstSample {
         let burst = |micros| Burst {
-            wall: Duration::from_micros(micros),
-            cpu: Some(Duration::from_micros(2 * micros)),
             idle: Duration::from_millis(100),
             idle_cpu: Some(Duration::from_millis(25)),
+            ..mock::burst(200, 1000 * micros)
         };
-        Sample { jobs: 200, bursts: micros.into_iter().map(burst).collect() }
+        BurstSample { bursts: micros.into_iter().map(burst).collect() }
     }
 
     fn figure(figures: &[Option<f64>], column: &str) -> f64 {

@@ -70,7 +70,7 @@ fn header(settings: &[Setting], metrics: &[Metric]) -> Vec<String> {
     let settings = settings.iter().map(|setting| setting.column);
     let metrics = metrics.iter().map(|metric| metric.column);
     let columns = CONTEXT.iter().copied().chain(settings).chain(["samples"]).chain(metrics);
-    columns.chain(["slowdown_to_best", "error"]).map(str::to_owned).collect()
+    columns.chain(["slowdown_to_best", "slowdown_low95", "slowdown_high95", "error"]).map(str::to_owned).collect()
 }
 
 fn row(preamble: &Preamble, record: &Record) -> Vec<String> {
@@ -93,7 +93,8 @@ fn row(preamble: &Preamble, record: &Record) -> Vec<String> {
         let figure = record.outcome.as_ref().ok().and_then(|figures| figures[index]);
         figure.map(|figure| format!("{figure:.*}", metric.decimals)).unwrap_or_default()
     }));
-    row.push(record.slowdown.map(|slowdown| format!("{slowdown:.3}")).unwrap_or_default());
+    let slowdown = record.slowdown.map(|slowdown| [slowdown.value, slowdown.low, slowdown.high]);
+    row.extend(slowdown.map_or([const { String::new() }; 3], |numbers| numbers.map(|number| format!("{number:.3}"))));
     row.push(record.outcome.as_ref().err().cloned().unwrap_or_default());
     row
 }

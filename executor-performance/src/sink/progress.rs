@@ -1,6 +1,6 @@
 //! A progress bar on stderr, if that is a terminal.
 
-use crate::sampler::{Series, Watcher};
+use crate::sampler::Watcher;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
@@ -45,11 +45,9 @@ impl Watcher for Progress {
         self.doing(&format!("round {}: {executor}{}", self.rounds + 1, self.precision));
     }
 
-    fn round_ended(&mut self, elapsed: Duration, series: &[Series]) {
+    fn round_ended(&mut self, elapsed: Duration, error: f64) {
         self.rounds += 1;
         self.bar.set_position(elapsed.as_secs());
-        let healthy = series.iter().filter(|series| series.failure.is_none());
-        let worst = healthy.map(Series::relative_error).fold(0.0, f64::max);
-        self.precision = if worst.is_finite() { format!(", RSE {:.1} %", worst * 100.0) } else { String::new() };
+        self.precision = if error.is_finite() { format!(", RSE {:.1} %", error * 100.0) } else { String::new() };
     }
 }

@@ -137,8 +137,12 @@ fn columns_of(metrics: &[Metric], records: &[&Record]) -> Vec<Column> {
             Column::new(metric.title, cells(records.iter().map(scaled).collect()))
         })
         .collect();
-    let slowdowns = cells(records.iter().map(|record| record.slowdown).collect());
+    let slowdowns = cells(records.iter().map(|record| record.slowdown.map(|slowdown| slowdown.value)).collect());
     columns.insert(1, Column::new(["slower", "x best"], slowdowns));
+    let intervals = records.iter().map(|record| {
+        record.slowdown.map_or("-".to_owned(), |slowdown| format!("{:.2}-{:.2}", slowdown.low, slowdown.high))
+    });
+    columns.insert(2, Column::new(["95%", "interval"], intervals));
     columns
 }
 
@@ -177,7 +181,7 @@ fn wrapped(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Environment;
+    use crate::{environment::Environment, stats::Ratio};
     use std::time::SystemTime;
 
     const METRICS: &[Metric] = &[
@@ -187,7 +191,9 @@ mod tests {
     ];
 
     fn record(executor: &'static str, rate: f64, count: f64) -> Record {
-        Record { executor, samples: 5, outcome: Ok(vec![Some(rate), Some(count), None]), slowdown: Some(30e6 / rate) }
+        let value = 30e6 / rate;
+        let slowdown = Some(Ratio { value, low: value - 0.25, high: value + 0.5 });
+        Record { executor, samples: 5, outcome: Ok(vec![Some(rate), Some(count), None]), slowdown }
     }
 
     fn failed() -> Record {
@@ -198,10 +204,10 @@ mod tests {
     fn a_table_has_units_and_a_line_for_each_executor() {
         let records = [record("channel", 12.5e6, 5.0), failed(), record("workstealing", 30e6, 12.0)];
         let expected = "\
-executor        median  slower  count  missing
-              M jobs/s  x best              ns
-channel           12.5    2.40      5        -
-workstealing      30.0    1.00     12        -
+executor        median  slower        95%  count  missing
+              M jobs/s  x best   interval              ns
+channel           12.5    2.40  2.15-2.90      5        -
+workstealing      30.0    1.00  0.75-1.50     12        -
 
 ";
         assert_eq!(tables(METRICS, &records), expected);
@@ -209,12 +215,12 @@ workstealing      30.0    1.00     12        -
 
     #[test]
     fn a_wide_table_goes_on_below_itself() {
-        let metrics = [METRICS[0]; 9];
-        let records = [Record { outcome: Ok(vec![Some(1e6); 9]), ..record("workstealing-spin-counted", 1e6, 1.0) }];
+        let metrics = [METRICS[0]; 7];
+        let records = [Record { outcome: Ok(vec![Some(1e6); 7]), ..record("workstealing-spin-counted", 1e6, 1.0) }];
         let text = tables(&metrics, &records);
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
         assert_eq!(text.matches("workstealing-spin-counted").count(), 2);
-        assert_eq!(text.matches("median").count(), 9);
+        assert_eq!(text.matches("median").count(), 7);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The work that a job does beside passing its chain on.
 
+use super::Work;
 use std::{hint::black_box, time::Instant};
 
 /// Units of work before and after a job gives its successor to the executor.
@@ -9,6 +10,16 @@ pub struct Labour {
     pub pre: u64,
     /// Units after.
     pub post: u64,
+}
+
+impl Work for Labour {
+    fn before(&self) {
+        labour(self.pre);
+    }
+
+    fn after(&self) {
+        labour(self.post);
+    }
 }
 
 /// Does `units` of work and returns its result.

@@ -1,14 +1,11 @@
 //! How many jobs, in which shape.
 
-use super::Labour;
-
 /// A number of chains of jobs, and who starts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     producers: usize,
     messages: u64,
     amplification: u64,
-    labour: Labour,
 }
 
 impl Load {
@@ -16,10 +13,10 @@ impl Load {
     /// `amplification` successors.
     ///
     /// `None` if there would be nothing to run, or more jobs than a `u64` can count.
-    pub fn new(producers: usize, messages: u64, amplification: u64, labour: Labour) -> Option<Self> {
+    pub fn new(producers: usize, messages: u64, amplification: u64) -> Option<Self> {
         let chains = u64::try_from(producers).ok()?.checked_mul(messages)?;
         let jobs = chains.checked_mul(amplification.checked_add(1)?)?;
-        (jobs > 0).then_some(Load { producers, messages, amplification, labour })
+        (jobs > 0).then_some(Load { producers, messages, amplification })
     }
 
     /// Threads that give jobs from outside.
@@ -35,11 +32,6 @@ impl Load {
     /// Jobs that each chain has beyond its first.
     pub fn amplification(&self) -> u64 {
         self.amplification
-    }
-
-    /// What each job does.
-    pub fn labour(&self) -> Labour {
-        self.labour
     }
 
     /// Chains of all producers.
@@ -75,7 +67,7 @@ mod tests {
     use super::*;
 
     fn load(producers: usize, messages: u64, amplification: u64) -> Load {
-        Load::new(producers, messages, amplification, Labour::default()).expect("countable")
+        Load::new(producers, messages, amplification).expect("countable")
     }
 
     #[test]
@@ -87,11 +79,11 @@ mod tests {
 
     #[test]
     fn refuses_what_cannot_be_counted() {
-        assert_eq!(Load::new(0, 1, 1, Labour::default()), None);
-        assert_eq!(Load::new(1, 0, 1, Labour::default()), None);
-        assert_eq!(Load::new(2, u64::MAX, 0, Labour::default()), None);
-        assert_eq!(Load::new(1, 1, u64::MAX, Labour::default()), None);
-        assert_eq!(Load::new(1, 1 << 32, 1 << 32, Labour::default()), None);
+        assert_eq!(Load::new(0, 1, 1), None);
+        assert_eq!(Load::new(1, 0, 1), None);
+        assert_eq!(Load::new(2, u64::MAX, 0), None);
+        assert_eq!(Load::new(1, 1, u64::MAX), None);
+        assert_eq!(Load::new(1, 1 << 32, 1 << 32), None);
     }
 
     #[test]

@@ -9,9 +9,9 @@
 //! A job is counted after it has touched the track for the last time. If jobs are missing, the track is never freed.
 
 use super::{
-    labour::{Labour, labour},
     load::Load,
     score::{self, Score},
+    work::Work,
 };
 use crate::{clock::cpu_time, failure::Failure};
 use executors::Executor;
@@ -24,9 +24,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Runs loads on one executor.
-pub struct Relay<E> {
-    track: NonNull<Track<E>>,
+/// Runs loads on one executor, whose jobs do work of one kind.
+pub struct Relay<E, W> {
+    track: NonNull<Track<E, W>>,
     score: Arc<Score>,
     /// Whether batons or producers may exist that point to the track.
     in_use: bool,
@@ -34,21 +34,27 @@ pub struct Relay<E> {
 }
 
 /// What all jobs of a relay have in common.
-struct Track<E> {
+struct Track<E, W> {
     executor: E,
-    labour: Labour,
+    work: W,
     score: Arc<Score>,
 }
 
 /// What a job of a chain hands on to the next.
-struct Baton<E> {
-    track: NonNull<Track<E>>,
+struct Baton<E, W> {
+    track: NonNull<Track<E, W>>,
     hops_left: u64,
 }
 
 /// One load that was run.
 #[derive(Debug, Clone, Copy)]
 pub struct Burst {
+    /// Jobs that ran.
+    pub jobs: u64,
+    /// Just before the first submission.
+    pub started: Instant,
+    /// From the first submission to the return of the last producer.
+    pub submitting: Duration,
     /// From the first submission to the end of the last job.
     pub wall: Duration,
     /// CPU time that the process used meanwhile.
@@ -59,11 +65,11 @@ pub struct Burst {
     pub idle_cpu: Option<Duration>,
 }
 
-impl<E: Executor + Sync + 'static> Relay<E> {
-    /// A relay on `executor`, whose jobs do `labour`. Jobs that do not end within `patience` of each other are stalled.
-    pub fn new(executor: E, labour: Labour, patience: Duration) -> Self {
+impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
+    /// A relay on `executor`, whose jobs do `work`. Jobs that do not end within `patience` of each other are stalled.
+    pub fn new(executor: E, work: W, patience: Duration) -> Self {
         let score = Arc::new(Score::default());
-        let track = Box::new(Track { executor, labour, score: Arc::clone(&score) });
+        let track = Box::new(Track { executor, work, score: Arc::clone(&score) });
         Relay { track: NonNull::from(Box::leak(track)), score, in_use: false, patience }
     }
 
@@ -98,22 +104,26 @@ impl<E: Executor + Sync + 'static> Relay<E> {
         let (idle, cpu) = (idle_since.elapsed(), cpu_time());
 
         gate.wait();
-        let ended = self.score.wait(Instant::now(), self.patience)?;
+        let end = self.score.wait(Instant::now(), self.patience)?;
         let cpu_ended = cpu_time();
 
-        let started: Vec<Instant> =
+        let shifts: Vec<Shift> =
             producers.into_iter().map(JoinHandle::join).collect::<Result<_, _>>().map_err(|_| Failure::Submission)?;
-        let started = started.into_iter().min().unwrap_or(ended);
+        let started = shifts.iter().map(|shift| shift.began).min().unwrap_or(end.at);
+        let submitted = shifts.iter().map(|shift| shift.ended).max().unwrap_or(end.at);
         Ok(Burst {
-            wall: ended.saturating_duration_since(started),
+            jobs: end.jobs,
+            started,
+            submitting: submitted.duration_since(started),
+            wall: end.at.saturating_duration_since(started),
             cpu: difference(cpu_ended, cpu),
             idle,
             idle_cpu: difference(cpu, idle_cpu),
         })
     }
 
-    /// Starts the producers, each of which returns when it was let through the gate.
-    fn line_up(&self, load: &Load, gate: &Arc<Barrier>) -> Result<Vec<JoinHandle<Instant>>, Failure> {
+    /// Starts the producers.
+    fn line_up(&self, load: &Load, gate: &Arc<Barrier>) -> Result<Vec<JoinHandle<Shift>>, Failure> {
         let messages = load.messages();
         (0..load.producers())
             .map(|_| {
@@ -121,11 +131,11 @@ impl<E: Executor + Sync + 'static> Relay<E> {
                 let baton = Baton { track: self.track, hops_left: load.amplification() };
                 let produce = move || {
                     gate.wait();
-                    let start = Instant::now();
+                    let began = Instant::now();
                     if catch_unwind(AssertUnwindSafe(|| baton.start(messages))).is_err() {
                         score.give_up();
                     }
-                    start
+                    Shift { began, ended: Instant::now() }
                 };
                 thread::Builder::new().name("producer".to_owned()).spawn(produce).map_err(Failure::Producer)
             })
@@ -148,7 +158,7 @@ impl<E: Executor + Sync + 'static> Relay<E> {
     }
 }
 
-impl<E: Executor + Sync + 'static> Baton<E> {
+impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
     /// Starts `chains` chains from outside.
     fn start(self, chains: u64) {
         // SAFETY: The relay keeps the track until this producer has been joined.
@@ -156,20 +166,23 @@ impl<E: Executor + Sync + 'static> Baton<E> {
         for _ in 0..chains {
             track.executor.execute(move || self.run());
         }
+        track.work.producer_is_done();
     }
 
     /// One job.
     fn run(self) {
-        let ends_chain = self.hops_left == 0;
         // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. Only if it was not
         // counted, the track is used once more.
         let track = unsafe { self.track.as_ref() };
-        labour(track.labour.pre);
+        let ends_chain = self.hops_left == 0 || !track.work.goes_on();
+        track.work.before();
         if !ends_chain {
             let next = Baton { track: self.track, hops_left: self.hops_left - 1 };
             track.executor.execute(move || next.run());
+        } else if self.hops_left > 0 {
+            track.score.forgo(self.hops_left);
         }
-        labour(track.labour.post);
+        track.work.after();
         let score = Arc::as_ptr(&track.score);
         if !score::count_job(score, ends_chain) {
             score::sit_down(&track.score);
@@ -178,23 +191,29 @@ impl<E: Executor + Sync + 'static> Baton<E> {
     }
 }
 
-impl<E> Clone for Baton<E> {
+impl<E, W> Clone for Baton<E, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<E> Copy for Baton<E> {}
+impl<E, W> Copy for Baton<E, W> {}
 
-// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Labour` and
-// `Arc<Score>` are `Sync`.
-unsafe impl<E: Sync> Send for Baton<E> {}
+// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Arc<Score>` is
+// `Sync`.
+unsafe impl<E: Sync, W: Sync> Send for Baton<E, W> {}
+
+/// When a producer began and ended to give jobs to the executor.
+struct Shift {
+    began: Instant,
+    ended: Instant,
+}
 
 fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
     Some(later?.saturating_sub(earlier?))
 }
 
-impl<E> fmt::Debug for Relay<E> {
+impl<E, W> fmt::Debug for Relay<E, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Relay").field("score", &self.score).field("in_use", &self.in_use).finish_non_exhaustive()
     }
@@ -245,12 +264,12 @@ mod tests {
     }
 
     fn load(producers: usize, messages: u64, amplification: u64) -> Load {
-        Load::new(producers, messages, amplification, Labour { pre: 3, post: 3 }).expect("countable")
+        Load::new(producers, messages, amplification).expect("countable")
     }
 
     #[test]
     fn runs_every_job_of_loads_of_all_shapes() {
-        let mut relay = Relay::new(ThreadPool::new(3), Labour::default(), LONG);
+        let mut relay = Relay::new(ThreadPool::new(3), (), LONG);
         for load in [load(1, 1, 0), load(3, 50, 0), load(1, 1, 500), load(2, 20, 20), load(2, CHAINS_COUNTED_DOWN, 1)] {
             let burst = relay.run(&load, Duration::ZERO).expect("every job ran");
             assert!(burst.wall > Duration::ZERO);
@@ -260,14 +279,14 @@ mod tests {
 
     #[test]
     fn runs_on_executors_that_use_the_thread_of_the_caller() {
-        let mut relay = Relay::new(RunNowExecutor::new(), Labour::default(), LONG);
+        let mut relay = Relay::new(RunNowExecutor::new(), (), LONG);
         relay.run(&load(2, 100, 10), Duration::ZERO).expect("every job ran");
         relay.finish().expect("no job ran twice");
     }
 
     #[test]
     fn measures_the_pause_apart_from_the_burst() {
-        let mut relay = Relay::new(ThreadPool::new(1), Labour::default(), LONG);
+        let mut relay = Relay::new(ThreadPool::new(1), (), LONG);
         let burst = relay.run(&load(1, 1, 0), SHORT).expect("every job ran");
         assert!(burst.idle >= SHORT);
         relay.finish().expect("no job ran twice");
@@ -276,7 +295,7 @@ mod tests {
     #[test]
     fn a_lost_job_is_a_failure_and_not_a_number() {
         for load in [load(1, 300, 1), load(2, CHAINS_COUNTED_DOWN, 1)] {
-            let mut relay = Relay::new(Faulty::new(drop), Labour::default(), SHORT);
+            let mut relay = Relay::new(Faulty::new(drop), (), SHORT);
             let failure = relay.run(&load, Duration::ZERO).expect_err("jobs were dropped");
             assert!(
                 matches!(failure, Failure::Stalled { ran, expected, .. } if ran < expected && expected == load.jobs())
@@ -286,14 +305,14 @@ mod tests {
 
     #[test]
     fn a_panicking_executor_is_a_failure() {
-        let mut relay = Relay::new(Faulty::new(|_| panic!("as the test wants it")), Labour::default(), LONG);
+        let mut relay = Relay::new(Faulty::new(|_| panic!("as the test wants it")), (), LONG);
         let failure = relay.run(&load(1, 300, 0), Duration::ZERO).expect_err("the producer panicked");
         assert!(matches!(failure, Failure::Submission));
     }
 
     #[test]
     fn a_failed_shutdown_is_a_failure() {
-        let mut relay = Relay::new(Faulty::new(|job| job()), Labour::default(), LONG);
+        let mut relay = Relay::new(Faulty::new(|job| job()), (), LONG);
         relay.run(&load(1, 300, 1), Duration::ZERO).expect("every job ran");
         assert!(matches!(relay.finish(), Err(Failure::Shutdown(why)) if why == "too lazy"));
     }

@@ -60,6 +60,15 @@ struct Books {
     given_up: bool,
 }
 
+/// How a burst ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// When its last job did.
+    pub(super) at: Instant,
+    /// How many jobs it had.
+    pub(super) jobs: u64,
+}
+
 impl Books {
     /// Jobs that have ended since the relay began.
     ///
@@ -82,14 +91,15 @@ impl Score {
         self.chains_left.store(chains, Ordering::Relaxed);
     }
 
-    /// Waits for the last job of the burst that began at `start`, and returns when that ended.
-    pub(super) fn wait(&self, start: Instant, patience: Duration) -> Result<Instant, Failure> {
+    /// Waits for the last job of the burst that began at `start`.
+    pub(super) fn wait(&self, start: Instant, patience: Duration) -> Result<End, Failure> {
         let mut books = self.lock();
         let mut progress = (books.before, start);
         loop {
             let (ran, now) = (books.total(), Instant::now());
             if ran >= books.expected {
-                return self.verified(&books).map(|()| books.ended.unwrap_or(now));
+                let end = End { at: books.ended.unwrap_or(now), jobs: ran - books.before };
+                return self.verified(&books).map(|()| end);
             }
             if books.given_up {
                 return Err(Failure::Submission);
@@ -106,6 +116,12 @@ impl Score {
             let pause = self.pause(&books, ran, now.duration_since(start));
             books = self.something_happened.wait_timeout(books, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Takes `jobs` off those announced, as a chain ends before its time. Its last job is still to be counted.
+    #[cold]
+    pub(super) fn forgo(&self, jobs: u64) {
+        self.lock().expected -= jobs;
     }
 
     /// Tells the waiting thread that not all jobs of this burst will be given to the executor.
@@ -244,7 +260,8 @@ mod tests {
                     for _ in 0..3 {
                         scope.spawn(|| count_jobs(&score, chains / 3));
                     }
-                    assert!(score.wait(start, Duration::from_secs(60)).expect("all were counted") >= start);
+                    let end = score.wait(start, Duration::from_secs(60)).expect("all were counted");
+                    assert!(end.at >= start && end.jobs == chains);
                 });
                 score.verify().expect("and no more");
             }
@@ -307,6 +324,16 @@ mod tests {
         score.wait(Instant::now(), PATIENCE).expect("two of two");
         count_jobs(&score, 1);
         assert!(matches!(score.verify(), Err(Failure::Miscounted { ran: 3, expected: 2 })));
+    }
+
+    #[test]
+    fn jobs_that_are_forgone_are_not_waited_for() {
+        let score = Arc::new(Score::default());
+        score.announce(1 << 40, 2);
+        count_jobs(&score, 1);
+        score.forgo((1 << 40) - 2);
+        count_jobs(&score, 1);
+        assert_eq!(score.wait(Instant::now(), PATIENCE).expect("two of two").jobs, 2);
     }
 
     #[test]

@@ -1,0 +1,176 @@
+//! A load that may be too large for the budget.
+
+use super::{Bursts, Subject, Turn};
+use crate::{failure::Failure, record::Setting, sampler::Pace, workload::Load};
+use std::time::Duration;
+
+/// A load that was asked for, and as much of it as a sample runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    threads: usize,
+    asked: Load,
+    sampled: Load,
+    /// Whether these may not differ.
+    full_size: bool,
+}
+
+impl Cut {
+    /// The whole load, for executors with `threads` workers. Unless it is to have its `full_size`, it may be cut.
+    pub(super) fn new(threads: usize, load: Load, full_size: bool) -> Self {
+        Cut { threads, asked: load, sampled: load, full_size }
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// What was asked for.
+    pub(super) fn asked(&self) -> &Load {
+        &self.asked
+    }
+
+    /// What a sample runs.
+    pub(super) fn sampled(&self) -> &Load {
+        &self.sampled
+    }
+
+    /// The smallest load of the same shape, to be run before a sample.
+    pub(super) fn primer(&self) -> Load {
+        self.asked.shrunk_to(0, self.threads)
+    }
+
+    /// One burst of `load`, all or a piece of this one, whose jobs do `work`.
+    pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> Bursts<W> {
+        Bursts { load, work, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
+    }
+
+    /// Cuts the load if it does not fit into `pace`, to one with which a round does. `turn` runs a piece of the load, and
+    /// `nanos` says how long that took.
+    pub(super) fn fit<T: Turn>(
+        &mut self,
+        pace: &Pace,
+        subjects: &[Box<dyn Subject<T>>],
+        turn: impl Fn(Load) -> T,
+        nanos: impl Fn(&T::Sample) -> f64,
+    ) {
+        if self.full_size {
+            return;
+        }
+        let timed = |subject: &dyn Subject<T>, piece| subject.take(&turn(piece)).map(|sample| nanos(&sample));
+        let nanos_per_job: f64 =
+            subjects.iter().filter_map(|subject| self.nanos_per_job(|piece| timed(&**subject, piece)).ok()).sum();
+        if nanos_per_job * self.asked.jobs() as f64 > pace.longest_round().as_nanos() as f64 {
+            let jobs = pace.good_round().as_nanos() as f64 / nanos_per_job;
+            self.sampled = self.asked.shrunk_to(jobs as u64, self.threads);
+        }
+    }
+
+    /// The time that a job of this load takes, by timing larger and larger pieces of it.
+    fn nanos_per_job(&self, timed: impl Fn(Load) -> Result<f64, Failure>) -> Result<f64, Failure> {
+        const ENOUGH: f64 = 20e6;
+        let mut jobs = 5_000;
+        loop {
+            let piece = self.asked.shrunk_to(jobs, self.threads);
+            let nanos = timed(piece)?;
+            if nanos >= ENOUGH || piece == self.asked {
+                return Ok(nanos / piece.jobs() as f64);
+            }
+            jobs = piece.jobs().saturating_mul(8);
+        }
+    }
+
+    /// How much a sample is, for machines.
+    pub(super) fn jobs_per_sample(&self) -> Setting {
+        Setting::new("jobs_per_sample", self.sampled.jobs())
+    }
+
+    /// How much a sample is, for people.
+    pub(super) fn description(&self) -> (&'static str, String) {
+        let sampled = &self.sampled;
+        let sample = if *sampled == self.asked {
+            "all of it".to_owned()
+        } else {
+            format!(
+                "{} jobs ({} messages, amplification {}), so that enough samples fit into the budget; \
+                 --full-size runs it all",
+                sampled.jobs(),
+                sampled.messages(),
+                sampled.amplification()
+            )
+        };
+        ("a sample", sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::{BurstSample, Sample, bursts::mock::burst},
+        workload::Labour,
+    };
+
+    const PACE: Pace =
+        Pace { warm_up: 1, min_samples: 5, max_samples: 100, target: 0.02, budget: Duration::from_secs(60) };
+
+    /// Takes that many nanoseconds for each job.
+    #[derive(Debug)]
+    struct Steady(u64);
+
+    impl Subject<Bursts<Labour>> for Steady {
+        fn name(&self) -> &'static str {
+            "steady"
+        }
+
+        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+            let jobs = turn.load.jobs();
+            Ok(BurstSample { bursts: vec![burst(jobs, jobs * self.0)] })
+        }
+    }
+
+    #[derive(Debug)]
+    struct Broken;
+
+    impl Subject<Bursts<Labour>> for Broken {
+        fn name(&self) -> &'static str {
+            "broken"
+        }
+
+        fn take(&self, _turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+            Err(Failure::Submission)
+        }
+    }
+
+    /// Jobs of a sample of two producers' messages, each with one successor.
+    fn fitted(messages: u64, full_size: bool, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) -> u64 {
+        let mut cut = Cut::new(2, Load::new(2, messages, 1).expect("countable"), full_size);
+        let whole = cut;
+        let turn = |load| whole.burst(load, Labour::default(), Duration::from_secs(1));
+        cut.fit(&PACE, subjects, turn, BurstSample::cost);
+        cut.sampled().jobs()
+    }
+
+    #[test]
+    fn a_load_that_fits_is_sampled_whole() {
+        assert_eq!(fitted(1_000_000, false, &[Box::new(Steady(100)), Box::new(Steady(200))]), 4_000_000);
+    }
+
+    #[test]
+    fn a_load_that_does_not_fit_is_sampled_in_pieces_that_do() {
+        let jobs = fitted(10_000_000, false, &[Box::new(Steady(6_000)), Box::new(Steady(8_000))]);
+        let round = Duration::from_nanos(jobs * 14_000);
+        assert!(round <= PACE.good_round() && round * 2 > PACE.good_round(), "{round:?}");
+    }
+
+    #[test]
+    fn full_size_is_full_size() {
+        assert_eq!(fitted(10_000_000, true, &[Box::new(Steady(8_000))]), 40_000_000);
+    }
+
+    #[test]
+    fn broken_executors_do_not_keep_the_others_from_fitting() {
+        let alone = fitted(10_000_000, false, &[Box::new(Steady(8_000))]);
+        assert_eq!(fitted(10_000_000, false, &[Box::new(Broken), Box::new(Steady(8_000))]), alone);
+        assert_eq!(fitted(10_000_000, false, &[Box::new(Broken)]), 40_000_000);
+    }
+}

@@ -1,0 +1,70 @@
+//! What it costs to give one's successor to the executor from inside.
+
+use super::{BurstSample, Bursts, Experiment, Sample, Subject, cut::Cut, per_job};
+use crate::{
+    record::{Metric, Setting},
+    sampler::Pace,
+    workload::Load,
+};
+use std::time::Duration;
+
+/// Runs a few long chains of jobs that do nothing but give the next job to the executor.
+#[derive(Debug, Clone, Copy)]
+pub struct Repost {
+    cut: Cut,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] =
+    &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
+
+impl Repost {
+    /// Of executors with `threads` workers. Each message of `load` is a chain.
+    pub fn new(threads: usize, load: Load, full_size: bool, patience: Duration) -> Self {
+        Repost { cut: Cut::new(threads, load, full_size), patience }
+    }
+}
+
+impl Experiment for Repost {
+    type Turn = Bursts<()>;
+
+    fn name(&self) -> &'static str {
+        "repost"
+    }
+
+    fn turn(&self) -> Bursts<()> {
+        self.cut.burst(*self.cut.sampled(), (), self.patience)
+    }
+
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<()>>>]) {
+        let (whole, patience) = (self.cut, self.patience);
+        self.cut.fit(pace, subjects, |load| whole.burst(load, (), patience), BurstSample::cost);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.cut.threads()),
+            Setting::new("chains", self.cut.asked().messages()),
+            Setting::new("hops_per_chain", self.cut.asked().amplification()),
+            Setting::new("sampled_hops_per_chain", self.cut.sampled().amplification()),
+            self.cut.jobs_per_sample(),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        let asked = self.cut.asked();
+        vec![
+            ("threads", self.cut.threads().to_string()),
+            ("load", format!("{} x {} hops (chains x jobs without work)", asked.messages(), asked.amplification())),
+            self.cut.description(),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+        per_job::figures(samples)
+    }
+}

@@ -1,0 +1,43 @@
+//! What jobs do beside passing their chain on.
+
+use std::sync::Arc;
+
+/// What each job of a relay does, and when chains and producers are done. All jobs share it: whatever they write to it is
+/// measured with them.
+pub trait Work: Send + Sync + 'static {
+    /// Done by each job before it gives its successor to the executor.
+    fn before(&self) {}
+
+    /// Done by each job after that.
+    fn after(&self) {}
+
+    /// Asked by each job at first: whether its chain may go on. If not, it ends with this job.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    /// Done by each producer once it has given all its jobs to the executor.
+    fn producer_is_done(&self) {}
+}
+
+/// No work.
+impl Work for () {}
+
+/// For those who look at the work while it is done.
+impl<W: Work> Work for Arc<W> {
+    fn before(&self) {
+        W::before(self);
+    }
+
+    fn after(&self) {
+        W::after(self);
+    }
+
+    fn goes_on(&self) -> bool {
+        W::goes_on(self)
+    }
+
+    fn producer_is_done(&self) {
+        W::producer_is_done(self);
+    }
+}
