@@ -33,6 +33,10 @@ Examples:
     executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
+  The three tests of rusty_pool (scale --jobs up to their 10000000):
+    executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1000
+    executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1000
+    executor-performance -t 10 -p 1 --jobs 1000000 submit
   Two executors only, rows appended to a spreadsheet:
     executor-performance -t 4 -e channel,workstealing -o out.csv throughput
 
@@ -81,6 +85,12 @@ pub enum Command {
     ///
     /// From the first submission to the end of the last job. How many: --jobs.
     Avalanche(SizeOptions),
+    /// Measures what it costs threads to give jobs to an executor
+    ///
+    /// Producers give single jobs, as many as --producers and --jobs say. The first time is that of submitting alone: from the
+    /// first submission to the return of the last producer. The second goes on until all jobs have ended. A sample keeps all
+    /// its jobs in memory if they sleep.
+    Submit(SubmitOptions),
     /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
@@ -291,6 +301,39 @@ pub struct RepostOptions {
     pub size: SizeOptions,
 }
 
+/// What applies to submit only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Submit")]
+pub struct SubmitOptions {
+    /// Time for which each job sleeps, but no longer than until the last was submitted
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 0)]
+    pub work: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+impl SubmitOptions {
+    /// For how long each job sleeps.
+    ///
+    /// # Errors
+    ///
+    /// If that is as long as `patience`: then pools whose jobs sleep would be given up.
+    pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
+        let sleep = Duration::from_millis(self.work);
+        if sleep < patience {
+            Ok(sleep)
+        } else {
+            let patience = patience.as_secs_f64();
+            Err(format!(
+                "--work {} ms is not less than --patience {patience} s: raise --patience, or lower it",
+                self.work
+            ))
+        }
+    }
+}
+
 /// Why there is nothing to run.
 #[derive(Debug)]
 pub enum Refusal {
@@ -343,6 +386,16 @@ impl LoadOptions {
         self.no_producers(experiment)?;
         self.no_amplification(experiment)?;
         countable(1, self.messages(jobs), 0)
+    }
+
+    /// Single jobs of the producers, where `jobs` each are the experiment's default.
+    ///
+    /// # Errors
+    ///
+    /// If more is said of them for which `experiment` has no use.
+    pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
+        self.no_amplification(experiment)?;
+        countable(self.producers(), self.messages(jobs), 0)
     }
 
     /// Refuses what is said of the load, as `experiment` has no use for it.

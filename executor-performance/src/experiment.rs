@@ -6,6 +6,7 @@ mod cut;
 mod latency;
 mod per_job;
 mod repost;
+mod submit;
 mod throughput;
 
 pub use self::{
@@ -13,6 +14,7 @@ pub use self::{
     bursts::{BurstSample, Bursts},
     latency::Latency,
     repost::Repost,
+    submit::{Submission, Submit, Submitted},
     throughput::Throughput,
 };
 

@@ -2,7 +2,7 @@
 
 use executor_performance::{
     cli::{self, Command, CommandLine, Refusal},
-    experiment::{Avalanche, Latency, Repost, Throughput},
+    experiment::{Avalanche, Latency, Repost, Submit, Throughput},
     session::{self, Outcome},
     sink,
     workload::Labour,
@@ -56,6 +56,10 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
         Command::Avalanche(size) => {
             let jobs = load.single_jobs(1_000_000, "avalanche")?;
             session::run(Avalanche::new(threads, jobs, size.full_size, patience), &options, 2.0)
+        }
+        Command::Submit(own) => {
+            let (jobs, sleep) = (load.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
+            session::run(Submit::new(threads, jobs, sleep, own.size.full_size, patience), &options, 2.0)
         }
     }
 }

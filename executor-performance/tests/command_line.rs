@@ -14,7 +14,7 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
-const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche"];
+const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit"];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -115,6 +115,15 @@ fn measures_what_an_empty_job_costs() {
 }
 
 #[test]
+fn measures_what_submitting_costs() {
+    for line in
+        ["-t 4 -p 1 --jobs 50 submit --work 1000", "-t 4 -p 3 --jobs 50 submit --work 1000", "-t 4 -m 50 submit"]
+    {
+        measures_all(line, &["submit", "95% low", "all ran", "ns/job", "x 50 (producers x jobs)"]);
+    }
+}
+
+#[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
         let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));
@@ -204,6 +213,9 @@ fn refuses_what_makes_no_sense() {
         ("-m 5 repost", "--messages 5 means nothing to repost"),
         ("-p 2 avalanche", "--producers 2 means nothing to avalanche"),
         ("-a 2 avalanche", "--message-amplification 2 means nothing to avalanche"),
+        ("-a 2 submit", "--message-amplification 2 means nothing to submit"),
+        ("submit --work long", "'long' for '--work <MS>'"),
+        ("submit --work 10000", "--work 10000 ms is not less than --patience 10 s"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

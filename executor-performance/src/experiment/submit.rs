@@ -1,0 +1,178 @@
+//! What it costs a thread to give jobs to an executor, whatever becomes of them.
+
+mod hold;
+
+use self::hold::Hold;
+use super::{Experiment, Sample, Subject, Turn, bursts::ratio, cut::Cut, per_job::nanos};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::Summary,
+    subject::Plan,
+    workload::{Burst, Load, Relay},
+};
+use executors::Executor;
+use std::{sync::Arc, time::Duration};
+
+/// Lets producers give single jobs and looks at the clock when the last producer is done, and again when the last job is.
+#[derive(Debug, Clone, Copy)]
+pub struct Submit {
+    cut: Cut,
+    sleep: Duration,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    nanos("median_ns_per_submission", ["submit", "ns/job"]),
+    nanos("low95_ns_per_submission", ["95% low", "ns/job"]),
+    nanos("high95_ns_per_submission", ["95% high", "ns/job"]),
+    nanos("completed_ns_per_job", ["all ran", "ns/job"]),
+    nanos("cpu_ns_per_job", ["CPU", "ns/job"]),
+    super::RELATIVE_ERROR,
+];
+
+impl Submit {
+    /// On executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins while jobs
+    /// are submitted.
+    pub fn new(threads: usize, load: Load, sleep: Duration, full_size: bool, patience: Duration) -> Self {
+        Submit { cut: Cut::new(threads, load, full_size), sleep, patience }
+    }
+
+    fn turn_with(&self, load: Load) -> Submission {
+        Submission { load, sleep: self.sleep, primer: self.cut.primer(), patience: self.patience }
+    }
+}
+
+/// One load, submitted and run.
+#[derive(Debug, Clone, Copy)]
+pub struct Submission {
+    load: Load,
+    sleep: Duration,
+    primer: Load,
+    patience: Duration,
+}
+
+impl Turn for Submission {
+    type Sample = Submitted;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Submitted, Failure> {
+        let hold = Arc::new(Hold::new(self.sleep));
+        let mut relay = Relay::new(plan.build()?, Arc::clone(&hold), self.patience);
+        relay.run(&self.primer, Duration::ZERO)?;
+        hold.close(self.load.producers());
+        let burst = relay.run(&self.load, Duration::ZERO);
+        // If a producer panicked, it is not open yet.
+        hold.open();
+        let submitted = Submitted(burst?);
+        relay.finish()?;
+        Ok(submitted)
+    }
+}
+
+/// What was submitted and run.
+#[derive(Debug)]
+pub struct Submitted(Burst);
+
+impl Submitted {
+    fn per_job(&self, time: Duration) -> f64 {
+        time.as_nanos() as f64 / self.0.jobs as f64
+    }
+}
+
+impl Sample for Submitted {
+    /// Nanoseconds for each job until the last producer was done.
+    fn cost(&self) -> f64 {
+        self.per_job(self.0.submitting)
+    }
+}
+
+impl Experiment for Submit {
+    type Turn = Submission;
+
+    fn name(&self) -> &'static str {
+        "submit"
+    }
+
+    fn turn(&self) -> Submission {
+        self.turn_with(*self.cut.sampled())
+    }
+
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Submission>>]) {
+        let this = *self;
+        self.cut.fit(pace, subjects, |load| this.turn_with(load), |sample| sample.0.wall.as_nanos() as f64);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let asked = self.cut.asked();
+        vec![
+            Setting::new("threads", self.cut.threads()),
+            Setting::new("producers", asked.producers()),
+            Setting::new("jobs_per_producer", asked.messages()),
+            Setting::new("work_ms", self.sleep.as_millis()),
+            self.cut.jobs_per_sample(),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        let asked = self.cut.asked();
+        let job = match self.sleep.as_millis() {
+            0 => "empty".to_owned(),
+            millis => format!("sleeps for {millis} ms, but no longer than until the last was submitted"),
+        };
+        vec![
+            ("threads", self.cut.threads().to_string()),
+            ("load", format!("{} x {} (producers x jobs)", asked.producers(), asked.messages())),
+            ("each job", job),
+            self.cut.description(),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Submitted]) -> Vec<Option<f64>> {
+        let submitting = Summary::of(&super::costs(samples));
+        let completed: Vec<f64> = samples.iter().map(|sample| sample.per_job(sample.0.wall)).collect();
+        vec![
+            submitting.map(|it| it.median),
+            submitting.map(|it| it.low),
+            submitting.map(|it| it.high),
+            Summary::of(&completed).map(|it| it.median),
+            ratio(samples.iter().map(|sample| &sample.0), |burst| burst.cpu, |burst| burst.jobs as f64),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::bursts::mock::burst;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    fn submit(sleep: Duration) -> Submit {
+        let load = Load::new(3, 40, 0).expect("countable");
+        Submit::new(2, load, sleep, true, Duration::from_secs(60))
+    }
+
+    #[test]
+    fn figures_are_of_submitting_and_of_running() {
+        let figures =
+            submit(Duration::ZERO).figures(&[30_000, 20_000, 70_000].map(|nanos| Submitted(burst(1000, nanos))));
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figures[..5], [Some(15.0), Some(10.0), Some(35.0), Some(30.0), Some(80.0)]);
+        assert!(submit(Duration::ZERO).figures(&[]).iter().all(Option::is_none));
+    }
+
+    /// Jobs that sleep for a minute each: if they did so after the submission, too, this would take long.
+    #[test]
+    fn all_jobs_end_once_the_last_is_submitted() {
+        let sample =
+            submit(Duration::from_secs(60)).turn().run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2));
+        let Submitted(burst) = sample.expect("every job ran");
+        assert_eq!(burst.jobs, 120);
+        assert!(burst.wall >= burst.submitting && burst.submitting > Duration::ZERO);
+    }
+}
