@@ -91,6 +91,12 @@ pub enum Command {
     /// first submission to the return of the last producer. The second goes on until all jobs have ended. A sample keeps all
     /// its jobs in memory if they sleep.
     Submit(SubmitOptions),
+    /// Measures how long sleeping workers take to begin a burst of jobs
+    ///
+    /// One thread gives --jobs jobs at once, by default as many as there are threads. The time is that from just before the
+    /// first submission to the beginning of each job, which reads the clock. The executors `reference-unpark` and
+    /// `reference-mutex-condvar` show what the bare waking costs.
+    Wake(WakeOptions),
     /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
@@ -158,7 +164,7 @@ pub struct LoadOptions {
     )]
     pub producers: Option<usize>,
 
-    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000]
+    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000, wake: as many as threads]
     #[arg(
         short,
         long,
@@ -196,7 +202,7 @@ pub struct SamplingOptions {
     )]
     pub budget: Duration,
 
-    /// Stop when the relative standard error of each executor is this small [default: 2, latency: 5]
+    /// Stop when the relative standard error of each executor is this small [default: 2, latency and wake: 5]
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
@@ -332,6 +338,15 @@ impl SubmitOptions {
             ))
         }
     }
+}
+
+/// What applies to wake only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Wake")]
+pub struct WakeOptions {
+    /// Idle time before each burst
+    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
+    pub sleep_time: u64,
 }
 
 /// Why there is nothing to run.

@@ -8,6 +8,7 @@ mod per_job;
 mod repost;
 mod submit;
 mod throughput;
+mod wake;
 
 pub use self::{
     avalanche::Avalanche,
@@ -16,6 +17,7 @@ pub use self::{
     repost::Repost,
     submit::{Submission, Submit, Submitted},
     throughput::Throughput,
+    wake::{Called, Calls, Wake},
 };
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use executor_performance::{
     cli::{self, Command, CommandLine, Refusal},
-    experiment::{Avalanche, Latency, Repost, Submit, Throughput},
+    experiment::{Avalanche, Latency, Repost, Submit, Throughput, Wake},
     session::{self, Outcome},
     sink,
     workload::Labour,
@@ -60,6 +60,11 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
         Command::Submit(own) => {
             let (jobs, sleep) = (load.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
             session::run(Submit::new(threads, jobs, sleep, own.size.full_size, patience), &options, 2.0)
+        }
+        Command::Wake(own) => {
+            let jobs = load.single_jobs(threads as u64, "wake")?;
+            let pause = Duration::from_millis(own.sleep_time);
+            session::run(Wake::new(threads, jobs, pause, patience), &options, 5.0)
         }
     }
 }

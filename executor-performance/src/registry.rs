@@ -3,11 +3,14 @@
 //! `Executor` is not object safe, and boxing executors would change what is measured. So whoever wants to do something
 //! with an executor chosen at run time passes a [`Visitor`], and is called with the executor's own type.
 
+mod adapter;
 #[cfg(feature = "peers")]
 mod peers;
 #[cfg(feature = "published")]
 mod published;
+mod reference;
 
+use self::adapter::Adapted;
 use executors::{
     Builder, Executor, Fairness, Idle, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
@@ -87,6 +90,10 @@ executors! {
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
     "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
+    "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, None,
+        |threads| reference::Unpark::new(threads).map(Adapted::of);
+    "reference-mutex-condvar", "one queue behind a mutex, and a condition variable", ON_REQUEST, None,
+        |threads| reference::MutexCondvar::new(threads).map(Adapted::of);
     #[cfg(feature = "published")]
     "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, None,
         |threads| Ok(published::threadpool(threads));
@@ -98,34 +105,34 @@ executors! {
         |threads| Ok(published::workstealing(threads));
     #[cfg(feature = "peers")]
     "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, None,
-        |threads| peers::Rayon::new(threads).map(peers::Peer::of);
+        |threads| peers::Rayon::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
     "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, None,
-        |threads| peers::RayonFifo::new(threads).map(peers::Peer::of);
+        |threads| peers::RayonFifo::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
     "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, None,
-        |threads| peers::Tokio::new(threads).map(peers::Peer::of);
+        |threads| peers::Tokio::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
     "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, None,
-        |threads| Ok(peers::Peer::of(peers::Threadpool::new(threads)));
+        |threads| Ok(Adapted::of(peers::Threadpool::new(threads)));
     #[cfg(feature = "peers")]
     "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, None,
-        |threads| Ok(peers::Peer::of(peers::ThreadpoolCrossbeamChannel::new(threads)));
+        |threads| Ok(Adapted::of(peers::ThreadpoolCrossbeamChannel::new(threads)));
     #[cfg(feature = "peers")]
     "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, None,
-        |threads| Ok(peers::Peer::of(peers::RustyPool::new(threads)));
+        |threads| Ok(Adapted::of(peers::RustyPool::new(threads)));
     #[cfg(feature = "peers")]
     "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, None,
-        |threads| Ok(peers::Peer::of(peers::Workerpool::new(threads)));
+        |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));
     #[cfg(feature = "peers")]
     "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, None,
-        |threads| peers::AsyncExecutor::new(threads).map(peers::Peer::of);
+        |threads| peers::AsyncExecutor::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
     "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, None,
-        |threads| peers::Futures::new(threads).map(peers::Peer::of);
+        |threads| peers::Futures::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]
     "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Some(peers::Forte::MAX_THREADS),
-        |threads| peers::Forte::new(threads).map(peers::Peer::of);
+        |threads| peers::Forte::new(threads).map(Adapted::of);
 }
 
 impl Entry {

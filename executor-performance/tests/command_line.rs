@@ -14,7 +14,7 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
-const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit"];
+const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit", "wake"];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -124,6 +124,12 @@ fn measures_what_submitting_costs() {
 }
 
 #[test]
+fn measures_how_long_workers_take_to_wake() {
+    measures_all("-t 2 wake", &["mean", "p20", "p40", "p60", "p80", "p99", "us/burst", "2 jobs from one thread"]);
+    measures_all("-t 2 --jobs 5 wake -s 1", &["5 jobs from one thread", "1 ms before each burst"]);
+}
+
+#[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
         let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));
@@ -216,6 +222,8 @@ fn refuses_what_makes_no_sense() {
         ("-a 2 submit", "--message-amplification 2 means nothing to submit"),
         ("submit --work long", "'long' for '--work <MS>'"),
         ("submit --work 10000", "--work 10000 ms is not less than --patience 10 s"),
+        ("-p 2 wake", "--producers 2 means nothing to wake"),
+        ("wake -s soon", "'soon' for '--sleep-time <MS>'"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

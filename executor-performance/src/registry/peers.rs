@@ -29,76 +29,11 @@ pub(super) use self::{
     workerpool::Workerpool,
 };
 
-use executors::{CanExecute, Executor};
+use super::adapter::Pool;
 use std::time::Duration;
 
 /// How long a pool may take to shut down, as for this workspace's executors.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A handle to a pool of another crate.
-pub(super) trait Pool: Clone + Send + Sync + 'static {
-    /// Gives it a job.
-    fn spawn<F>(&self, job: F)
-    where
-        F: FnOnce() + Send + 'static;
-
-    /// Lets its threads go without waiting for them. Does nothing to pools whose threads stay while there are handles.
-    fn close(&self) {}
-
-    /// Waits for its jobs, and lets its threads go if they can be while there are handles.
-    ///
-    /// # Errors
-    ///
-    /// If it takes too long, or the pool gives no way of waiting to those who keep a handle.
-    fn finish(&self) -> Result<(), String>;
-
-    /// Gives up the last handle, and so the threads; waits for the jobs, and for the threads if the pool tells when they
-    /// leave.
-    ///
-    /// # Errors
-    ///
-    /// If it takes too long.
-    fn end(self) -> Result<(), String> {
-        self.finish()
-    }
-}
-
-/// Speaks the language of this workspace's executors to a pool of another crate.
-#[derive(Clone)]
-pub(super) struct Peer<P>(P);
-
-impl<P> Peer<P> {
-    pub(super) fn of(pool: P) -> Self {
-        Peer(pool)
-    }
-}
-
-impl<P: Pool> CanExecute for Peer<P> {
-    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
-        self.0.spawn(job);
-    }
-}
-
-impl<P: Pool> Executor for Peer<P> {
-    fn execute<F>(&self, job: F)
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        self.0.spawn(job);
-    }
-
-    fn shutdown_async(&self) {
-        self.0.close();
-    }
-
-    fn shutdown(self) -> Result<(), String> {
-        self.0.end()
-    }
-
-    fn shutdown_borrowed(&self) -> Result<(), String> {
-        self.0.finish()
-    }
-}
 
 /// What pools say that cannot be waited for by those who keep a handle.
 fn needs_last_handle() -> Result<(), String> {

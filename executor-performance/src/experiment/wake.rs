@@ -1,0 +1,194 @@
+//! How long sleeping workers take to begin a burst of jobs.
+
+mod stamps;
+
+use self::stamps::Stamps;
+use super::{Experiment, Sample, Subject, Turn, bursts};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::Distribution,
+    subject::Plan,
+    workload::{Burst, Load, Relay},
+};
+use executors::Executor;
+use std::{sync::Arc, time::Duration};
+
+/// Gives a job to each worker after a pause. Each job reads the clock as the first thing it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Wake {
+    threads: usize,
+    load: Load,
+    pause: Duration,
+    bursts_per_sample: u32,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    delay("mean_us", "mean"),
+    delay("p20_us", "p20"),
+    delay("p40_us", "p40"),
+    delay("p60_us", "p60"),
+    delay("p80_us", "p80"),
+    delay("p99_us", "p99"),
+    Metric { column: "cpu_us_per_burst", decimals: 3, title: ["CPU", "us/burst"], scale: 1.0, more_is_better: false },
+    super::RELATIVE_ERROR,
+    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
+];
+
+const QUANTILES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.99];
+
+const fn delay(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
+}
+
+impl Wake {
+    /// Of executors with `threads` workers, which sleep for `pause` before each burst of `load`.
+    pub fn new(threads: usize, load: Load, pause: Duration, patience: Duration) -> Self {
+        Wake { threads, load, pause, bursts_per_sample: 1, patience }
+    }
+}
+
+/// Bursts of jobs that read the clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Calls {
+    load: Load,
+    count: u32,
+    pause: Duration,
+    patience: Duration,
+}
+
+impl Turn for Calls {
+    type Sample = Called;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Called, Failure> {
+        let stamps = Arc::new(Stamps::of(self.load.jobs()));
+        let mut relay = Relay::new(plan.build()?, Arc::clone(&stamps), self.patience);
+        relay.run(&self.load, Duration::ZERO)?;
+        let mut called = Called::default();
+        for _ in 0..self.count {
+            stamps.clear();
+            let burst = relay.run(&self.load, self.pause)?;
+            called.delays.extend(stamps.since(burst.started));
+            called.bursts.push(burst);
+        }
+        relay.finish()?;
+        Ok(called)
+    }
+}
+
+/// The bursts of one turn.
+#[derive(Debug, Default)]
+pub struct Called {
+    bursts: Vec<Burst>,
+    /// From the beginning of its burst to that of each job.
+    delays: Vec<Duration>,
+}
+
+impl Sample for Called {
+    /// The mean delay, in nanoseconds.
+    fn cost(&self) -> f64 {
+        self.delays.iter().sum::<Duration>().as_nanos() as f64 / self.delays.len() as f64
+    }
+}
+
+impl Experiment for Wake {
+    type Turn = Calls;
+
+    fn name(&self) -> &'static str {
+        "wake"
+    }
+
+    fn turn(&self) -> Calls {
+        Calls { load: self.load, count: self.bursts_per_sample, pause: self.pause, patience: self.patience }
+    }
+
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Calls>>]) {
+        let one_burst = Calls { count: 1, pause: Duration::ZERO, ..self.turn() };
+        let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
+        let nanos: Vec<f64> = samples.map(|sample| sample.bursts[0].wall.as_nanos() as f64).collect();
+        self.bursts_per_sample = bursts::that_fit(pace, self.pause, &nanos);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("jobs_per_burst", self.load.jobs()),
+            Setting::new("sleep_ms", self.pause.as_millis()),
+            Setting::new("bursts_per_sample", self.bursts_per_sample),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            (
+                "burst",
+                format!("{} jobs from one thread, each of which reads the clock when it starts", self.load.jobs()),
+            ),
+            ("pause", format!("{} ms before each burst", self.pause.as_millis())),
+            ("a sample", format!("{} bursts on a new executor, after one that does not count", self.bursts_per_sample)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Called]) -> Vec<Option<f64>> {
+        let delays = Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied());
+        let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
+        let mut figures = vec![delays.as_ref().map(Distribution::mean_us)];
+        figures.extend(QUANTILES.map(|quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile))));
+        figures.extend([
+            bursts::ratio(bursts(), |burst| burst.cpu, |_| 1e3),
+            super::relative_error_percent(samples),
+            Some(bursts().count() as f64).filter(|count| *count > 0.0),
+        ]);
+        figures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::bursts::mock::burst;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    fn wake() -> Wake {
+        Wake::new(2, Load::new(1, 2, 0).expect("countable"), Duration::from_millis(1), Duration::from_secs(60))
+    }
+
+    fn called(micros: impl IntoIterator<Item = u64>) -> Called {
+        let delays: Vec<Duration> = micros.into_iter().map(Duration::from_micros).collect();
+        Called { bursts: delays.iter().map(|_| burst(1, 5_000)).collect(), delays }
+    }
+
+    #[test]
+    fn figures_are_those_of_all_jobs() {
+        let figures = wake().figures(&[called(1..=50), called(51..=100)]);
+        assert_eq!(figures.len(), METRICS.len());
+        let expected = [50.5, 20.0, 40.0, 60.0, 80.0, 99.0, 10.0];
+        for ((figure, expected), metric) in figures.iter().zip(expected).zip(METRICS) {
+            let figure = figure.expect(metric.column);
+            assert!((figure / expected - 1.0).abs() < 0.002, "{}: {figure}", metric.column);
+        }
+        assert_eq!(figures[8], Some(100.0));
+    }
+
+    #[test]
+    fn no_samples_give_no_figures() {
+        assert!(wake().figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn each_job_of_each_burst_has_a_delay_within_it() {
+        let turn = Calls { count: 3, ..wake().turn() };
+        let called = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert_eq!((called.bursts.len(), called.delays.len()), (3, 6));
+        for (burst, delays) in called.bursts.iter().zip(called.delays.chunks(2)) {
+            assert!(delays.iter().all(|delay| *delay <= burst.wall), "{delays:?} in {:?}", burst.wall);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Pools that are no executors of this workspace, as if they were.
+
+use executors::{CanExecute, Executor};
+
+/// A handle to a pool.
+pub(super) trait Pool: Clone + Send + Sync + 'static {
+    /// Gives it a job.
+    fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static;
+
+    /// Lets its threads go without waiting for them. Does nothing to pools whose threads stay while there are handles.
+    fn close(&self) {}
+
+    /// Waits for its jobs, and lets its threads go if they can be while there are handles.
+    ///
+    /// # Errors
+    ///
+    /// If it takes too long, or the pool gives no way of waiting to those who keep a handle.
+    fn finish(&self) -> Result<(), String>;
+
+    /// Gives up the last handle, and so the threads; waits for the jobs, and for the threads if the pool tells when they
+    /// leave.
+    ///
+    /// # Errors
+    ///
+    /// If it takes too long.
+    fn end(self) -> Result<(), String> {
+        self.finish()
+    }
+}
+
+/// Speaks the language of this workspace's executors to a pool.
+#[derive(Clone)]
+pub(super) struct Adapted<P>(P);
+
+impl<P> Adapted<P> {
+    pub(super) fn of(pool: P) -> Self {
+        Adapted(pool)
+    }
+}
+
+impl<P: Pool> CanExecute for Adapted<P> {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        self.0.spawn(job);
+    }
+}
+
+impl<P: Pool> Executor for Adapted<P> {
+    fn execute<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.0.spawn(job);
+    }
+
+    fn shutdown_async(&self) {
+        self.0.close();
+    }
+
+    fn shutdown(self) -> Result<(), String> {
+        self.0.end()
+    }
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        self.0.finish()
+    }
+}

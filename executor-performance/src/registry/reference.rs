@@ -1,0 +1,70 @@
+//! The simplest pools that do what pools do, to see how far from them the others are. Not for use: a job that panics takes
+//! its worker with it.
+
+mod mutex_condvar;
+mod unpark;
+
+pub(super) use self::{mutex_condvar::MutexCondvar, unpark::Unpark};
+
+use std::{
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle, Thread},
+};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The threads of a pool.
+#[derive(Clone)]
+struct Threads(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl Threads {
+    /// Starts a thread for each of `runs`.
+    fn start<R: FnOnce() + Send + 'static>(runs: impl Iterator<Item = R>) -> Result<Self, String> {
+        let start = |run| thread::Builder::new().name("reference".to_owned()).spawn(run);
+        let threads = runs.map(start).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        Ok(Threads(Arc::new(Mutex::new(threads))))
+    }
+
+    fn handles(&self) -> Vec<Thread> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|thread| thread.thread().clone()).collect()
+    }
+
+    /// Waits until all have left.
+    fn join(&self) -> Result<(), String> {
+        let threads = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let left: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
+        if left.iter().all(Result::is_ok) { Ok(()) } else { Err("a job panicked".to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::adapter::Pool, *};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn runs_all_jobs<P: Pool>(pool: P) {
+        let ran = Arc::new(AtomicUsize::new(0));
+        for _ in 0..100 {
+            let ran = Arc::clone(&ran);
+            pool.spawn(move || {
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        pool.end().expect("no job panics");
+        assert_eq!(ran.load(Ordering::Relaxed), 100);
+    }
+
+    #[test]
+    fn pools_end_after_their_jobs() {
+        runs_all_jobs(MutexCondvar::new(3).expect("built"));
+        runs_all_jobs(Unpark::new(3).expect("built"));
+    }
+
+    #[test]
+    fn a_panic_is_told() {
+        let pool = MutexCondvar::new(1).expect("built");
+        pool.spawn(|| panic!("as the test wants it"));
+        assert_eq!(pool.end(), Err("a job panicked".to_owned()));
+    }
+}
