@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::{
+    experiment::{Contest, Fairness},
     registry::{ENTRIES, Entry},
     sampler::Pace,
     workload::Load,
@@ -97,6 +98,12 @@ pub enum Command {
     /// first submission to the beginning of each job, which reads the clock. The executors `reference-unpark` and
     /// `reference-mutex-condvar` show what the bare waking costs.
     Wake(WakeOptions),
+    /// Measures how long a job from outside waits while workers are busy
+    ///
+    /// Chains of empty jobs saturate the pool. Meanwhile a thread gives it a probe now and then: a job whose delay is measured,
+    /// from just before its submission to its beginning. Probes that have not begun when the chains stop are starved; their
+    /// delays are counted up to then, so they are even longer than the figures say.
+    Fairness(FairnessOptions),
     /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
@@ -202,7 +209,7 @@ pub struct SamplingOptions {
     )]
     pub budget: Duration,
 
-    /// Stop when the relative standard error of each executor is this small [default: 2, latency and wake: 5]
+    /// Stop when the relative standard error of each executor is this small [default: 2, or 5 where times are of single events]
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
@@ -347,6 +354,49 @@ pub struct WakeOptions {
     /// Idle time before each burst
     #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
     pub sleep_time: u64,
+}
+
+/// What applies to fairness only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Fairness")]
+pub struct FairnessOptions {
+    /// Chains that saturate the pool [default: as many as threads]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    pub chains: Option<u64>,
+
+    /// For how long they run in a sample, at most
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "200",
+        value_parser = at_least_one::<u64>
+    )]
+    pub run_time: u64,
+
+    /// Time from probe to probe, on average
+    #[arg(
+        long,
+        value_name = "US",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub probe_interval: u64,
+}
+
+impl FairnessOptions {
+    /// What is measured of executors with `threads` workers.
+    ///
+    /// # Errors
+    ///
+    /// If the chains cannot be counted.
+    pub fn experiment(&self, threads: usize, patience: Duration) -> Result<Fairness, String> {
+        let chains = self.chains.unwrap_or(threads as u64);
+        let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
+        Fairness::new(threads, Contest { chains, time, interval, patience })
+            .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
+    }
 }
 
 /// Why there is nothing to run.

@@ -3,6 +3,7 @@
 mod avalanche;
 mod bursts;
 mod cut;
+mod fairness;
 mod latency;
 mod per_job;
 mod repost;
@@ -13,6 +14,7 @@ mod wake;
 pub use self::{
     avalanche::Avalanche,
     bursts::{BurstSample, Bursts},
+    fairness::{Contest, Fairness, Waited},
     latency::Latency,
     repost::Repost,
     submit::{Submission, Submit, Submitted},

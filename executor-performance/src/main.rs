@@ -61,6 +61,10 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
             let (jobs, sleep) = (load.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
             session::run(Submit::new(threads, jobs, sleep, own.size.full_size, patience), &options, 2.0)
         }
+        Command::Fairness(own) => {
+            load.unused("fairness")?;
+            session::run(own.experiment(threads, patience)?, &options, 5.0)
+        }
         Command::Wake(own) => {
             let jobs = load.single_jobs(threads as u64, "wake")?;
             let pause = Duration::from_millis(own.sleep_time);

@@ -1,9 +1,10 @@
 //! What a handful of samples says, and how sure that is.
 
+mod dice;
 mod distribution;
 mod ratio;
 
-pub use self::{distribution::Distribution, ratio::Ratio};
+pub use self::{dice::Dice, distribution::Distribution, ratio::Ratio};
 
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]

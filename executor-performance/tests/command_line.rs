@@ -14,7 +14,7 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
-const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit", "wake"];
+const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness"];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -130,6 +130,12 @@ fn measures_how_long_workers_take_to_wake() {
 }
 
 #[test]
+fn measures_how_long_jobs_from_outside_wait() {
+    measures_all("-t 2 fairness --run-time 5", &["p50", "p99", "max", "probes", "starved", "hops", "2 chains"]);
+    measures_all("-t 1 fairness --chains 3 --run-time 1 --probe-interval 100", &["3 chains", "every 100 us"]);
+}
+
+#[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
         let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));
@@ -224,6 +230,9 @@ fn refuses_what_makes_no_sense() {
         ("submit --work 10000", "--work 10000 ms is not less than --patience 10 s"),
         ("-p 2 wake", "--producers 2 means nothing to wake"),
         ("wake -s soon", "'soon' for '--sleep-time <MS>'"),
+        ("-m 2 fairness", "--messages 2 means nothing to fairness"),
+        ("fairness --chains 18446744073709551615", "--chains 18446744073709551615 are more than can be counted"),
+        ("fairness --probe-interval 0", "'0' for '--probe-interval <US>'"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

@@ -1,6 +1,6 @@
 //! How many times as much one series is as another, and how sure that is.
 
-use super::median_of_sorted;
+use super::{Dice, median_of_sorted};
 
 /// Times that the rounds are drawn anew.
 const DRAWS: usize = 1000;
@@ -32,10 +32,10 @@ impl Ratio {
             return None;
         }
         let value = median(above.to_vec()) / median(below.to_vec());
-        let mut dice = Dice(0);
+        let mut dice = Dice::new(0);
         let mut ratios: Vec<f64> = (0..DRAWS)
             .map(|_| {
-                let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds)).collect();
+                let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds as u64) as usize).collect();
                 let drawn_of = |samples: &[f64]| median(drawn.iter().map(|&round| samples[round]).collect());
                 drawn_of(above) / drawn_of(below)
             })
@@ -49,18 +49,6 @@ impl Ratio {
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     median_of_sorted(&samples)
-}
-
-/// Numbers that look random and are the same in each run: SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
-    }
 }
 
 #[cfg(test)]
@@ -89,7 +77,7 @@ mod tests {
     #[test]
     fn the_interval_is_narrower_the_more_samples_there_are_and_has_the_ratio_in_it() {
         let width = |count: usize| {
-            let mut dice = Dice(7);
+            let mut dice = Dice::new(7);
             let mut noisy = |middle: f64| (0..count).map(|_| middle + dice.below(100) as f64).collect::<Vec<f64>>();
             let ratio = Ratio::of_medians(&noisy(400.0), &noisy(200.0)).expect("a ratio");
             assert!(ratio.low < ratio.value && ratio.value < ratio.high, "{ratio:?}");

@@ -1,0 +1,284 @@
+//! How long a job from outside waits while the workers have enough to do with their own.
+
+mod probes;
+
+use self::probes::Probes;
+use super::{Experiment, Sample, Subject, Turn, bursts::ratio, per_job::nanos};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::{Dice, Distribution},
+    subject::Plan,
+    workload::{Burst, Load, Relay, Work},
+};
+use executors::Executor;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Saturates the pool with chains of empty jobs, and gives it a job from outside now and then.
+#[derive(Debug, Clone, Copy)]
+pub struct Fairness {
+    threads: usize,
+    /// What was asked for.
+    asked: Contest,
+    /// How long chains run in a sample.
+    sampled: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    delay("p50_us", "p50"),
+    delay("p99_us", "p99"),
+    delay("max_us", "max"),
+    count("probes", ["probes", ""]),
+    count("starved_probes", ["starved", ""]),
+    Metric { column: "hops_per_s", decimals: 0, title: ["hops", "M/s"], scale: 1e-6, more_is_better: true },
+    nanos("cpu_ns_per_hop", ["CPU", "ns/hop"]),
+    super::RELATIVE_ERROR,
+];
+
+const fn delay(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
+}
+
+const fn count(column: &'static str, title: [&'static str; 2]) -> Metric {
+    Metric { column, decimals: 0, title, scale: 1.0, more_is_better: false }
+}
+
+/// Chains and probes.
+#[derive(Debug, Clone, Copy)]
+pub struct Contest {
+    /// How many chains run.
+    pub chains: u64,
+    /// For how long.
+    pub time: Duration,
+    /// After which time a probe is given, on average. It is between half as much and one and a half times as much.
+    pub interval: Duration,
+    /// When to give up waiting for jobs.
+    pub patience: Duration,
+}
+
+/// More hops than a chain can run.
+const ENDLESS: u64 = 1 << 40;
+
+impl Fairness {
+    /// Of executors with `threads` workers. `None` if there are more chains than can be counted.
+    pub fn new(threads: usize, contest: Contest) -> Option<Self> {
+        Load::new(1, contest.chains, ENDLESS)?;
+        Some(Fairness { threads, asked: contest, sampled: contest.time })
+    }
+}
+
+/// Chains run until they are told to stop.
+#[derive(Debug, Default)]
+struct Stop(AtomicBool);
+
+impl Work for Stop {
+    fn goes_on(&self) -> bool {
+        // Relaxed: nothing else is told by it.
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Contest {
+    fn chains(&self, hops: u64) -> Load {
+        Load::new(1, self.chains, hops).expect("even endless chains can be counted")
+    }
+
+    /// Gives probes to `executor` until the time is up.
+    fn probe<E: Executor>(&self, executor: &E) -> Arc<Probes> {
+        let intervals = self.time.as_nanos() / self.interval.as_nanos().max(1);
+        let probes = Arc::new(Probes::at_most(2 * intervals as usize + 2));
+        let end = Instant::now() + self.time;
+        let mut dice = Dice::new(0);
+        loop {
+            let jitter = 0.5 + dice.below(1 << 20) as f64 / f64::from(1 << 20);
+            let next = Instant::now() + self.interval.mul_f64(jitter);
+            if next >= end {
+                break;
+            }
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+            Probes::give_next(&probes, executor);
+        }
+        thread::sleep(end.saturating_duration_since(Instant::now()));
+        probes.close();
+        probes
+    }
+}
+
+impl Turn for Contest {
+    type Sample = Waited;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Waited, Failure> {
+        const PRIMER: u64 = 100;
+        let stop = Arc::new(Stop::default());
+        let executor = plan.build()?;
+        let outside = executor.clone();
+        let mut relay = Relay::new(executor, Arc::clone(&stop), self.patience);
+        relay.run(&self.chains(PRIMER), Duration::ZERO)?;
+
+        let (burst, probes) = thread::scope(|scope| {
+            let probing = scope.spawn(|| {
+                let stop_at_last = StopAtLast(&stop);
+                let probes = self.probe(&outside);
+                drop(stop_at_last);
+                probes
+            });
+            (relay.run(&self.chains(ENDLESS), Duration::ZERO), probing.join())
+        });
+        let (burst, probes) = (burst?, probes.map_err(|_| Failure::Submission)?);
+        probes.wait(self.patience).inspect_err(|_| outside.shutdown_async())?;
+        // Some pools end with the last handle only.
+        drop(outside);
+        relay.finish()?;
+        Ok(Waited { burst, delays: probes.delays(), starved: probes.starved() })
+    }
+}
+
+/// Stops the chains when it is dropped, also by a panic.
+struct StopAtLast<'a>(&'a Stop);
+
+impl Drop for StopAtLast<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How long the probes of one turn waited.
+#[derive(Debug)]
+pub struct Waited {
+    /// The chains.
+    burst: Burst,
+    /// From giving each probe to its beginning, but no longer than to the end of the chains.
+    delays: Vec<Duration>,
+    /// How many had not begun until then.
+    starved: usize,
+}
+
+impl Sample for Waited {
+    /// The median delay, in microseconds.
+    fn cost(&self) -> f64 {
+        Distribution::of(self.delays.iter().copied()).map_or(0.0, |delays| delays.quantile_us(0.5))
+    }
+}
+
+impl Experiment for Fairness {
+    type Turn = Contest;
+
+    fn name(&self) -> &'static str {
+        "fairness"
+    }
+
+    fn turn(&self) -> Contest {
+        Contest { time: self.sampled, ..self.asked }
+    }
+
+    /// A sample takes as long as was asked for, or less, but long enough for a few probes.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
+        const FEW: u32 = 10;
+        let share = pace.good_round() / subjects.len().max(1) as u32;
+        self.sampled = share.max(self.asked.interval * FEW).min(self.asked.time);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("chains", self.asked.chains),
+            Setting::new("probe_interval_us", self.asked.interval.as_micros()),
+            Setting::new("sampled_ms", self.sampled.as_millis()),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            ("load", format!("{} chains of empty jobs", self.asked.chains)),
+            ("probes", format!("a job from outside every {} us or so", self.asked.interval.as_micros())),
+            ("a sample", format!("{} ms of that", self.sampled.as_millis())),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Waited]) -> Vec<Option<f64>> {
+        if samples.is_empty() {
+            return vec![None; METRICS.len()];
+        }
+        let delays = Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied());
+        let quantile = |quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile));
+        let bursts = || samples.iter().map(|sample| &sample.burst);
+        let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
+        vec![
+            quantile(0.5),
+            quantile(0.99),
+            delays.as_ref().map(Distribution::max_us),
+            Some(samples.iter().map(|sample| sample.delays.len()).sum::<usize>() as f64),
+            Some(samples.iter().map(|sample| sample.starved).sum::<usize>() as f64),
+            seconds_per_hop.map(f64::recip),
+            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{experiment::bursts::mock::burst, registry::Build};
+    use executors::{Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
+
+    const CONTEST: Contest = Contest {
+        chains: 2,
+        time: Duration::from_millis(20),
+        interval: Duration::from_millis(1),
+        patience: Duration::from_secs(60),
+    };
+
+    fn waited(micros: impl IntoIterator<Item = u64>, starved: usize) -> Waited {
+        Waited { burst: burst(1000, 10_000), delays: micros.into_iter().map(Duration::from_micros).collect(), starved }
+    }
+
+    #[test]
+    fn figures_are_those_of_all_probes() {
+        let fairness = Fairness::new(2, CONTEST).expect("countable");
+        let figures = fairness.figures(&[waited(1..=50, 3), waited(51..=100, 4)]);
+        assert_eq!(figures.len(), METRICS.len());
+        for (figure, expected) in figures.iter().zip([50.0, 99.0, 100.0]) {
+            assert!((figure.expect("a figure") / expected - 1.0).abs() < 0.002, "{figure:?}");
+        }
+        assert_eq!(figures[3..7], [Some(100.0), Some(7.0), Some(1e8), Some(20.0)]);
+        assert!(fairness.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn chains_that_cannot_be_counted_are_refused() {
+        assert!(Fairness::new(2, Contest { chains: u64::MAX, ..CONTEST }).is_none());
+    }
+
+    #[test]
+    fn pools_with_a_rule_let_probes_begin_among_thousands_of_hops() {
+        fn contest<E: Executor + Sync + 'static>(build: Build<E>) -> Result<Waited, Failure> {
+            CONTEST.run_on(&Plan::new(build, 2))
+        }
+
+        let samples = [
+            contest(|threads| {
+                Ok(ThreadPool::builder().threads(threads).fairness(Rule::COUNTED).build().expect("built"))
+            }),
+            contest(|threads| Ok(crossbeam_channel_pool::ThreadPool::new(threads))),
+        ];
+        for sample in samples {
+            let sample = sample.expect("every job ran");
+            assert!(sample.burst.jobs > 1000 && sample.burst.jobs < ENDLESS, "{sample:?}");
+            assert!(!sample.delays.is_empty() && sample.starved < sample.delays.len(), "{sample:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Jobs that tell when they began.
+
+use crate::failure::Failure;
+use executors::Executor;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What is in place of a time that has not come yet.
+const NEVER: u64 = u64::MAX;
+
+/// When each probe was given and began, and when it was too late.
+#[derive(Debug)]
+pub(super) struct Probes {
+    origin: Instant,
+    /// Given so far. Written by the thread that gives them only, as are `times.given` and `closed`; whoever else reads these
+    /// has joined that thread.
+    given: AtomicUsize,
+    times: Box<[Times]>,
+    closed: AtomicU64,
+}
+
+/// Nanoseconds since the origin.
+#[derive(Debug)]
+struct Times {
+    given: AtomicU64,
+    began: AtomicU64,
+}
+
+impl Probes {
+    /// No probes yet, and never more than `most`.
+    pub(super) fn at_most(most: usize) -> Self {
+        let times = (0..most).map(|_| Times { given: AtomicU64::new(NEVER), began: AtomicU64::new(NEVER) }).collect();
+        Probes { origin: Instant::now(), given: AtomicUsize::new(0), times, closed: AtomicU64::new(NEVER) }
+    }
+
+    /// Gives a probe to `executor`.
+    pub(super) fn give_next<E: Executor>(probes: &Arc<Self>, executor: &E) {
+        let index = probes.given.load(Ordering::Relaxed);
+        let Some(times) = probes.times.get(index) else { return };
+        probes.given.store(index + 1, Ordering::Relaxed);
+        let this = Arc::clone(probes);
+        times.given.store(probes.now(), Ordering::Relaxed);
+        // Relaxed: the time is all that it tells.
+        executor.execute(move || this.times[index].began.store(this.now(), Ordering::Relaxed));
+    }
+
+    /// Says that probes which have not begun are starved.
+    pub(super) fn close(&self) {
+        self.closed.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Waits until all have begun, starved or not.
+    ///
+    /// # Errors
+    ///
+    /// If some have not within `patience`.
+    pub(super) fn wait(&self, patience: Duration) -> Result<(), Failure> {
+        const PAUSE: Duration = Duration::from_micros(100);
+        let start = Instant::now();
+        loop {
+            let given = self.given();
+            let began = given.iter().filter(|times| times.began() != NEVER).count();
+            if began == given.len() {
+                return Ok(());
+            }
+            if start.elapsed() > patience {
+                return Err(Failure::Stalled { ran: began as u64, expected: given.len() as u64, patience });
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// How long each probe waited, but no longer than until they were closed.
+    pub(super) fn delays(&self) -> Vec<Duration> {
+        let closed = self.closed.load(Ordering::Relaxed);
+        let delay = |times: &Times| times.began().min(closed).saturating_sub(times.given.load(Ordering::Relaxed));
+        self.given().iter().map(|times| Duration::from_nanos(delay(times))).collect()
+    }
+
+    /// How many had not begun when they were closed.
+    pub(super) fn starved(&self) -> usize {
+        let closed = self.closed.load(Ordering::Relaxed);
+        self.given().iter().filter(|times| times.began() > closed).count()
+    }
+
+    fn given(&self) -> &[Times] {
+        &self.times[..self.given.load(Ordering::Relaxed)]
+    }
+
+    fn now(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+}
+
+impl Times {
+    fn began(&self) -> u64 {
+        self.began.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Probes that were given at 100 and began at these times; closed at 1000.
+    fn probes(began: &[u64]) -> Probes {
+        let probes = Probes::at_most(began.len() + 1);
+        for (times, began) in probes.times.iter().zip(began) {
+            times.given.store(100, Ordering::Relaxed);
+            times.began.store(*began, Ordering::Relaxed);
+        }
+        probes.given.store(began.len(), Ordering::Relaxed);
+        probes.closed.store(1000, Ordering::Relaxed);
+        probes
+    }
+
+    #[test]
+    fn those_that_began_late_or_never_waited_until_the_end() {
+        let probes = probes(&[150, 1000, 1001, NEVER]);
+        assert_eq!(probes.delays(), [50, 900, 900, 900].map(Duration::from_nanos));
+        assert_eq!(probes.starved(), 2);
+    }
+
+    #[test]
+    fn those_that_never_begin_are_a_failure() {
+        let failure = probes(&[150, NEVER]).wait(Duration::ZERO).expect_err("one is missing");
+        assert!(matches!(failure, Failure::Stalled { ran: 1, expected: 2, .. }));
+        probes(&[150, 1001]).wait(Duration::ZERO).expect("all began");
+    }
+}
