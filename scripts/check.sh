@@ -28,6 +28,7 @@ feature_sets=(
 
 # The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file.
 unsafe_leaves=(
+    executor-performance/src/heap.rs
     executor-performance/src/workload/relay.rs
     executors/src/crew/handle.rs
     executors/src/job.rs

@@ -104,6 +104,16 @@ pub enum Command {
     /// from just before its submission to its beginning. Probes that have not begun when the chains stop are starved; their
     /// delays are counted up to then, so they are even longer than the figures say.
     Fairness(FairnessOptions),
+    /// Measures what it costs to build an executor and shut it down
+    ///
+    /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells. The
+    /// time to the end of the first job counts from before it is built, too.
+    Lifecycle,
+    /// Measures CPU time and memory of an executor that has nothing to do
+    ///
+    /// After some jobs, and a tenth of a second of rest, it is let alone for a window of time. Then all its workers are kept
+    /// from their work, and 100000 jobs are queued, to see how much of the heap each takes. Heap is measured with glibc only.
+    Idle(IdleOptions),
     /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
@@ -390,13 +400,34 @@ impl FairnessOptions {
     ///
     /// # Errors
     ///
-    /// If the chains cannot be counted.
+    /// If the chains cannot be counted, or there is no time for a probe.
     pub fn experiment(&self, threads: usize, patience: Duration) -> Result<Fairness, String> {
         let chains = self.chains.unwrap_or(threads as u64);
         let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
+        if time < 2 * interval {
+            return Err(format!(
+                "--probe-interval {} us leaves no time for a probe in --run-time {} ms: make it half of that or less",
+                self.probe_interval, self.run_time
+            ));
+        }
         Fairness::new(threads, Contest { chains, time, interval, patience })
             .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
     }
+}
+
+/// What applies to idle only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Idle")]
+pub struct IdleOptions {
+    /// For how long it is let alone, at most
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub window: u64,
 }
 
 /// Why there is nothing to run.

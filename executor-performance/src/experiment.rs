@@ -4,7 +4,9 @@ mod avalanche;
 mod bursts;
 mod cut;
 mod fairness;
+mod idle;
 mod latency;
+mod lifecycle;
 mod per_job;
 mod repost;
 mod submit;
@@ -15,7 +17,9 @@ pub use self::{
     avalanche::Avalanche,
     bursts::{BurstSample, Bursts},
     fairness::{Contest, Fairness, Waited},
+    idle::{Idle, Rest, Vigil},
     latency::Latency,
+    lifecycle::{Lifecycle, Lives, RoundTrips},
     repost::Repost,
     submit::{Submission, Submit, Submitted},
     throughput::Throughput,

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod environment;
 pub mod experiment;
 pub mod failure;
+pub mod heap;
 pub mod record;
 pub mod registry;
 pub mod sampler;

@@ -2,7 +2,7 @@
 
 use executor_performance::{
     cli::{self, Command, CommandLine, Refusal},
-    experiment::{Avalanche, Latency, Repost, Submit, Throughput, Wake},
+    experiment::{Avalanche, Idle, Latency, Lifecycle, Repost, Submit, Throughput, Wake},
     session::{self, Outcome},
     sink,
     workload::Labour,
@@ -64,6 +64,14 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
         Command::Fairness(own) => {
             load.unused("fairness")?;
             session::run(own.experiment(threads, patience)?, &options, 5.0)
+        }
+        Command::Lifecycle => {
+            load.unused("lifecycle")?;
+            session::run(Lifecycle::new(threads, patience), &options, 2.0)
+        }
+        Command::Idle(own) => {
+            load.unused("idle")?;
+            session::run(Idle::new(threads, Duration::from_millis(own.window), patience), &options, 5.0)
         }
         Command::Wake(own) => {
             let jobs = load.single_jobs(threads as u64, "wake")?;

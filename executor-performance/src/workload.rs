@@ -25,6 +25,7 @@
 
 mod labour;
 mod load;
+mod patience;
 mod relay;
 mod score;
 mod work;
@@ -32,6 +33,7 @@ mod work;
 pub use self::{
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
+    patience::wait_for,
     relay::{Burst, Relay},
     score::CHAINS_COUNTED_DOWN,
     work::Work,

@@ -14,7 +14,8 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
-const EXPERIMENTS: &[&str] = &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness"];
+const EXPERIMENTS: &[&str] =
+    &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness", "lifecycle", "idle"];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -136,6 +137,20 @@ fn measures_how_long_jobs_from_outside_wait() {
 }
 
 #[test]
+fn measures_round_trips() {
+    measures_all("-t 2 lifecycle", &["median", "95% low", "build", "first job", "shutdown", "round trips"]);
+}
+
+#[test]
+fn measures_rest() {
+    let text = measured("--budget 0.01 --min-samples 1 --warm-up 0 -e channel -t 2 idle --window 1");
+    assert_eq!(executors_in(&text), ["channel"], "{text}");
+    for title in ["% of core", "heap", "queued job", "CPU time in 1 ms"] {
+        assert!(text.contains(title), "{title} in {text}");
+    }
+}
+
+#[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
         let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));
@@ -233,6 +248,10 @@ fn refuses_what_makes_no_sense() {
         ("-m 2 fairness", "--messages 2 means nothing to fairness"),
         ("fairness --chains 18446744073709551615", "--chains 18446744073709551615 are more than can be counted"),
         ("fairness --probe-interval 0", "'0' for '--probe-interval <US>'"),
+        ("fairness --run-time 1", "--probe-interval 1000 us leaves no time for a probe in --run-time 1 ms"),
+        ("-p 2 lifecycle", "--producers 2 means nothing to lifecycle"),
+        ("-a 2 idle", "--message-amplification 2 means nothing to idle"),
+        ("idle --window 0", "'0' for '--window <MS>'"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

@@ -91,16 +91,18 @@ impl Contest {
         Load::new(1, self.chains, hops).expect("even endless chains can be counted")
     }
 
-    /// Gives probes to `executor` until the time is up.
+    /// Gives probes to `executor` until the time is almost up, and waits for the rest of it.
     fn probe<E: Executor>(&self, executor: &E) -> Arc<Probes> {
         let intervals = self.time.as_nanos() / self.interval.as_nanos().max(1);
         let probes = Arc::new(Probes::at_most(2 * intervals as usize + 2));
         let end = Instant::now() + self.time;
+        // A probe that comes just before the end is not starved, but late.
+        let last = end - self.time / 10;
         let mut dice = Dice::new(0);
         loop {
             let jitter = 0.5 + dice.below(1 << 20) as f64 / f64::from(1 << 20);
             let next = Instant::now() + self.interval.mul_f64(jitter);
-            if next >= end {
+            if next >= last {
                 break;
             }
             thread::sleep(next.saturating_duration_since(Instant::now()));

@@ -1,13 +1,12 @@
 //! Jobs that tell when they began.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, workload::wait_for};
 use executors::Executor;
 use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -59,21 +58,10 @@ impl Probes {
     ///
     /// # Errors
     ///
-    /// If some have not within `patience`.
+    /// If some have not, and none does for `patience`.
     pub(super) fn wait(&self, patience: Duration) -> Result<(), Failure> {
-        const PAUSE: Duration = Duration::from_micros(100);
-        let start = Instant::now();
-        loop {
-            let given = self.given();
-            let began = given.iter().filter(|times| times.began() != NEVER).count();
-            if began == given.len() {
-                return Ok(());
-            }
-            if start.elapsed() > patience {
-                return Err(Failure::Stalled { ran: began as u64, expected: given.len() as u64, patience });
-            }
-            thread::sleep(PAUSE);
-        }
+        let given = self.given();
+        wait_for(given.len() as u64, patience, || given.iter().filter(|times| times.began() != NEVER).count() as u64)
     }
 
     /// How long each probe waited, but no longer than until they were closed.

@@ -1,0 +1,260 @@
+//! What an executor costs that has nothing to do: CPU time and memory.
+
+use super::{Experiment, Sample, Subject, Turn};
+use crate::{
+    clock::cpu_time,
+    failure::Failure,
+    heap,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::Summary,
+    subject::Plan,
+    workload::wait_for,
+};
+use executors::Executor;
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Lets an executor alone after it has run some jobs, and then lets jobs wait in its queue.
+#[derive(Debug, Clone, Copy)]
+pub struct Idle {
+    threads: usize,
+    turn: Vigil,
+}
+
+const METRICS: &[Metric] = &[
+    Metric { column: "cpu_percent", decimals: 4, title: ["CPU", "% of core"], scale: 1.0, more_is_better: false },
+    Metric {
+        column: "low95_cpu_percent",
+        decimals: 4,
+        title: ["95% low", "% of core"],
+        scale: 1.0,
+        more_is_better: false,
+    },
+    Metric {
+        column: "high95_cpu_percent",
+        decimals: 4,
+        title: ["95% high", "% of core"],
+        scale: 1.0,
+        more_is_better: false,
+    },
+    bytes("heap_bytes", ["heap", "bytes"]),
+    bytes("heap_bytes_per_queued_job", ["queued job", "bytes"]),
+    super::RELATIVE_ERROR,
+];
+
+const fn bytes(column: &'static str, title: [&'static str; 2]) -> Metric {
+    Metric { column, decimals: 1, title, scale: 1.0, more_is_better: false }
+}
+
+/// Jobs that are queued at once, to see what one takes.
+const QUEUED: u64 = 100_000;
+
+/// Jobs that each worker runs on average before it is let alone.
+const JOBS_PER_THREAD: u64 = 1000;
+
+/// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
+const SETTLING: Duration = Duration::from_millis(100);
+
+impl Idle {
+    /// Of executors with `threads` workers, in a `window` of time.
+    pub fn new(threads: usize, window: Duration, patience: Duration) -> Self {
+        Idle { threads, turn: Vigil { window, patience } }
+    }
+}
+
+/// Watching over an idle executor.
+#[derive(Debug, Clone, Copy)]
+pub struct Vigil {
+    window: Duration,
+    patience: Duration,
+}
+
+/// Jobs that count themselves.
+#[derive(Debug, Clone, Default)]
+struct Count(Arc<AtomicU64>);
+
+impl Count {
+    /// Gives `jobs` jobs to `executor`. Each captures the eight bytes of a pointer.
+    fn give<E: Executor>(&self, executor: &E, jobs: u64) {
+        for _ in 0..jobs {
+            let Count(ran) = self.clone();
+            // Release pairs with the Acquire in `ran`.
+            executor.execute(move || {
+                ran.fetch_add(1, Ordering::Release);
+            });
+        }
+    }
+
+    fn ran(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Vigil {
+    /// Heap bytes for each of many jobs that are queued while every worker is kept from its work.
+    fn heap_per_job<E: Executor>(&self, executor: &E, threads: usize) -> Result<Option<f64>, Failure> {
+        let (queued, stuck, door) = (Count::default(), Count::default(), Arc::new(Mutex::new(())));
+        // Also unlocked if this fails, so that workers are free to leave.
+        let locked = door.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..threads {
+            let (Count(stuck), door) = (stuck.clone(), Arc::clone(&door));
+            executor.execute(move || {
+                stuck.fetch_add(1, Ordering::Release);
+                drop(door.lock());
+            });
+        }
+        wait_for(threads as u64, self.patience, || stuck.ran())?;
+        let before = heap::in_use();
+        queued.give(executor, QUEUED);
+        let after = heap::in_use();
+        drop(locked);
+        wait_for(QUEUED, self.patience, || queued.ran())?;
+        Ok(growth(before, after).map(|bytes| bytes / QUEUED as f64))
+    }
+
+    fn watch<E: Executor>(&self, executor: &E, threads: usize, heap_before: Option<u64>) -> Result<Rest, Failure> {
+        let (count, jobs) = (Count::default(), JOBS_PER_THREAD * threads as u64);
+        count.give(executor, jobs);
+        wait_for(jobs, self.patience, || count.ran())?;
+        thread::sleep(SETTLING);
+
+        let (start, cpu) = (Instant::now(), cpu_time());
+        thread::sleep(self.window);
+        let (window, cpu) = (start.elapsed(), cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before)));
+        let heap = growth(heap_before, heap::in_use());
+        let heap_per_job = self.heap_per_job(executor, threads)?;
+        Ok(Rest { window, cpu, heap, heap_per_job })
+    }
+}
+
+impl Turn for Vigil {
+    type Sample = Rest;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Rest, Failure> {
+        thread::sleep(SETTLING);
+        let heap_before = heap::in_use();
+        let executor = plan.build()?;
+        let rest = self.watch(&executor, plan.threads(), heap_before).inspect_err(|_| executor.shutdown_async())?;
+        executor.shutdown().map_err(Failure::Shutdown)?;
+        Ok(rest)
+    }
+}
+
+fn growth(before: Option<u64>, after: Option<u64>) -> Option<f64> {
+    Some(after? as f64 - before? as f64)
+}
+
+/// How an executor rested.
+#[derive(Debug, Clone, Copy)]
+pub struct Rest {
+    window: Duration,
+    cpu: Option<Duration>,
+    heap: Option<f64>,
+    heap_per_job: Option<f64>,
+}
+
+impl Rest {
+    fn cpu_percent(&self) -> Option<f64> {
+        self.cpu.map(|cpu| 100.0 * cpu.as_secs_f64() / self.window.as_secs_f64())
+    }
+}
+
+impl Sample for Rest {
+    /// CPU time in percent of one core.
+    fn cost(&self) -> f64 {
+        self.cpu_percent().unwrap_or_default()
+    }
+}
+
+impl Experiment for Idle {
+    type Turn = Vigil;
+
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn turn(&self) -> Vigil {
+        self.turn
+    }
+
+    /// The window is shorter than was asked for if the least samples would not fit into the budget.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Vigil>>]) {
+        const SHORTEST: Duration = Duration::from_millis(10);
+        let share = pace.longest_round() / subjects.len().max(1) as u32;
+        let window = share.saturating_sub(2 * SETTLING).max(SHORTEST);
+        self.turn.window = window.min(self.turn.window);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("window_ms", self.turn.window.as_millis()),
+            Setting::new("queued_jobs", QUEUED),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        let (window, settling) = (self.turn.window.as_millis(), SETTLING.as_millis());
+        vec![
+            ("threads", self.threads.to_string()),
+            ("a sample", format!("CPU time in {window} ms, {settling} ms after the last job; heap in use then")),
+            ("queued job", format!("of {QUEUED} with 8 bytes each, while all workers are kept from their work")),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Rest]) -> Vec<Option<f64>> {
+        let of = |figure: fn(&Rest) -> Option<f64>| {
+            Summary::of(&samples.iter().map(figure).collect::<Option<Vec<_>>>().unwrap_or_default())
+        };
+        let cpu = of(Rest::cpu_percent);
+        vec![
+            cpu.map(|it| it.median),
+            cpu.map(|it| it.low),
+            cpu.map(|it| it.high),
+            of(|rest| rest.heap).map(|it| it.median),
+            of(|rest| rest.heap_per_job).map(|it| it.median),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    fn rest(millis: u64, heap: Option<f64>) -> Rest {
+        let (window, cpu) = (Duration::from_secs(1), Some(Duration::from_millis(millis)));
+        Rest { window, cpu, heap, heap_per_job: heap.map(|heap| heap / 100.0) }
+    }
+
+    #[test]
+    fn figures_are_medians_of_the_samples() {
+        let idle = Idle::new(2, Duration::from_secs(1), Duration::from_secs(1));
+        let figures = idle.figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figures[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
+        assert_eq!(idle.figures(&[rest(30, None)])[3..5], [None, None]);
+        assert!(idle.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_pool_rests_and_then_runs_what_was_queued() {
+        let vigil = Vigil { window: Duration::from_millis(1), patience: Duration::from_secs(60) };
+        let rest = vigil.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert!(rest.window >= vigil.window);
+        // Other tests allocate and free meanwhile, so no more is known here.
+        assert_eq!(rest.heap_per_job.is_some(), heap::in_use().is_some());
+    }
+}

@@ -1,0 +1,229 @@
+//! What it costs to build an executor, use it once, and shut it down.
+
+use super::{Experiment, Sample, Subject, Turn};
+use crate::{
+    clock::cpu_time,
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::{Summary, mean},
+    subject::Plan,
+};
+use executors::Executor;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+/// Builds an executor, gives it one job, and shuts it down.
+#[derive(Debug, Clone, Copy)]
+pub struct Lifecycle {
+    threads: usize,
+    turn: RoundTrips,
+}
+
+const METRICS: &[Metric] = &[
+    micros("round_trip_us", ["median", "us"]),
+    micros("low95_round_trip_us", ["95% low", "us"]),
+    micros("high95_round_trip_us", ["95% high", "us"]),
+    micros("build_us", ["build", "us"]),
+    micros("first_job_us", ["first job", "us"]),
+    micros("shutdown_us", ["shutdown", "us"]),
+    micros("cpu_us_per_round_trip", ["CPU", "us"]),
+    super::RELATIVE_ERROR,
+];
+
+const fn micros(column: &'static str, title: [&'static str; 2]) -> Metric {
+    Metric { column, decimals: 3, title, scale: 1.0, more_is_better: false }
+}
+
+impl Lifecycle {
+    /// Of executors with `threads` workers.
+    pub fn new(threads: usize, patience: Duration) -> Self {
+        Lifecycle { threads, turn: RoundTrips { count: 1, patience } }
+    }
+}
+
+/// One round trip after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundTrips {
+    count: u32,
+    patience: Duration,
+}
+
+/// The life of one executor.
+#[derive(Debug, Clone, Copy)]
+struct Trip {
+    /// Until it is built.
+    build: Duration,
+    /// From before it is built to the end of its first job.
+    first_job: Duration,
+    /// The shutting down alone.
+    shutdown: Duration,
+    /// From before it is built until it has shut down.
+    whole: Duration,
+    /// CPU time of all that.
+    cpu: Option<Duration>,
+}
+
+impl RoundTrips {
+    fn trip<E: Executor>(&self, plan: &Plan<E>) -> Result<Trip, Failure> {
+        let (cpu, start) = (cpu_time(), Instant::now());
+        let executor = plan.build()?;
+        let built = Instant::now();
+
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let first_job = move || {
+            // Nobody listens any more if this comes too late.
+            let _ = sender.send(Instant::now());
+        };
+        catch_unwind(AssertUnwindSafe(|| executor.execute(first_job))).map_err(|_| Failure::Submission)?;
+        let Ok(ran) = receiver.recv_timeout(self.patience) else {
+            executor.shutdown_async();
+            return Err(Failure::Stalled { ran: 0, expected: 1, patience: self.patience });
+        };
+
+        let stopping = Instant::now();
+        executor.shutdown().map_err(Failure::Shutdown)?;
+        let gone = Instant::now();
+        let cpu = cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before));
+        Ok(Trip { build: built - start, first_job: ran - start, shutdown: gone - stopping, whole: gone - start, cpu })
+    }
+}
+
+impl Turn for RoundTrips {
+    type Sample = Lives;
+
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Lives, Failure> {
+        (0..self.count).map(|_| self.trip(plan)).collect::<Result<_, _>>().map(Lives)
+    }
+}
+
+/// The round trips of one turn.
+#[derive(Debug)]
+pub struct Lives(Vec<Trip>);
+
+impl Lives {
+    /// The mean of a time of each trip, in microseconds.
+    fn mean_us(&self, time: impl Fn(&Trip) -> Duration) -> f64 {
+        mean(&self.0.iter().map(|trip| time(trip).as_nanos() as f64 / 1e3).collect::<Vec<_>>())
+    }
+}
+
+impl Sample for Lives {
+    /// The mean time of a round trip, in microseconds.
+    fn cost(&self) -> f64 {
+        self.mean_us(|trip| trip.whole)
+    }
+}
+
+impl Experiment for Lifecycle {
+    type Turn = RoundTrips;
+
+    fn name(&self) -> &'static str {
+        "lifecycle"
+    }
+
+    fn turn(&self) -> RoundTrips {
+        self.turn
+    }
+
+    /// A sample has as many round trips as there is time for.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<RoundTrips>>]) {
+        const MOST: f64 = 100.0;
+        let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
+        let fitting = pace.good_round().as_nanos() as f64 / 1e3 / micros;
+        // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
+        self.turn.count = fitting.clamp(1.0, MOST) as u32;
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::new("threads", self.threads), Setting::new("round_trips_per_sample", self.turn.count)]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            ("round trip", "an executor is built, runs one job, and is shut down".to_owned()),
+            ("a sample", format!("{} round trips", self.turn.count)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Lives]) -> Vec<Option<f64>> {
+        let of = |time: fn(&Trip) -> Duration| {
+            Summary::of(&samples.iter().map(|sample| sample.mean_us(time)).collect::<Vec<_>>())
+        };
+        let median = |time| of(time).map(|summary| summary.median);
+        let whole = of(|trip| trip.whole);
+        let all_cpu_known = samples.iter().flat_map(|sample| &sample.0).all(|trip| trip.cpu.is_some());
+        vec![
+            whole.map(|it| it.median),
+            whole.map(|it| it.low),
+            whole.map(|it| it.high),
+            median(|trip| trip.build),
+            median(|trip| trip.first_job),
+            median(|trip| trip.shutdown),
+            median(|trip| trip.cpu.unwrap_or_default()).filter(|_| all_cpu_known),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
+
+    fn lives(micros: u64) -> Lives {
+        let time = Duration::from_micros(micros);
+        let trip = Trip { build: time, first_job: 2 * time, shutdown: 3 * time, whole: 5 * time, cpu: Some(7 * time) };
+        Lives(vec![trip; 3])
+    }
+
+    #[test]
+    fn figures_are_medians_of_the_samples() {
+        let lifecycle = Lifecycle::new(2, Duration::from_secs(1));
+        let figures = lifecycle.figures(&[lives(30), lives(10), lives(20)]);
+        assert_eq!(figures.len(), METRICS.len());
+        let expected = [100.0, 50.0, 150.0, 20.0, 40.0, 60.0, 140.0];
+        assert_eq!(figures[..7], expected.map(Some));
+        assert!(lifecycle.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn the_parts_of_a_trip_are_within_it() {
+        let turn = RoundTrips { count: 2, patience: Duration::from_secs(60) };
+        let Lives(trips) = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("a pool works");
+        assert_eq!(trips.len(), 2);
+        for trip in trips {
+            assert!(trip.build < trip.first_job && trip.first_job + trip.shutdown <= trip.whole, "{trip:?}");
+        }
+    }
+
+    #[test]
+    fn a_pool_that_does_nothing_is_a_failure() {
+        #[derive(Clone)]
+        struct Lazy;
+
+        impl CanExecute for Lazy {
+            fn execute_job(&self, _: Box<dyn FnOnce() + Send + 'static>) {}
+        }
+
+        impl Executor for Lazy {
+            fn shutdown_async(&self) {}
+
+            fn shutdown_borrowed(&self) -> Result<(), String> {
+                Ok(())
+            }
+        }
+
+        let turn = RoundTrips { count: 2, patience: Duration::from_millis(1) };
+        let failure = turn.run_on(&Plan::new(|_| Ok(Lazy), 2)).expect_err("the job never runs");
+        assert!(matches!(failure, Failure::Stalled { ran: 0, expected: 1, .. }));
+    }
+}
