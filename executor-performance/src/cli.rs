@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::{
-    experiment::{Contest, Fairness},
-    registry::{ENTRIES, Entry},
+    experiment::{Contest, Fairness, Futures, Play},
+    registry::{Ability, ENTRIES, Entry},
     sampler::Pace,
     workload::Load,
 };
@@ -111,9 +111,14 @@ pub enum Command {
     Lifecycle,
     /// Measures CPU time and memory of an executor that has nothing to do
     ///
-    /// After some jobs, and a tenth of a second of rest, it is let alone for a window of time. Then all its workers are kept
+    /// After some jobs, and a time to come to rest, it is let alone for a window of time. Then all its workers are kept
     /// from their work, and 100000 jobs are queued, to see how much of the heap each takes. Heap is measured with glibc only.
     Idle(IdleOptions),
+    /// Measures what tasks cost that spawn, wait and yield
+    ///
+    /// For executors that run futures. Each workload is measured by itself, in an equal share of the budget. An operation is a
+    /// spawned task, a pair of tasks for ping-pong, or a yield.
+    Futures(FuturesOptions),
     /// Lists the executors that can be measured, and the experiments
     // The options of the experiments are accepted here, too, but there is no point in showing them.
     #[command(
@@ -419,6 +424,10 @@ impl FairnessOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Idle")]
 pub struct IdleOptions {
+    /// Time after the last job in which it may come to rest
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 100)]
+    pub settle: u64,
+
     /// For how long it is let alone, at most
     #[arg(
         long,
@@ -428,6 +437,52 @@ pub struct IdleOptions {
         value_parser = at_least_one::<u64>
     )]
     pub window: u64,
+}
+
+/// What applies to futures only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Futures")]
+pub struct FuturesOptions {
+    /// Workloads to measure: chain, many-inside, many-outside, ping-pong, yield. May be repeated [default: all]
+    #[arg(
+        long = "workload",
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = Play::ALL.map(Play::name).to_vec()
+    )]
+    pub workloads: Vec<String>,
+
+    /// Operations of each workload
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "200000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub operations: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+impl FuturesOptions {
+    /// An experiment for each workload, with executors of `threads` workers.
+    ///
+    /// # Errors
+    ///
+    /// If the operations cannot be counted.
+    pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
+        // One more is the beginning.
+        let load = Load::new(1, self.operations, 0).filter(|_| self.operations < u64::MAX);
+        let load = load
+            .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
+        let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
+        let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);
+        Ok(Play::ALL.into_iter().filter(asked).map(experiment).collect())
+    }
 }
 
 /// Why there is nothing to run.
@@ -554,8 +609,10 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// If none is left, or one that was named cannot have so many threads. Of `all`, those are left out.
-    pub fn entries(&self) -> Result<Vec<&'static Entry>, String> {
+    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are left
+    /// out.
+    pub fn entries(&self, ability: Ability) -> Result<Vec<&'static Entry>, String> {
+        let suits = |entry: &&Entry| entry.takes(self.threads) && entry.can(ability);
         let mut entries: Vec<&'static Entry> = Vec::new();
         let mut add = |entry: &'static Entry| {
             let skipped = self.skip_threadpool_executor && entry.name == "threadpool";
@@ -564,13 +621,14 @@ impl Options {
             }
         };
         if self.executors.is_empty() {
-            ENTRIES.iter().filter(|entry| entry.by_default).for_each(&mut add);
+            ENTRIES.iter().filter(|entry| entry.by_default).filter(suits).for_each(&mut add);
         }
         for name in &self.executors {
             match Entry::named(name) {
-                Some(entry) if entry.takes(self.threads) => add(entry),
-                Some(entry) => return Err(self.too_many_threads(entry)),
-                None => ENTRIES.iter().filter(|entry| entry.takes(self.threads)).for_each(&mut add),
+                Some(entry) if !entry.takes(self.threads) => return Err(self.too_many_threads(entry)),
+                Some(entry) if !entry.can(ability) => return Err(cannot_run_futures(entry)),
+                Some(entry) => add(entry),
+                None => ENTRIES.iter().filter(suits).for_each(&mut add),
             }
         }
         if entries.is_empty() { Err("no executor is left to measure".to_owned()) } else { Ok(entries) }
@@ -580,6 +638,11 @@ impl Options {
         let (threads, name, max) = (self.threads, entry.name, entry.max_threads.unwrap_or(usize::MAX));
         format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
     }
+}
+
+fn cannot_run_futures(entry: &Entry) -> String {
+    let others = ENTRIES.iter().filter(|other| other.can(Ability::Futures)).map(|other| other.name);
+    format!("--executor {} cannot run futures: choose from {}", entry.name, others.collect::<Vec<_>>().join(", "))
 }
 
 impl SamplingOptions {
@@ -649,7 +712,7 @@ mod tests {
     }
 
     fn names(line: &str) -> Result<Vec<&'static str>, String> {
-        options(line).entries().map(|entries| entries.iter().map(|entry| entry.name).collect())
+        options(line).entries(Ability::Jobs).map(|entries| entries.iter().map(|entry| entry.name).collect())
     }
 
     #[test]

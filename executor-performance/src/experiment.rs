@@ -4,6 +4,7 @@ mod avalanche;
 mod bursts;
 mod cut;
 mod fairness;
+mod futures;
 mod idle;
 mod latency;
 mod lifecycle;
@@ -17,6 +18,7 @@ pub use self::{
     avalanche::Avalanche,
     bursts::{BurstSample, Bursts},
     fairness::{Contest, Fairness, Waited},
+    futures::{Futures, Performance, Play},
     idle::{Idle, Rest, Vigil},
     latency::Latency,
     lifecycle::{Lifecycle, Lives, RoundTrips},
@@ -30,6 +32,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
+    spawner::Spawner,
     stats,
     subject::Plan,
     workload::Load,
@@ -72,13 +75,26 @@ pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 pub trait Turn {
     /// What it measures.
     type Sample: Sample;
+}
 
+/// A turn that any executor can take.
+pub trait JobTurn: Turn {
     /// Builds an executor by `plan`, does it with that, and shuts that down.
     ///
     /// # Errors
     ///
     /// If there is no valid sample.
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Self::Sample, Failure>;
+}
+
+/// A turn that executors can take which run futures.
+pub trait FutureTurn: Turn {
+    /// Builds an executor by `plan`, does it with that, and shuts that down.
+    ///
+    /// # Errors
+    ///
+    /// If there is no valid sample.
+    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<Self::Sample, Failure>;
 }
 
 /// What one turn measured.

@@ -17,6 +17,7 @@ pub mod registry;
 pub mod sampler;
 pub mod session;
 pub mod sink;
+pub mod spawner;
 pub mod stats;
 pub mod subject;
 pub mod workload;

@@ -71,7 +71,12 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
         }
         Command::Idle(own) => {
             load.unused("idle")?;
-            session::run(Idle::new(threads, Duration::from_millis(own.window), patience), &options, 5.0)
+            let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
+            session::run(Idle::new(threads, settle, window, patience), &options, 5.0)
+        }
+        Command::Futures(own) => {
+            load.unused("futures")?;
+            session::run_on_futures(own.experiments(threads, patience)?, &options, 2.0)
         }
         Command::Wake(own) => {
             let jobs = load.single_jobs(threads as u64, "wake")?;

@@ -11,6 +11,7 @@ mod published;
 mod reference;
 
 use self::adapter::Adapted;
+use crate::spawner::Spawner;
 use executors::{
     Builder, Executor, Fairness, Idle, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
@@ -30,6 +31,24 @@ pub trait Visitor {
     fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Self::Output;
 }
 
+/// What to do with an executor of any type that runs futures.
+pub trait FuturesVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it, with the executor of `entry`, which `build` builds.
+    fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Self::Output;
+}
+
+/// What an executor can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// It runs jobs.
+    Jobs,
+    /// It runs jobs, and futures.
+    Futures,
+}
+
 /// An executor of the list.
 #[derive(Debug)]
 pub struct Entry {
@@ -39,18 +58,21 @@ pub struct Entry {
     pub summary: &'static str,
     /// Whether it is measured if none is named.
     pub by_default: bool,
+    /// What it can do.
+    pub ability: Ability,
     /// The most threads that it can have.
     pub max_threads: Option<usize>,
 }
 
-/// Writes the list once, as data and as code: [`ENTRIES`] and [`Entry::accept`].
+/// Writes the list once, as data and as code: [`ENTRIES`], [`Entry::accept`] and [`Entry::accept_futures`].
 macro_rules! executors {
-    ($($(#[$on:meta])? $name:literal, $summary:literal, $by_default:expr, $max_threads:expr, $build:expr;)+) => {
+    ($($(#[$on:meta])? $name:literal, $summary:literal, $by_default:expr, $ability:ident, $max_threads:expr, $build:expr;)+) => {
         /// All executors, in the order in which they are listed and measured.
         pub const ENTRIES: &[Entry] = &[$($(#[$on])? Entry {
             name: $name,
             summary: $summary,
             by_default: $by_default,
+            ability: Ability::$ability,
             max_threads: $max_threads,
         }),+];
 
@@ -62,7 +84,25 @@ macro_rules! executors {
                     name => unreachable!("{name} is an entry, and all entries are in the list"),
                 }
             }
+
+            /// Calls `visitor` with this executor, if it runs futures.
+            pub fn accept_futures<V: FuturesVisitor>(&'static self, visitor: V) -> Option<V::Output> {
+                match self.name {
+                    $($(#[$on])? $name => if_futures!($ability, visitor.visit(self, $build)),)+
+                    name => unreachable!("{name} is an entry, and all entries are in the list"),
+                }
+            }
         }
+    };
+}
+
+/// Only what runs futures can be given to those who want to spawn some.
+macro_rules! if_futures {
+    (Futures, $done:expr) => {
+        Some($done)
+    };
+    (Jobs, $done:expr) => {
+        None
     };
 }
 
@@ -70,68 +110,68 @@ const BY_DEFAULT: bool = true;
 const ON_REQUEST: bool = false;
 
 executors! {
-    "threadpool", "the crate `threadpool`: one queue behind a lock", BY_DEFAULT, None,
+    "threadpool", "the crate `threadpool`: one queue behind a lock", BY_DEFAULT, Futures, None,
         |threads| built(threadpool_executor::ThreadPoolExecutor::builder().threads(threads));
-    "channel", "one queue for all workers", BY_DEFAULT, None,
+    "channel", "one queue for all workers", BY_DEFAULT, Futures, None,
         |threads| built(crossbeam_channel_pool::ThreadPool::builder().threads(threads));
-    "workstealing", "a queue for each worker, with the default options", BY_DEFAULT, None,
+    "workstealing", "a queue for each worker, with the default options", BY_DEFAULT, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads));
-    "workstealing-park-timed", "idle workers sleep; fairness by time", ON_REQUEST, None,
+    "workstealing-park-timed", "idle workers sleep; fairness by time", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::TIMED));
-    "workstealing-park-counted", "idle workers sleep; fairness by count of jobs", BY_DEFAULT, None,
+    "workstealing-park-counted", "idle workers sleep; fairness by count of jobs", BY_DEFAULT, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::COUNTED));
-    "workstealing-spin-timed", "idle workers never sleep; fairness by time", BY_DEFAULT, None,
+    "workstealing-spin-timed", "idle workers never sleep; fairness by time", BY_DEFAULT, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::TIMED));
-    "workstealing-spin-counted", "idle workers never sleep; fairness by count of jobs", ON_REQUEST, None,
+    "workstealing-spin-counted", "idle workers never sleep; fairness by count of jobs", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::COUNTED));
-    "workstealing-small", "default options, parker for up to 32 threads", ON_REQUEST, Some(SmallThreadData::MAX_THREADS),
+    "workstealing-small", "default options, parker for up to 32 threads", ON_REQUEST, Futures, Some(SmallThreadData::MAX_THREADS),
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::small()));
-    "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, Some(LargeThreadData::MAX_THREADS),
+    "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, Futures, Some(LargeThreadData::MAX_THREADS),
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
-    "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, None,
+    "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
-    "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, None,
+    "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, Jobs, None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);
-    "reference-mutex-condvar", "one queue behind a mutex, and a condition variable", ON_REQUEST, None,
+    "reference-mutex-condvar", "one queue behind a mutex, and a condition variable", ON_REQUEST, Jobs, None,
         |threads| reference::MutexCondvar::new(threads).map(Adapted::of);
     #[cfg(feature = "published")]
-    "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, None,
+    "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, Jobs, None,
         |threads| Ok(published::threadpool(threads));
     #[cfg(feature = "published")]
-    "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, None,
+    "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, Futures, None,
         |threads| Ok(published::channel(threads));
     #[cfg(feature = "published")]
-    "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, Some(32),
+    "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, Futures, Some(32),
         |threads| Ok(published::workstealing(threads));
     #[cfg(feature = "peers")]
-    "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, None,
+    "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, Jobs, None,
         |threads| peers::Rayon::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, None,
+    "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, Jobs, None,
         |threads| peers::RayonFifo::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, None,
+    "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, Futures, None,
         |threads| peers::Tokio::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, None,
+    "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, Jobs, None,
         |threads| Ok(Adapted::of(peers::Threadpool::new(threads)));
     #[cfg(feature = "peers")]
-    "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, None,
+    "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, Jobs, None,
         |threads| Ok(Adapted::of(peers::ThreadpoolCrossbeamChannel::new(threads)));
     #[cfg(feature = "peers")]
-    "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, None,
+    "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, Futures, None,
         |threads| Ok(Adapted::of(peers::RustyPool::new(threads)));
     #[cfg(feature = "peers")]
-    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, None,
+    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Jobs, None,
         |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));
     #[cfg(feature = "peers")]
-    "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, None,
+    "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, Futures, None,
         |threads| peers::AsyncExecutor::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, None,
+    "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, Futures, None,
         |threads| peers::Futures::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]
-    "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Some(peers::Forte::MAX_THREADS),
+    "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Futures, Some(peers::Forte::MAX_THREADS),
         |threads| peers::Forte::new(threads).map(Adapted::of);
 }
 
@@ -139,6 +179,11 @@ impl Entry {
     /// The executor called `name`.
     pub fn named(name: &str) -> Option<&'static Entry> {
         ENTRIES.iter().find(|entry| entry.name == name)
+    }
+
+    /// Whether it can do what is asked for with `ability`.
+    pub fn can(&self, ability: Ability) -> bool {
+        ability == Ability::Jobs || self.ability == ability
     }
 
     /// Whether it can have that many `threads`.

@@ -156,8 +156,7 @@ fn verdict<S: Sample>(pace: &Pace, series: &[Series<S>], elapsed: Duration, roun
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clock::mock::ManualClock, subject::Plan};
-    use executors::Executor;
+    use crate::clock::mock::ManualClock;
     use std::{
         cell::{Cell, RefCell},
         rc::Rc,
@@ -196,10 +195,6 @@ mod tests {
 
     impl Turn for NoTurn {
         type Sample = Seconds;
-
-        fn run_on<E: Executor + Sync + 'static>(&self, _: &Plan<E>) -> Result<Seconds, Failure> {
-            unreachable!("subjects of these tests are scripted")
-        }
     }
 
     impl Subject<NoTurn> for Scripted {

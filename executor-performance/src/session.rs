@@ -4,12 +4,12 @@ use crate::{
     cli::Options,
     clock::{Clock, WallClock},
     environment::Environment,
-    experiment::{Experiment, Sample},
+    experiment::{Experiment, FutureTurn, JobTurn, Sample, Subject},
     record::{Preamble, Record, records},
     registry::ENTRIES,
     sampler::{Pace, Series, Stopped, sample},
     sink::{CsvFile, Progress, Sink, Terminal, error, warning},
-    subject::Enlist,
+    subject::Roster,
 };
 use std::{io, time::SystemTime};
 
@@ -27,33 +27,69 @@ pub enum Outcome {
 /// # Errors
 ///
 /// If the options cannot be followed: a line that says why. Nothing has been measured then.
-pub fn run<X>(mut experiment: X, options: &Options, rse: f64) -> Result<Outcome, String>
+pub fn run<X>(experiment: X, options: &Options, rse: f64) -> Result<Outcome, String>
 where
-    X: Experiment,
-    X::Turn: 'static,
+    X: Experiment<Turn: JobTurn + 'static>,
 {
-    let clock = WallClock::start();
-    let environment = Environment::now();
-    let (pace, entries) = (options.sampling.pace(rse)?, options.entries()?);
-    let mut sinks = sinks(&experiment, options)?;
-    environment.doubts(options.threads).iter().for_each(|doubt| warning(doubt));
+    run_each(vec![experiment], &Roster::of_executors(), options, rse)
+}
 
-    let threads = options.threads;
-    let subjects: Vec<_> = entries.iter().map(|entry| entry.accept(Enlist::<X::Turn>::new(threads))).collect();
+/// Runs `experiments` on futures, one after the other, each in an equal share of the budget.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_on_futures<X>(experiments: Vec<X>, options: &Options, rse: f64) -> Result<Outcome, String>
+where
+    X: Experiment<Turn: FutureTurn + 'static>,
+{
+    run_each(experiments, &Roster::of_spawners(), options, rse)
+}
+
+/// Runs `experiments` that have the same columns.
+fn run_each<X>(experiments: Vec<X>, roster: &Roster<X::Turn>, options: &Options, rse: f64) -> Result<Outcome, String>
+where
+    X: Experiment<Turn: 'static>,
+{
+    let environment = Environment::now();
+    let (mut pace, entries) = (options.sampling.pace(rse)?, options.entries(roster.ability())?);
+    let mut sinks = match experiments.first() {
+        Some(experiment) => sinks(experiment, options)?,
+        None => return Ok(Outcome::Done),
+    };
+    environment.doubts(options.threads).iter().for_each(|doubt| warning(doubt));
+    let subjects = roster.enlist(&entries, options.threads);
+    pace.budget /= experiments.len() as u32;
+
+    let outcomes: Vec<Outcome> = experiments
+        .into_iter()
+        .map(|experiment| measure(experiment, &pace, &subjects, &mut sinks, environment.clone()))
+        .collect();
+    Ok(if outcomes.contains(&Outcome::Failed) { Outcome::Failed } else { Outcome::Done })
+}
+
+fn measure<X: Experiment>(
+    mut experiment: X,
+    pace: &Pace,
+    subjects: &[Box<dyn Subject<X::Turn>>],
+    sinks: &mut [Box<dyn Sink>],
+    environment: Environment,
+) -> Outcome {
+    let clock = WallClock::start();
     let mut progress = Progress::new(pace.budget);
     progress.doing("trying out how long a sample takes");
-    experiment.fit(&pace, &subjects);
+    experiment.fit(pace, subjects);
 
     let preamble = preamble(&experiment, environment);
-    let begun = progress.aside(|| each(&mut sinks, |sink| sink.begin(&preamble)));
-    let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut progress);
+    let begun = progress.aside(|| each(sinks, |sink| sink.begin(&preamble)));
+    let (series, stopped) = sample(pace, &clock, &experiment.turn(), subjects, &mut progress);
     progress.clear();
 
     let records = records(&experiment, &series);
-    let remark = remark(&pace, &series, stopped, clock.now().as_secs_f64());
-    let ended = each(&mut sinks, |sink| sink.end(&preamble, &records, &remark));
+    let remark = remark(pace, &series, stopped, clock.now().as_secs_f64());
+    let ended = each(sinks, |sink| sink.end(&preamble, &records, &remark));
     let measured = !tell_failures(&records);
-    Ok(if begun && ended && measured { Outcome::Done } else { Outcome::Failed })
+    if begun && ended && measured { Outcome::Done } else { Outcome::Failed }
 }
 
 /// Lists the executors, and the experiments with what they are `about`.

@@ -1,19 +1,13 @@
-//! Where executors and experiments meet: an executor of the registry that takes turns of an experiment.
+//! Where executors and experiments meet: executors of the registry that take turns of an experiment.
 
 use crate::{
-    experiment::{Subject, Turn},
+    experiment::{FutureTurn, JobTurn, Subject, Turn},
     failure::Failure,
-    registry::{Build, Entry, Visitor},
+    registry::{Ability, Build, Entry, FuturesVisitor, Visitor},
+    spawner::Spawner,
 };
 use executors::Executor;
 use std::{fmt, marker::PhantomData};
-
-/// Makes an executor a subject for turns of type `T`.
-#[derive(Debug)]
-pub struct Enlist<T> {
-    threads: usize,
-    turn: PhantomData<T>,
-}
 
 /// How to build an executor.
 #[derive(Clone, Copy)]
@@ -43,34 +37,85 @@ impl<E> Plan<E> {
     }
 }
 
-/// An executor that takes turns of any kind.
-struct Enlisted<E> {
-    name: &'static str,
-    plan: Plan<E>,
+/// Makes a subject of an entry, with that many threads; none if the entry cannot take such turns.
+type Enlist<T> = fn(&'static Entry, usize) -> Option<Box<dyn Subject<T>>>;
+
+/// Makes subjects for turns of type `T`.
+pub struct Roster<T> {
+    ability: Ability,
+    enlist: Enlist<T>,
 }
 
-impl<T> Enlist<T> {
-    /// With that many threads in each executor.
-    pub fn new(threads: usize) -> Self {
-        Enlist { threads, turn: PhantomData }
+impl<T: Turn + 'static> Roster<T> {
+    /// Of all executors.
+    pub fn of_executors() -> Self
+    where
+        T: JobTurn,
+    {
+        Roster { ability: Ability::Jobs, enlist: |entry, threads| Some(entry.accept(Enlistment::new(threads))) }
+    }
+
+    /// Of those that run futures.
+    pub fn of_spawners() -> Self
+    where
+        T: FutureTurn,
+    {
+        Roster { ability: Ability::Futures, enlist: |entry, threads| entry.accept_futures(Enlistment::new(threads)) }
+    }
+
+    /// What an entry must be able to do.
+    pub fn ability(&self) -> Ability {
+        self.ability
+    }
+
+    /// Makes subjects with that many `threads` of those `entries` that can take such turns.
+    pub fn enlist(&self, entries: &[&'static Entry], threads: usize) -> Vec<Box<dyn Subject<T>>> {
+        entries.iter().filter_map(|entry| (self.enlist)(entry, threads)).collect()
     }
 }
 
-impl<T: Turn> Visitor for Enlist<T> {
+/// Makes an executor a subject for turns of type `T`.
+struct Enlistment<T> {
+    threads: usize,
+    turn: PhantomData<T>,
+}
+
+impl<T> Enlistment<T> {
+    fn new(threads: usize) -> Self {
+        Enlistment { threads, turn: PhantomData }
+    }
+}
+
+impl<T: JobTurn + 'static> Visitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads) })
+        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<E> })
     }
 }
 
-impl<E: Executor + Sync + 'static, T: Turn> Subject<T> for Enlisted<E> {
+impl<T: FutureTurn + 'static> FuturesVisitor for Enlistment<T> {
+    type Output = Box<dyn Subject<T>>;
+
+    fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Box<dyn Subject<T>> {
+        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<S> })
+    }
+}
+
+/// An executor that takes turns of one kind.
+struct Enlisted<E, T: Turn> {
+    name: &'static str,
+    plan: Plan<E>,
+    take: fn(&T, &Plan<E>) -> Result<T::Sample, Failure>,
+}
+
+impl<E, T: Turn> Subject<T> for Enlisted<E, T> {
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn take(&self, turn: &T) -> Result<T::Sample, Failure> {
-        turn.run_on(&self.plan)
+        (self.take)(turn, &self.plan)
     }
 }
 
@@ -80,8 +125,14 @@ impl<E> fmt::Debug for Plan<E> {
     }
 }
 
-impl<E> fmt::Debug for Enlisted<E> {
+impl<T> fmt::Debug for Roster<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Enlisted").field("name", &self.name).field("plan", &self.plan).finish()
+        f.debug_struct("Roster").field("ability", &self.ability).finish_non_exhaustive()
+    }
+}
+
+impl<E, T: Turn> fmt::Debug for Enlisted<E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Enlisted").field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
     }
 }

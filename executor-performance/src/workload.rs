@@ -28,6 +28,7 @@ mod load;
 mod patience;
 mod relay;
 mod score;
+mod tasks;
 mod work;
 
 pub use self::{
@@ -36,5 +37,6 @@ pub use self::{
     patience::wait_for,
     relay::{Burst, Relay},
     score::CHAINS_COUNTED_DOWN,
+    tasks::{Tasks, Token},
     work::Work,
 };

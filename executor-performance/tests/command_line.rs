@@ -15,7 +15,7 @@ const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
 const EXPERIMENTS: &[&str] =
-    &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness", "lifecycle", "idle"];
+    &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness", "lifecycle", "idle", "futures"];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -143,11 +143,39 @@ fn measures_round_trips() {
 
 #[test]
 fn measures_rest() {
-    let text = measured("--budget 0.01 --min-samples 1 --warm-up 0 -e channel -t 2 idle --window 1");
+    let text = measured("--budget 0.01 --min-samples 1 --warm-up 0 -e channel -t 2 idle --settle 2 --window 1");
     assert_eq!(executors_in(&text), ["channel"], "{text}");
-    for title in ["% of core", "heap", "queued job", "CPU time in 1 ms"] {
+    for title in ["% of core", "heap", "queued job", "CPU time in 1 ms, 2 ms after"] {
         assert!(text.contains(title), "{title} in {text}");
     }
+}
+
+#[test]
+fn measures_futures_one_workload_after_the_other() {
+    let text = measured(&format!("{BRIEF} -t 2 futures --operations 50"));
+    for workload in ["chain:", "many-inside:", "many-outside:", "ping-pong:", "yield:"] {
+        assert_eq!(text.matches(workload).count(), 1, "{workload} in {text}");
+    }
+    assert_eq!(text.matches("Stopped after").count(), 5, "{text}");
+    measures_all("-t 2 futures --operations 50 --workload ping-pong", &["median", "95% low", "ns/op"]);
+}
+
+#[test]
+fn rows_of_all_workloads_are_in_one_file() {
+    let path = fresh_file("futures");
+    measured(&format!("{BRIEF} -e channel -o {} futures --operations 50 --workload chain,yield", path.display()));
+    let text = fs::read_to_string(&path).expect("a file");
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.contains(",chain,50,") && text.contains(",yield,50,"), "{text}");
+}
+
+#[test]
+fn only_what_runs_futures_is_measured_with_futures() {
+    let text = measured(&format!("{BRIEF} -e all futures --operations 10 --workload chain"));
+    let names = executors_in(&text);
+    assert!(BY_DEFAULT.iter().all(|name| names.contains(name)) && !names.contains(&"reference-unpark"), "{text}");
+    let complaint = refused("-e reference-unpark futures");
+    assert!(complaint.contains("reference-unpark cannot run futures: choose from threadpool, channel,"), "{complaint}");
 }
 
 #[test]
@@ -252,6 +280,9 @@ fn refuses_what_makes_no_sense() {
         ("-p 2 lifecycle", "--producers 2 means nothing to lifecycle"),
         ("-a 2 idle", "--message-amplification 2 means nothing to idle"),
         ("idle --window 0", "'0' for '--window <MS>'"),
+        ("-p 2 futures", "--producers 2 means nothing to futures"),
+        ("futures --workload chian", "'chian'"),
+        ("futures --operations 18446744073709551615", "--operations 18446744073709551615 are more than can be counted"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
     ] {
         let complaint = refused(line);

@@ -1,6 +1,6 @@
 //! The turn of experiments on chains: one or more bursts, with pauses.
 
-use super::{Sample, Turn};
+use super::{JobTurn, Sample, Turn};
 use crate::{
     failure::Failure,
     sampler::Pace,
@@ -29,7 +29,9 @@ pub struct Bursts<W> {
 
 impl<W: Work + Clone> Turn for Bursts<W> {
     type Sample = BurstSample;
+}
 
+impl<W: Work + Clone> JobTurn for Bursts<W> {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
         let mut relay = Relay::new(plan.build()?, self.work.clone(), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;

@@ -89,6 +89,8 @@ impl Cut {
         let sampled = &self.sampled;
         let sample = if *sampled == self.asked {
             "all of it".to_owned()
+        } else if self.asked.amplification() == 0 {
+            format!("{} of them, so that enough samples fit into the budget; --full-size runs it all", sampled.jobs())
         } else {
             format!(
                 "{} jobs ({} messages, amplification {}), so that enough samples fit into the budget; \

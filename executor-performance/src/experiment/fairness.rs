@@ -3,7 +3,7 @@
 mod probes;
 
 use self::probes::Probes;
-use super::{Experiment, Sample, Subject, Turn, bursts::ratio, per_job::nanos};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, per_job::nanos};
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
@@ -116,7 +116,9 @@ impl Contest {
 
 impl Turn for Contest {
     type Sample = Waited;
+}
 
+impl JobTurn for Contest {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Waited, Failure> {
         const PRIMER: u64 = 100;
         let stop = Arc::new(Stop::default());

@@ -1,6 +1,6 @@
 //! What an executor costs that has nothing to do: CPU time and memory.
 
-use super::{Experiment, Sample, Subject, Turn};
+use super::{Experiment, JobTurn, Sample, Subject, Turn};
 use crate::{
     clock::cpu_time,
     failure::Failure,
@@ -59,19 +59,18 @@ const QUEUED: u64 = 100_000;
 /// Jobs that each worker runs on average before it is let alone.
 const JOBS_PER_THREAD: u64 = 1000;
 
-/// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
-const SETTLING: Duration = Duration::from_millis(100);
-
 impl Idle {
-    /// Of executors with `threads` workers, in a `window` of time.
-    pub fn new(threads: usize, window: Duration, patience: Duration) -> Self {
-        Idle { threads, turn: Vigil { window, patience } }
+    /// Of executors with `threads` workers, in a `window` of time, which begins when they have had time to `settle`.
+    pub fn new(threads: usize, settle: Duration, window: Duration, patience: Duration) -> Self {
+        Idle { threads, turn: Vigil { settle, window, patience } }
     }
 }
 
 /// Watching over an idle executor.
 #[derive(Debug, Clone, Copy)]
 pub struct Vigil {
+    /// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
+    settle: Duration,
     window: Duration,
     patience: Duration,
 }
@@ -123,7 +122,7 @@ impl Vigil {
         let (count, jobs) = (Count::default(), JOBS_PER_THREAD * threads as u64);
         count.give(executor, jobs);
         wait_for(jobs, self.patience, || count.ran())?;
-        thread::sleep(SETTLING);
+        thread::sleep(self.settle);
 
         let (start, cpu) = (Instant::now(), cpu_time());
         thread::sleep(self.window);
@@ -136,9 +135,11 @@ impl Vigil {
 
 impl Turn for Vigil {
     type Sample = Rest;
+}
 
+impl JobTurn for Vigil {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Rest, Failure> {
-        thread::sleep(SETTLING);
+        thread::sleep(self.settle);
         let heap_before = heap::in_use();
         let executor = plan.build()?;
         let rest = self.watch(&executor, plan.threads(), heap_before).inspect_err(|_| executor.shutdown_async())?;
@@ -188,20 +189,21 @@ impl Experiment for Idle {
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Vigil>>]) {
         const SHORTEST: Duration = Duration::from_millis(10);
         let share = pace.longest_round() / subjects.len().max(1) as u32;
-        let window = share.saturating_sub(2 * SETTLING).max(SHORTEST);
+        let window = share.saturating_sub(2 * self.turn.settle).max(SHORTEST);
         self.turn.window = window.min(self.turn.window);
     }
 
     fn settings(&self) -> Vec<Setting> {
         vec![
             Setting::new("threads", self.threads),
+            Setting::new("settle_ms", self.turn.settle.as_millis()),
             Setting::new("window_ms", self.turn.window.as_millis()),
             Setting::new("queued_jobs", QUEUED),
         ]
     }
 
     fn description(&self) -> Vec<(&'static str, String)> {
-        let (window, settling) = (self.turn.window.as_millis(), SETTLING.as_millis());
+        let (window, settling) = (self.turn.window.as_millis(), self.turn.settle.as_millis());
         vec![
             ("threads", self.threads.to_string()),
             ("a sample", format!("CPU time in {window} ms, {settling} ms after the last job; heap in use then")),
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn figures_are_medians_of_the_samples() {
-        let idle = Idle::new(2, Duration::from_secs(1), Duration::from_secs(1));
+        let idle = Idle::new(2, Duration::ZERO, Duration::from_secs(1), Duration::from_secs(1));
         let figures = idle.figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
         assert_eq!(figures.len(), METRICS.len());
         assert_eq!(figures[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
@@ -251,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_pool_rests_and_then_runs_what_was_queued() {
-        let vigil = Vigil { window: Duration::from_millis(1), patience: Duration::from_secs(60) };
+        let (settle, window) = (Duration::from_millis(1), Duration::from_millis(1));
+        let vigil = Vigil { settle, window, patience: Duration::from_secs(60) };
         let rest = vigil.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
         assert!(rest.window >= vigil.window);
         // Other tests allocate and free meanwhile, so no more is known here.

@@ -1,6 +1,6 @@
 //! What it costs to build an executor, use it once, and shut it down.
 
-use super::{Experiment, Sample, Subject, Turn};
+use super::{Experiment, JobTurn, Sample, Subject, Turn};
 use crate::{
     clock::cpu_time,
     failure::Failure,
@@ -94,7 +94,9 @@ impl RoundTrips {
 
 impl Turn for RoundTrips {
     type Sample = Lives;
+}
 
+impl JobTurn for RoundTrips {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Lives, Failure> {
         (0..self.count).map(|_| self.trip(plan)).collect::<Result<_, _>>().map(Lives)
     }

@@ -3,7 +3,7 @@
 mod hold;
 
 use self::hold::Hold;
-use super::{Experiment, Sample, Subject, Turn, bursts::ratio, cut::Cut, per_job::nanos};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, cut::Cut, per_job::nanos};
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
@@ -55,7 +55,9 @@ pub struct Submission {
 
 impl Turn for Submission {
     type Sample = Submitted;
+}
 
+impl JobTurn for Submission {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Submitted, Failure> {
         let hold = Arc::new(Hold::new(self.sleep));
         let mut relay = Relay::new(plan.build()?, Arc::clone(&hold), self.patience);

@@ -3,7 +3,7 @@
 mod stamps;
 
 use self::stamps::Stamps;
-use super::{Experiment, Sample, Subject, Turn, bursts};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts};
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
@@ -61,7 +61,9 @@ pub struct Calls {
 
 impl Turn for Calls {
     type Sample = Called;
+}
 
+impl JobTurn for Calls {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Called, Failure> {
         let stamps = Arc::new(Stamps::of(self.load.jobs()));
         let mut relay = Relay::new(plan.build()?, Arc::clone(&stamps), self.patience);

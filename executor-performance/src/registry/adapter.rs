@@ -1,5 +1,6 @@
 //! Pools that are no executors of this workspace, as if they were.
 
+use crate::spawner::Spawner;
 use executors::{CanExecute, Executor};
 
 /// A handle to a pool.
@@ -28,6 +29,14 @@ pub(super) trait Pool: Clone + Send + Sync + 'static {
     fn end(self) -> Result<(), String> {
         self.finish()
     }
+}
+
+/// A pool that runs futures, too.
+pub(super) trait FuturePool: Pool {
+    /// Gives it a future of which nobody awaits the end.
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static;
 }
 
 /// Speaks the language of this workspace's executors to a pool.
@@ -64,5 +73,14 @@ impl<P: Pool> Executor for Adapted<P> {
 
     fn shutdown_borrowed(&self) -> Result<(), String> {
         self.0.finish()
+    }
+}
+
+impl<P: FuturePool> Spawner for Adapted<P> {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.0.spawn_future(future);
     }
 }

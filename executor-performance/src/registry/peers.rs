@@ -29,7 +29,7 @@ pub(super) use self::{
     workerpool::Workerpool,
 };
 
-use super::adapter::Pool;
+use super::adapter::{FuturePool, Pool};
 use std::time::Duration;
 
 /// How long a pool may take to shut down, as for this workspace's executors.

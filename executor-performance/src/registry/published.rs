@@ -1,8 +1,10 @@
 //! The executors of the published version 0.10.0, as executors of this version.
 
+use crate::spawner::Spawner;
 use executors::{CanExecute, Executor};
 use executors_published::{
-    Executor as PublishedExecutor, crossbeam_channel_pool, crossbeam_workstealing_pool,
+    Executor as PublishedExecutor, FuturesExecutor as PublishedFuturesExecutor, crossbeam_channel_pool,
+    crossbeam_workstealing_pool,
     parker::{SmallThreadData, StaticParker},
     threadpool_executor::ThreadPoolExecutor,
 };
@@ -31,6 +33,15 @@ impl<E: PublishedExecutor> Executor for Published<E> {
 
     fn shutdown_borrowed(&self) -> Result<(), String> {
         self.0.shutdown_borrowed()
+    }
+}
+
+impl<E: PublishedFuturesExecutor> Spawner for Published<E> {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.0.spawn(future).detach();
     }
 }
 

@@ -184,9 +184,9 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
         }
         track.work.after();
         let score = Arc::as_ptr(&track.score);
-        if !score::count_job(score, ends_chain) {
+        if !score::count_jobs(score, 1, ends_chain) {
             score::sit_down(&track.score);
-            score::count_job(score, ends_chain);
+            score::count_jobs(score, 1, ends_chain);
         }
     }
 }
@@ -209,7 +209,7 @@ struct Shift {
     ended: Instant,
 }
 
-fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
+pub(super) fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
     Some(later?.saturating_sub(earlier?))
 }
 

@@ -72,7 +72,7 @@ pub(super) struct End {
 impl Books {
     /// Jobs that have ended since the relay began.
     ///
-    /// Acquire pairs with the Release in `Seat::count_job`: everything that the counted jobs did has happened.
+    /// Acquire pairs with the Release in `Seat::count_jobs`: everything that the counted jobs did has happened.
     fn total(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.load(Ordering::Acquire)).sum()
     }
@@ -196,14 +196,14 @@ pub(super) fn sit_down(score: &Arc<Score>) {
     SEAT.set(Some(Seat::at(score)));
 }
 
-/// Counts one job that has ended on this thread, if the thread has a place at `score`; returns whether it has.
+/// Counts `jobs` that have ended on this thread, if the thread has a place at `score`; returns whether it has.
 ///
-/// A job does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in
+/// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in
 /// common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
-pub(super) fn count_job(score: *const Score, ends_chain: bool) -> bool {
+pub(super) fn count_jobs(score: *const Score, jobs: u64, ends_chain: bool) -> bool {
     SEAT.with_borrow(|seat| match seat {
         Some(seat) if Arc::as_ptr(&seat.score) == score => {
-            seat.count_job(ends_chain);
+            seat.count_jobs(jobs, ends_chain);
             true
         }
         _ => false,
@@ -218,14 +218,14 @@ impl Seat {
     }
 
     /// Nothing is written to the score after the tally: the next burst may be announced as soon as the tallies add up.
-    fn count_job(&self, ends_chain: bool) {
+    fn count_jobs(&self, jobs: u64, ends_chain: bool) {
         let Score { rules, chains_left, .. } = &*self.score;
         // AcqRel: closing begins after the end of every chain.
         if ends_chain && rules.count_down.load(Ordering::Relaxed) && chains_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             rules.closing.store(true, Ordering::SeqCst);
         }
         // Release pairs with the Acquire in `Books::total`.
-        self.tally.store(self.tally.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.tally.store(self.tally.load(Ordering::Relaxed) + jobs, Ordering::Release);
         // SeqCst, though it cannot close the gap that `Score::close` tells of without a fence here, keeps it short.
         if rules.closing.load(Ordering::SeqCst) {
             self.score.close();
@@ -240,11 +240,11 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_millis(20);
 
-    fn count_jobs(score: &Arc<Score>, jobs: u64) {
-        for _ in 0..jobs {
-            if !count_job(Arc::as_ptr(score), true) {
+    fn end_chains(score: &Arc<Score>, chains: u64) {
+        for _ in 0..chains {
+            if !count_jobs(Arc::as_ptr(score), 1, true) {
                 sit_down(score);
-                assert!(count_job(Arc::as_ptr(score), true));
+                assert!(count_jobs(Arc::as_ptr(score), 1, true));
             }
         }
     }
@@ -258,7 +258,7 @@ mod tests {
                 let start = Instant::now();
                 thread::scope(|scope| {
                     for _ in 0..3 {
-                        scope.spawn(|| count_jobs(&score, chains / 3));
+                        scope.spawn(|| end_chains(&score, chains / 3));
                     }
                     let end = score.wait(start, Duration::from_secs(60)).expect("all were counted");
                     assert!(end.at >= start && end.jobs == chains);
@@ -273,7 +273,7 @@ mod tests {
         for chains in [2, CHAINS_COUNTED_DOWN] {
             let score = Arc::new(Score::default());
             score.announce(chains, chains);
-            count_jobs(&score, chains - 1);
+            end_chains(&score, chains - 1);
             let failure = score.wait(Instant::now(), PATIENCE).expect_err("one is missing");
             assert!(
                 matches!(failure, Failure::Stalled { ran, expected, .. } if ran == chains - 1 && expected == chains)
@@ -320,9 +320,9 @@ mod tests {
     fn a_surplus_job_is_noticed() {
         let score = Arc::new(Score::default());
         score.announce(2, 2);
-        count_jobs(&score, 2);
+        end_chains(&score, 2);
         score.wait(Instant::now(), PATIENCE).expect("two of two");
-        count_jobs(&score, 1);
+        end_chains(&score, 1);
         assert!(matches!(score.verify(), Err(Failure::Miscounted { ran: 3, expected: 2 })));
     }
 
@@ -330,9 +330,9 @@ mod tests {
     fn jobs_that_are_forgone_are_not_waited_for() {
         let score = Arc::new(Score::default());
         score.announce(1 << 40, 2);
-        count_jobs(&score, 1);
+        end_chains(&score, 1);
         score.forgo((1 << 40) - 2);
-        count_jobs(&score, 1);
+        end_chains(&score, 1);
         assert_eq!(score.wait(Instant::now(), PATIENCE).expect("two of two").jobs, 2);
     }
 
@@ -341,9 +341,9 @@ mod tests {
         let (first, second) = (Arc::new(Score::default()), Arc::new(Score::default()));
         first.announce(2, 2);
         second.announce(1, 1);
-        count_jobs(&first, 1);
-        count_jobs(&second, 1);
-        count_jobs(&first, 1);
+        end_chains(&first, 1);
+        end_chains(&second, 1);
+        end_chains(&first, 1);
         first.verify().expect("two");
         second.verify().expect("one");
     }

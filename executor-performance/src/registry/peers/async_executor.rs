@@ -1,6 +1,6 @@
 //! The static executor of the crate `async-executor`.
 
-use super::Pool;
+use super::{FuturePool, Pool};
 use async_executor::{Executor, StaticExecutor};
 use futures::{channel::oneshot, executor::block_on};
 use std::{
@@ -70,5 +70,14 @@ impl Pool for AsyncExecutor {
             thread.join().map_err(|_| "a job panicked")?;
         }
         Ok(())
+    }
+}
+
+impl FuturePool for AsyncExecutor {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.executor.spawn(future).detach();
     }
 }

@@ -1,6 +1,6 @@
 //! The pool of the crate `forte`.
 
-use super::Pool;
+use super::{FuturePool, Pool};
 use forte::{ThreadPool, Worker};
 
 /// Called by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
@@ -47,5 +47,17 @@ impl Pool for Forte {
     fn finish(&self) -> Result<(), String> {
         self.0.depopulate();
         Ok(())
+    }
+}
+
+impl FuturePool for Forte {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.0.get_worker(|worker| match worker {
+            Some(worker) => worker.spawn(future).detach(),
+            None => self.0.spawn(future).detach(),
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! The thread pool of the crate `futures`.
 
-use super::{Pool, departures::Departures, needs_last_handle};
+use super::{FuturePool, Pool, departures::Departures, needs_last_handle};
 use futures::executor::ThreadPool;
 
 /// Called by `ThreadPool::spawn_ok`. A job is a task that is never pending.
@@ -37,5 +37,14 @@ impl Pool for Futures {
     fn end(self) -> Result<(), String> {
         drop(self.pool);
         self.departures.wait_for(self.threads)
+    }
+}
+
+impl FuturePool for Futures {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.pool.spawn_ok(future);
     }
 }

@@ -1,9 +1,9 @@
 //! The pool of the crate `rusty_pool`.
 
-use super::{PATIENCE, Pool, departures::Departures};
+use super::{FuturePool, PATIENCE, Pool, departures::Departures};
 use rusty_pool::{Builder, ThreadPool};
 
-/// Called by `ThreadPool::execute`. It never grows beyond its threads, all of which are there from the beginning.
+/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`. It never grows beyond its threads, all of which are there from the beginning.
 ///
 /// Shutting down waits for all jobs.
 #[derive(Clone)]
@@ -40,5 +40,14 @@ impl Pool for RustyPool {
     fn end(self) -> Result<(), String> {
         self.pool.shutdown();
         self.departures.wait_for(self.threads)
+    }
+}
+
+impl FuturePool for RustyPool {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.pool.spawn(future);
     }
 }

@@ -1,6 +1,6 @@
 //! The multi-threaded runtime of `tokio`.
 
-use super::{PATIENCE, Pool};
+use super::{FuturePool, PATIENCE, Pool};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
@@ -54,5 +54,14 @@ impl Pool for Tokio {
         let left = tasks.num_alive_tasks();
         runtime.shutdown_timeout(PATIENCE);
         if left > 0 { Err(format!("{left} tasks were left after {} s", PATIENCE.as_secs())) } else { Ok(()) }
+    }
+}
+
+impl FuturePool for Tokio {
+    fn spawn_future<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.handle.spawn(future);
     }
 }

@@ -1,0 +1,112 @@
+//! What executors that run futures do with tasks that spawn, wait and yield.
+
+mod play;
+
+pub use self::play::Play;
+
+use super::{BurstSample, Experiment, FutureTurn, Sample, Subject, Turn, cut::Cut, per_job};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    spawner::Spawner,
+    subject::Plan,
+    workload::{Load, Tasks},
+};
+use std::time::Duration;
+
+/// Runs many operations of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Futures {
+    play: Play,
+    cut: Cut,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &per_job::metrics(
+    ["median_ns_per_operation", "low95_ns_per_operation", "high95_ns_per_operation", "cpu_ns_per_operation"],
+    "ns/op",
+);
+
+impl Futures {
+    /// Of executors with `threads` workers, where each message of `load` is an operation of `play`.
+    pub fn new(threads: usize, play: Play, load: Load, full_size: bool, patience: Duration) -> Self {
+        Futures { play, cut: Cut::new(threads, load, full_size), patience }
+    }
+
+    fn turn_with(&self, load: Load) -> Performance {
+        Performance {
+            play: self.play,
+            operations: load.jobs(),
+            primer: self.cut.primer().jobs(),
+            patience: self.patience,
+        }
+    }
+}
+
+/// So many operations of one play.
+#[derive(Debug, Clone, Copy)]
+pub struct Performance {
+    play: Play,
+    operations: u64,
+    /// What is done before, unmeasured.
+    primer: u64,
+    patience: Duration,
+}
+
+impl Turn for Performance {
+    type Sample = BurstSample;
+}
+
+impl FutureTurn for Performance {
+    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<BurstSample, Failure> {
+        let mut tasks = Tasks::new(plan.build()?, self.patience);
+        self.play.perform(&mut tasks, self.primer)?;
+        let burst = self.play.perform(&mut tasks, self.operations)?;
+        tasks.finish()?;
+        Ok(BurstSample { bursts: vec![burst] })
+    }
+}
+
+impl Experiment for Futures {
+    type Turn = Performance;
+
+    fn name(&self) -> &'static str {
+        "futures"
+    }
+
+    fn turn(&self) -> Performance {
+        self.turn_with(*self.cut.sampled())
+    }
+
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Performance>>]) {
+        let this = *self;
+        self.cut.fit(pace, subjects, |load| this.turn_with(load), BurstSample::cost);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.cut.threads()),
+            Setting::new("workload", self.play.name()),
+            Setting::new("operations", self.cut.asked().jobs()),
+            Setting::new("operations_per_sample", self.cut.sampled().jobs()),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.cut.threads().to_string()),
+            ("workload", format!("{}: {}", self.play.name(), self.play.summary())),
+            ("load", format!("{} operations", self.cut.asked().jobs())),
+            self.cut.description(),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+        per_job::figures(samples)
+    }
+}

@@ -1,0 +1,214 @@
+//! Running futures on an executor: tasks that spawn tasks, and prove that all have run.
+//!
+//! # Why there is a raw pointer here
+//!
+//! For the same reason as in the relay: a task that spawns must reach the executor, and counting references at each spawn would cost
+//! as much as some executors do. So a [`Token`] points to the [`Stage`]. Tokens are handed out such that the operations that
+//! they stand for always add up to those that were announced; the stage is freed only when all of these were counted. So there
+//! are no tokens left then, and ending its token is the last thing that a task does with it. If one is dropped instead, as a task
+//! was lost, the stage is never freed.
+
+use super::{
+    relay::{Burst, difference},
+    score::{self, Score},
+};
+use crate::{clock::cpu_time, failure::Failure, spawner::Spawner};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr::NonNull,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Runs tasks on one executor.
+pub struct Tasks<S> {
+    stage: NonNull<Stage<S>>,
+    score: Arc<Score>,
+    /// Whether tokens may exist that point to the stage.
+    in_use: bool,
+    patience: Duration,
+}
+
+/// What all tasks have in common.
+struct Stage<S> {
+    spawner: S,
+    score: Arc<Score>,
+}
+
+/// What a task needs to spawn others, and to be counted. It stands for one or more operations.
+pub struct Token<S> {
+    stage: NonNull<Stage<S>>,
+    operations: u64,
+}
+
+impl<S: Spawner> Tasks<S> {
+    /// Tasks on `spawner`. If no token ends within `patience` of the last that did, they are stalled.
+    pub fn new(spawner: S, patience: Duration) -> Self {
+        let score = Arc::new(Score::default());
+        let stage = Box::new(Stage { spawner, score: Arc::clone(&score) });
+        Tasks { stage: NonNull::from(Box::leak(stage)), score, in_use: false, patience }
+    }
+
+    /// Lets this thread call `begin` with a token for so many `operations`, from which others are split: at the end so many
+    /// `tokens`. Waits until all of them have ended.
+    ///
+    /// The clock starts just before `begin`.
+    ///
+    /// # Errors
+    ///
+    /// If not all have ended. The tasks must not be used any further then.
+    pub fn run(&mut self, operations: u64, tokens: u64, begin: impl FnOnce(Token<S>)) -> Result<Burst, Failure> {
+        assert!(!self.in_use, "tasks that failed cannot be run again");
+        self.in_use = true;
+        let burst = self.try_run(operations, tokens, begin);
+        if burst.is_ok() {
+            self.in_use = false;
+        } else {
+            // Lets workers go that would be in the way of what is measured next.
+            // SAFETY: The stage is freed in `finish` only, which takes the tasks.
+            unsafe { self.stage.as_ref() }.spawner.shutdown_async();
+        }
+        burst
+    }
+
+    fn try_run(&self, operations: u64, tokens: u64, begin: impl FnOnce(Token<S>)) -> Result<Burst, Failure> {
+        self.score.announce(operations, tokens);
+        let token = Token { stage: self.stage, operations };
+        let (cpu, started) = (cpu_time(), Instant::now());
+        catch_unwind(AssertUnwindSafe(|| begin(token))).map_err(|_| Failure::Submission)?;
+        let submitting = started.elapsed();
+        let end = self.score.wait(started, self.patience)?;
+        Ok(Burst {
+            jobs: end.jobs,
+            started,
+            submitting,
+            wall: end.at.saturating_duration_since(started),
+            cpu: difference(cpu_time(), cpu),
+            idle: Duration::ZERO,
+            idle_cpu: None,
+        })
+    }
+
+    /// Shuts the executor down and checks the count once more.
+    ///
+    /// # Errors
+    ///
+    /// If the executor does not shut down.
+    pub fn finish(self) -> Result<(), Failure> {
+        assert!(!self.in_use, "tasks that failed cannot be finished");
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in tokens only. All operations that were
+        // announced since `in_use` was set were counted, and each of them by the one token that stood for it, which is consumed
+        // by that and does not touch the stage after it. The counting of each happened before `wait` returned (Release and
+        // Acquire on the tallies).
+        let stage = unsafe { Box::from_raw(self.stage.as_ptr()) };
+        stage.spawner.shutdown().map_err(Failure::Shutdown)?;
+        self.score.verify()
+    }
+}
+
+impl<S: Spawner> Token<S> {
+    /// Operations that it stands for.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// Gives so many of its `operations` to a token of their own, but not all.
+    pub fn split(&mut self, operations: u64) -> Self {
+        assert!(0 < operations && operations < self.operations, "a token stands for one operation at least");
+        self.operations -= operations;
+        Token { stage: self.stage, operations }
+    }
+
+    /// Spawns a task, from inside if this is called by one.
+    pub fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.stage().spawner.spawn_future(task);
+    }
+
+    /// Counts its operations as done.
+    pub fn end(self) {
+        let score = Arc::as_ptr(&self.stage().score);
+        if !score::count_jobs(score, self.operations, true) {
+            score::sit_down(&self.stage().score);
+            score::count_jobs(score, self.operations, true);
+        }
+    }
+
+    fn stage(&self) -> &Stage<S> {
+        // SAFETY: The stage is freed only after all tokens have ended, and this has not.
+        unsafe { self.stage.as_ref() }
+    }
+}
+
+// SAFETY: A token is a shared reference to its stage, which needs `Sync` to be used from several threads. `Arc<Score>` is
+// `Sync`.
+unsafe impl<S: Sync> Send for Token<S> {}
+
+impl<S> fmt::Debug for Tasks<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").field("score", &self.score).field("in_use", &self.in_use).finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Debug for Token<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").field("operations", &self.operations).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Spawns a task for each operation.
+    fn spawn_all<S: Spawner>(mut token: Token<S>) {
+        while token.operations() > 1 {
+            let other = token.split(1);
+            token.spawn(async move { other.end() });
+        }
+        token.end();
+    }
+
+    #[test]
+    fn counts_every_operation() {
+        let mut tasks = Tasks::new(ThreadPool::new(3), LONG);
+        for operations in [1, 2, 1000, 20_000] {
+            let burst = tasks.run(operations, operations, spawn_all).expect("all ended");
+            assert_eq!(burst.jobs, operations);
+            let burst = tasks.run(operations + 1, operations + 1, |mut token| {
+                let inside = token.split(operations);
+                token.spawn(async move { spawn_all(inside) });
+                token.end();
+            });
+            assert_eq!(burst.expect("all ended").jobs, operations + 1);
+        }
+        tasks.finish().expect("no operation was counted twice");
+    }
+
+    #[test]
+    fn a_token_that_is_dropped_is_a_stall() {
+        let mut tasks = Tasks::new(ThreadPool::new(1), Duration::from_millis(20));
+        let failure = tasks.run(10, 2, |mut token| token.split(3).end()).expect_err("seven are missing");
+        assert!(matches!(failure, Failure::Stalled { ran: 3, expected: 10, .. }));
+    }
+
+    #[test]
+    fn a_panic_is_a_failure() {
+        let mut tasks = Tasks::new(ThreadPool::new(1), LONG);
+        let failure = tasks.run(10, 2, |_| panic!("as the test wants it")).expect_err("it panics");
+        assert!(matches!(failure, Failure::Submission));
+    }
+
+    #[test]
+    fn no_token_gives_all_away() {
+        let mut tasks = Tasks::new(ThreadPool::new(1), LONG);
+        let failure = tasks.run(2, 1, |mut token| token.split(2).end()).expect_err("it panics");
+        assert!(matches!(failure, Failure::Submission));
+    }
+}
