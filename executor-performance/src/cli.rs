@@ -112,7 +112,8 @@ pub enum Command {
     /// Measures CPU time and memory of an executor that has nothing to do
     ///
     /// After some jobs, and a time to come to rest, it is let alone for a window of time. Then all its workers are kept
-    /// from their work, and 100000 jobs are queued, to see how much of the heap each takes. Heap is measured with glibc only.
+    /// from their work, and --jobs jobs are queued (by default 100000), to see how much of the heap each takes. Heap is
+    /// measured with glibc only.
     Idle(IdleOptions),
     /// Measures what tasks cost that spawn, wait and yield
     ///
@@ -186,7 +187,7 @@ pub struct LoadOptions {
     )]
     pub producers: Option<usize>,
 
-    /// Jobs that each producer gives to the executor [default: 1000000, latency: 1000, wake: as many as threads]
+    /// Jobs that each producer gives to the executor [default: 1000000; latency: 1000, wake: as many as threads, idle: 100000]
     #[arg(
         short,
         long,

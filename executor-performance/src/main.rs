@@ -2,7 +2,7 @@
 
 use executor_performance::{
     cli::{self, Command, CommandLine, Refusal},
-    experiment::{Avalanche, Idle, Latency, Lifecycle, Repost, Submit, Throughput, Wake},
+    experiment::{Avalanche, Idle, Latency, Lifecycle, Repost, Submit, Throughput, Vigil, Wake},
     session::{self, Outcome},
     sink,
     workload::Labour,
@@ -70,9 +70,9 @@ fn perform(CommandLine { options, command }: CommandLine) -> Result<Outcome, Str
             session::run(Lifecycle::new(threads, patience), &options, 2.0)
         }
         Command::Idle(own) => {
-            load.unused("idle")?;
+            let queued = load.single_jobs(100_000, "idle")?.jobs();
             let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
-            session::run(Idle::new(threads, settle, window, patience), &options, 5.0)
+            session::run(Idle::new(threads, Vigil { settle, window, queued, patience }), &options, 5.0)
         }
         Command::Futures(own) => {
             load.unused("futures")?;

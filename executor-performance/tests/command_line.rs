@@ -143,9 +143,10 @@ fn measures_round_trips() {
 
 #[test]
 fn measures_rest() {
-    let text = measured("--budget 0.01 --min-samples 1 --warm-up 0 -e channel -t 2 idle --settle 2 --window 1");
+    let text =
+        measured("--budget 0.01 --min-samples 1 --warm-up 0 -e channel -t 2 --jobs 50 idle --settle 2 --window 1");
     assert_eq!(executors_in(&text), ["channel"], "{text}");
-    for title in ["% of core", "heap", "queued job", "CPU time in 1 ms, 2 ms after"] {
+    for title in ["% of core", "heap", "queued job", "of 50 with 8 bytes", "CPU time in 1 ms, 2 ms after"] {
         assert!(text.contains(title), "{title} in {text}");
     }
 }

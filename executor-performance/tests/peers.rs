@@ -80,7 +80,7 @@ fn every_experiment_measures_every_peer() {
         "wake -s 1",
         "fairness --run-time 3",
         "lifecycle",
-        "idle --settle 1 --window 1",
+        "--jobs 100 idle --settle 1 --window 1",
     ] {
         let text = measures_all(experiment);
         for name in PEERS {

@@ -53,16 +53,13 @@ const fn bytes(column: &'static str, title: [&'static str; 2]) -> Metric {
     Metric { column, decimals: 1, title, scale: 1.0, more_is_better: false }
 }
 
-/// Jobs that are queued at once, to see what one takes.
-const QUEUED: u64 = 100_000;
-
 /// Jobs that each worker runs on average before it is let alone.
 const JOBS_PER_THREAD: u64 = 1000;
 
 impl Idle {
-    /// Of executors with `threads` workers, in a `window` of time, which begins when they have had time to `settle`.
-    pub fn new(threads: usize, settle: Duration, window: Duration, patience: Duration) -> Self {
-        Idle { threads, turn: Vigil { settle, window, patience } }
+    /// Of executors with `threads` workers.
+    pub fn new(threads: usize, vigil: Vigil) -> Self {
+        Idle { threads, turn: vigil }
     }
 }
 
@@ -70,9 +67,13 @@ impl Idle {
 #[derive(Debug, Clone, Copy)]
 pub struct Vigil {
     /// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
-    settle: Duration,
-    window: Duration,
-    patience: Duration,
+    pub settle: Duration,
+    /// For how long the executor is let alone after that.
+    pub window: Duration,
+    /// Jobs that are queued then, to see what one takes.
+    pub queued: u64,
+    /// When to give up waiting for jobs.
+    pub patience: Duration,
 }
 
 /// Jobs that count themselves.
@@ -111,11 +112,11 @@ impl Vigil {
         }
         wait_for(threads as u64, self.patience, || stuck.ran())?;
         let before = heap::in_use();
-        queued.give(executor, QUEUED);
+        queued.give(executor, self.queued);
         let after = heap::in_use();
         drop(locked);
-        wait_for(QUEUED, self.patience, || queued.ran())?;
-        Ok(growth(before, after).map(|bytes| bytes / QUEUED as f64))
+        wait_for(self.queued, self.patience, || queued.ran())?;
+        Ok(growth(before, after).map(|bytes| bytes / self.queued as f64))
     }
 
     fn watch<E: Executor>(&self, executor: &E, threads: usize, heap_before: Option<u64>) -> Result<Rest, Failure> {
@@ -198,7 +199,7 @@ impl Experiment for Idle {
             Setting::new("threads", self.threads),
             Setting::new("settle_ms", self.turn.settle.as_millis()),
             Setting::new("window_ms", self.turn.window.as_millis()),
-            Setting::new("queued_jobs", QUEUED),
+            Setting::new("queued_jobs", self.turn.queued),
         ]
     }
 
@@ -207,7 +208,10 @@ impl Experiment for Idle {
         vec![
             ("threads", self.threads.to_string()),
             ("a sample", format!("CPU time in {window} ms, {settling} ms after the last job; heap in use then")),
-            ("queued job", format!("of {QUEUED} with 8 bytes each, while all workers are kept from their work")),
+            (
+                "queued job",
+                format!("of {} with 8 bytes each, while all workers are kept from their work", self.turn.queued),
+            ),
         ]
     }
 
@@ -236,6 +240,13 @@ mod tests {
     use super::*;
     use executors::crossbeam_channel_pool::ThreadPool;
 
+    const VIGIL: Vigil = Vigil {
+        settle: Duration::from_millis(1),
+        window: Duration::from_millis(1),
+        queued: 1000,
+        patience: Duration::from_secs(60),
+    };
+
     fn rest(millis: u64, heap: Option<f64>) -> Rest {
         let (window, cpu) = (Duration::from_secs(1), Some(Duration::from_millis(millis)));
         Rest { window, cpu, heap, heap_per_job: heap.map(|heap| heap / 100.0) }
@@ -243,7 +254,7 @@ mod tests {
 
     #[test]
     fn figures_are_medians_of_the_samples() {
-        let idle = Idle::new(2, Duration::ZERO, Duration::from_secs(1), Duration::from_secs(1));
+        let idle = Idle::new(2, VIGIL);
         let figures = idle.figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
         assert_eq!(figures.len(), METRICS.len());
         assert_eq!(figures[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
@@ -253,10 +264,8 @@ mod tests {
 
     #[test]
     fn a_pool_rests_and_then_runs_what_was_queued() {
-        let (settle, window) = (Duration::from_millis(1), Duration::from_millis(1));
-        let vigil = Vigil { settle, window, patience: Duration::from_secs(60) };
-        let rest = vigil.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        assert!(rest.window >= vigil.window);
+        let rest = VIGIL.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert!(rest.window >= VIGIL.window);
         // Other tests allocate and free meanwhile, so no more is known here.
         assert_eq!(rest.heap_per_job.is_some(), heap::in_use().is_some());
     }
