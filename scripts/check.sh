@@ -30,6 +30,7 @@ feature_sets=(
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/relay.rs
+    executor-performance/src/workload/tasks.rs
     executors/src/crew/handle.rs
     executors/src/job.rs
     executors/src/local.rs
@@ -153,13 +154,22 @@ check_examples() {
 
 check_cli() {
     local cli=(limited 120 cargo run --quiet --package executor-performance --)
-    local small=(-t 2 -p 2 -m 10 -a 2 --min-samples 1 --max-samples 2 --budget 1)
+    local brief=(-t 2 --min-samples 1 --max-samples 2 --budget 1)
+    local small=("${brief[@]}" -p 2 -m 10 -a 2)
     step "cli: build" cargo build --package executor-performance
     step "cli: --help" "${cli[@]}" --help
     step "cli: list" "${cli[@]}" list
     step "cli: throughput" "${cli[@]}" "${small[@]}" -o "$work/throughput.csv" throughput --pre 10 --post 10
     step "cli: latency" "${cli[@]}" "${small[@]}" -o "$work/latency.csv" latency -s 1
     step "cli: both wrote their rows" rows_of_each_executor "$work/throughput.csv" "$work/latency.csv"
+    step "cli: repost" "${cli[@]}" "${brief[@]}" repost --hops 100
+    step "cli: avalanche" "${cli[@]}" "${brief[@]}" --jobs 100 avalanche
+    step "cli: submit" "${cli[@]}" "${brief[@]}" -p 2 --jobs 100 submit --work 100
+    step "cli: wake" "${cli[@]}" "${brief[@]}" wake -s 1
+    step "cli: fairness" "${cli[@]}" "${brief[@]}" fairness --run-time 20
+    step "cli: lifecycle" "${cli[@]}" "${brief[@]}" lifecycle
+    step "cli: idle" "${cli[@]}" "${brief[@]}" --jobs 100 idle --settle 10 --window 10
+    step "cli: futures" "${cli[@]}" "${brief[@]}" futures --operations 100
     step "cli: wrong usage is refused" is_refused "${cli[@]}" -t 0 throughput
     step "cli: thread-scaling.sh" thread_scaling
 }

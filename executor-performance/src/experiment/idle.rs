@@ -103,14 +103,15 @@ impl Vigil {
         let (queued, stuck, door) = (Count::default(), Count::default(), Arc::new(Mutex::new(())));
         // Also unlocked if this fails, so that workers are free to leave.
         let locked = door.lock().unwrap_or_else(PoisonError::into_inner);
-        for _ in 0..threads {
-            let (Count(stuck), door) = (stuck.clone(), Arc::clone(&door));
+        // One after the other, as some pools let one worker have two jobs that come at the same time.
+        for worker in 1..=threads {
+            let (Count(one_more), door) = (stuck.clone(), Arc::clone(&door));
             executor.execute(move || {
-                stuck.fetch_add(1, Ordering::Release);
+                one_more.fetch_add(1, Ordering::Release);
                 drop(door.lock());
             });
+            wait_for(worker as u64, self.patience, || stuck.ran())?;
         }
-        wait_for(threads as u64, self.patience, || stuck.ran())?;
         let before = heap::in_use();
         queued.give(executor, self.queued);
         let after = heap::in_use();
