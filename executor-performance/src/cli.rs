@@ -14,10 +14,12 @@ const ABOUT: &str = "Measures task executors on this machine, so that you can ch
 const LONG_ABOUT: &str = "\
 Measures task executors on this machine, so that you can choose one and believe the numbers.
 
-Producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
+For throughput and latency, producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
 executor's own threads give it the following jobs of the chain, as many as the amplification says. All producers x \
 messages x (1 + amplification) jobs are counted, and the clock stops at the end of the last. (Releases before 0.10.1 \
 counted producers x messages x amplification, and stopped the clock earlier: their figures cannot be compared.)
+
+The other experiments have loads of their own; their --help describes them.
 
 Executors are sampled in turn, after a warm-up, until the relative standard error (RSE) of each is small or the budget \
 is spent.";

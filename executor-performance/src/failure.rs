@@ -20,6 +20,13 @@ pub enum Failure {
         /// How long none ended.
         patience: Duration,
     },
+    /// Chains that go on until they are told to stop stopped before.
+    Broken {
+        /// Jobs that ran.
+        ran: u64,
+        /// How long none ended.
+        patience: Duration,
+    },
     /// More jobs ran than were given to the executor.
     Miscounted {
         /// Jobs that ran.
@@ -40,6 +47,10 @@ impl fmt::Display for Failure {
             Failure::Stalled { ran, expected, patience } => {
                 let seconds = patience.as_secs_f64();
                 write!(f, "stalled: {ran} of {expected} jobs ran, then none for {seconds} s")
+            }
+            Failure::Broken { ran, patience } => {
+                let seconds = patience.as_secs_f64();
+                write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s")
             }
             Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),
             Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),

@@ -136,12 +136,22 @@ impl JobTurn for Contest {
             });
             (relay.run(&self.chains(ENDLESS), Duration::ZERO), probing.join())
         });
-        let (burst, probes) = (burst?, probes.map_err(|_| Failure::Submission)?);
-        probes.wait(self.patience).inspect_err(|_| outside.shutdown_async())?;
+        let burst = burst.map_err(endless)?;
+        let probes = probes.map_err(|_| Failure::Submission);
+        let probes = probes.and_then(|probes| probes.wait(self.patience).map(|()| probes));
+        let probes = probes.inspect_err(|_| outside.shutdown_async())?;
         // Some pools end with the last handle only.
         drop(outside);
         relay.finish()?;
         Ok(Waited { burst, delays: probes.delays(), starved: probes.starved() })
+    }
+}
+
+/// Leaves out how many jobs were announced, which is a number without a meaning.
+fn endless(failure: Failure) -> Failure {
+    match failure {
+        Failure::Stalled { ran, patience, .. } => Failure::Broken { ran, patience },
+        other => other,
     }
 }
 
