@@ -13,10 +13,12 @@ pub struct Labour {
 }
 
 impl Work for Labour {
+    #[inline]
     fn before(&self) {
         labour(self.pre);
     }
 
+    #[inline]
     fn after(&self) {
         labour(self.post);
     }
