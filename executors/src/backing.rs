@@ -60,6 +60,15 @@ pub(crate) trait Backing {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
     {
+        self.admit_each(closures)
+    }
+
+    /// Admits one after the other, up to the first that is not admitted. Returns how many were.
+    fn admit_each<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
         let mut accepted = 0;
         for closure in closures {
             if let Err(closure) = self.admit(closure) {

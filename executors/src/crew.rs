@@ -9,16 +9,21 @@ mod life;
 #[cfg(all(test, executors_loom))]
 mod model;
 mod nap;
+mod roll;
+mod seats;
+mod staff;
 mod turn;
 mod worker;
 
 pub(crate) use handle::Handle;
+pub use staff::Growth;
+pub(crate) use staff::Terms;
 
 use crate::{
     containment::{self, guard},
     error::{BuildError, BuildErrorKind, ShutdownReport},
     local::{self, PoolId},
-    meter::{Exporter, Meter, Reading},
+    meter::{Exporter, Reading},
     options::{Fairness, Idle, Options},
     parker::{Origin, Parker},
     pool::Stats,
@@ -33,12 +38,13 @@ use crate::{
         thread::{self, JoinHandle},
     },
 };
-use crossbeam_utils::CachePadded;
 use life::Life;
+use seats::Seats;
+use staff::Vacancies;
 use std::{
     any::Any,
     fmt,
-    sync::{Arc, PoisonError},
+    sync::{Arc, PoisonError, Weak},
 };
 use worker::Worker;
 
@@ -55,12 +61,20 @@ pub(crate) struct Charter {
     pub(crate) fairness: Fairness,
 }
 
+/// The most seats that an elastic crew makes before anybody sits there.
+const MOST_RESERVED: usize = 64;
+
 /// What workers and handles of one pool share.
 pub(crate) struct Crew<S: Source, P> {
     source: S,
     parker: P,
     life: Life,
-    seats: Box<[CachePadded<Seat>]>,
+    /// For those who start threads.
+    this: Weak<Self>,
+    terms: Terms,
+    seats: Seats,
+    /// Of a crew whose workers come and go.
+    vacancies: Vacancies,
     charter: Charter,
     options: Options,
     idle: Idle,
@@ -73,18 +87,35 @@ pub(crate) struct Crew<S: Source, P> {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// A worker's place: its number, its core, its counters.
-#[derive(Debug)]
-struct Seat {
-    core: Option<usize>,
-    meter: Meter,
-}
-
 impl<S, P> Crew<S, P>
 where
     S: Source,
     P: Parker + 'static,
 {
+    /// A crew that has no workers yet.
+    fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Arc<Self> {
+        let reserved = if S::ELASTIC { terms.core.min(MOST_RESERVED) } else { terms.max };
+        // One seat more than workers: for the late shift.
+        let cores = options.placement.seats(reserved).into_iter().chain([None]);
+        Arc::new_cyclic(|this| Crew {
+            this: Weak::clone(this),
+            source,
+            parker,
+            life: Life::new(),
+            terms,
+            seats: Seats::new(cores),
+            vacancies: Vacancies::default(),
+            charter,
+            idle: options.idle.unwrap_or(charter.idle),
+            fairness: options.fairness.unwrap_or(charter.fairness),
+            options,
+            exporter: Exporter::new(charter.label),
+            discarded: AtomicU64::new(0),
+            late_shift: Mutex::new(()),
+            threads: Mutex::new(Vec::with_capacity(reserved)),
+        })
+    }
+
     /// Starts `threads` workers on `source`.
     fn start(
         threads: usize,
@@ -93,22 +124,7 @@ where
         charter: Charter,
         options: Options,
     ) -> Result<Arc<Self>, BuildError> {
-        // One seat more than workers: for the late shift.
-        let cores = options.placement.seats(threads).into_iter().chain([None]);
-        let crew = Arc::new(Crew {
-            source,
-            parker,
-            life: Life::new(),
-            seats: cores.map(|core| CachePadded::new(Seat { core, meter: Meter::default() })).collect(),
-            charter,
-            idle: options.idle.unwrap_or(charter.idle),
-            fairness: options.fairness.unwrap_or(charter.fairness),
-            options,
-            exporter: Exporter::new(charter.label),
-            discarded: AtomicU64::new(0),
-            late_shift: Mutex::new(()),
-            threads: Mutex::new(Vec::with_capacity(threads)),
-        });
+        let crew = Crew::found(Terms::fixed(threads), source, parker, charter, options);
         for worker in 0..threads {
             if let Err(error) = crew.spawn(worker, |crew, worker| Worker::new(crew, worker).work()) {
                 crew.close();
@@ -135,12 +151,16 @@ where
         let crew = Arc::clone(self);
         let spawned = builder.spawn(move || {
             local::employ(crew.id());
-            let departure = Departure(crew);
-            work(&departure.0, seat);
+            let departure = Departure { crew, seat };
+            work(&departure.crew, seat);
         });
         match spawned {
             Ok(thread) => {
-                self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+                let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+                if S::ELASTIC && threads.len() == threads.capacity() {
+                    threads.retain(|thread| !thread::has_ended(thread));
+                }
+                threads.push(thread);
                 Ok(())
             }
             Err(error) => {
@@ -148,6 +168,10 @@ where
                 Err(SpawnError::Thread(error))
             }
         }
+    }
+
+    fn myself(&self) -> Arc<Self> {
+        self.this.upgrade().expect("who calls this has borrowed it from an Arc")
     }
 
     fn id(&self) -> PoolId {
@@ -161,9 +185,57 @@ where
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
         self.parker.job_arrived(origin);
-        for _ in 1..jobs.min(self.seats.len() - 1) {
+        for _ in 1..jobs.min(self.terms.max) {
             self.parker.job_arrived(origin);
         }
+        if S::ELASTIC && self.may_grow() {
+            self.grow(jobs, true);
+        }
+    }
+
+    /// Whether more workers can be hired. Relies on a fence between the reason for asking and this.
+    #[inline]
+    fn may_grow(&self) -> bool {
+        self.terms.have_room(self.life.roll())
+    }
+
+    /// Hires up to `workers` as far as waiting jobs make it due, or the core is to be filled in any case.
+    #[cold]
+    fn grow(&self, workers: usize, fill_core: bool) {
+        for _ in 0..workers {
+            if !self.life.hire(&self.terms, || self.source.len(), fill_core) || !self.employ() {
+                return;
+            }
+        }
+    }
+
+    /// Starts a thread for a worker that has been counted. Returns whether that succeeded.
+    fn employ(&self) -> bool {
+        let seat = self.vacancies.take();
+        let refused = match self.myself().spawn(seat, |crew, worker| Worker::new(crew, worker).work()) {
+            Ok(()) => return true,
+            Err(SpawnError::Thread(error)) => error.to_string(),
+            Err(SpawnError::Name(error)) => error.to_string(),
+        };
+        self.vacancies.give_back(seat);
+        let left = self.life.cancel_hire();
+        guard(|| {
+            log::error!("{} goes on with {} threads, as one more was refused: {refused}", self.name(), left.live())
+        });
+        if left.live() == 0 {
+            // Nobody else would run what is waiting.
+            self.stand_in(|worker| worker.work_late());
+        }
+        false
+    }
+
+    /// Does a worker's `work` on this thread.
+    fn stand_in(&self, work: impl FnOnce(Worker<'_, S, P>)) {
+        let seat = self.vacancies.take();
+        work(Worker::new(self, seat));
+        self.vacancies.give_back(seat);
+        // This thread may have been the last active one, and workers that sleep have looked before.
+        self.is_over();
     }
 
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
@@ -180,12 +252,15 @@ where
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread.
     #[cold]
     fn settle_late_jobs(self: &Arc<Self>) {
-        let late_seat = self.seats.len() - 1;
+        let late_seat = if S::ELASTIC { self.vacancies.take() } else { self.seats.reserved() - 1 };
         let spawned = self.spawn(late_seat, |crew, seat| {
             let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
             Worker::new(crew, seat).work_late();
         });
-        if spawned.is_err() {
+        if spawned.is_err() && S::ELASTIC {
+            self.vacancies.give_back(late_seat);
+            self.stand_in(|worker| worker.work_late());
+        } else if spawned.is_err() {
             let dropped = self.discard_backlog();
             guard(|| {
                 log::error!(
@@ -204,6 +279,10 @@ where
             // Sleepers must find out: if all are asleep, nobody would ever declare the end.
             fence(SeqCst);
             self.parker.unpark_all();
+            if S::ELASTIC {
+                // There may be no worker to declare the end.
+                self.is_over();
+            }
             guard(|| log::debug!("{} is closing.", self.name()));
         }
         closed
@@ -211,11 +290,17 @@ where
 
     /// Drops what is waiting. Returns how many jobs that were.
     fn discard_backlog(&self) -> u64 {
+        self.discard_up_to(u64::MAX)
+    }
+
+    fn discard_up_to(&self, jobs: u64) -> u64 {
         // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped here or
         // there.
         fence(SeqCst);
         let mut dropped = 0;
-        while let Some(job) = self.source.take() {
+        while dropped < jobs
+            && let Some(job) = self.source.take()
+        {
             containment::discard(job);
             dropped += 1;
         }
@@ -318,11 +403,17 @@ impl<S: Source, P> fmt::Debug for Crew<S, P> {
 }
 
 /// Signs a thread off when it ends, however it ends.
-struct Departure<S: Source, P>(Arc<Crew<S, P>>);
+struct Departure<S: Source, P> {
+    crew: Arc<Crew<S, P>>,
+    seat: usize,
+}
 
 impl<S: Source, P> Drop for Departure<S, P> {
     fn drop(&mut self) {
-        self.0.life.thread_ended();
+        if S::ELASTIC {
+            self.crew.vacancies.give_back(self.seat);
+        }
+        self.crew.life.thread_ended();
     }
 }
 

@@ -15,6 +15,12 @@ pub(crate) enum BuildErrorKind {
         asked: usize,
         limit: usize,
     },
+    CoreAboveMax {
+        core: usize,
+        max: usize,
+    },
+    NoKeepAlive,
+    NothingToDiscard,
     NameWithNul {
         name: String,
     },
@@ -63,6 +69,16 @@ impl fmt::Display for BuildError {
                 f,
                 "{asked} threads were asked for, but this pool can have at most {limit}: \
                  ask for fewer, or, if the limit is that of its parker, use `parker::dynamic()`"
+            ),
+            BuildErrorKind::CoreAboveMax { core, max } => write!(
+                f,
+                "a core of {core} workers was asked for in a pool of at most {max}: raise `max`, or lower `core`"
+            ),
+            BuildErrorKind::NoKeepAlive => f.write_str(
+                "keep_alive is 0, so that each job beyond the core would cost a thread: ask for some milliseconds at least",
+            ),
+            BuildErrorKind::NothingToDiscard => f.write_str(
+                "`Saturation::DiscardOldest` with a queue of 0 has nothing to discard: give it a queue of at least 1",
             ),
             BuildErrorKind::NameWithNul { name } => {
                 write!(f, "the thread name {name:?} contains a NUL character: remove it")

@@ -151,6 +151,19 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
+/// Polls `future` on this thread until it is done.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
 struct ThreadWaker(Thread);
 
 impl Wake for ThreadWaker {

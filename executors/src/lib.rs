@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs, and whenever you do not know |
 //! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
+//! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |
 //!
@@ -33,6 +34,7 @@
 //! | `threadpool-exec` | yes | [`threadpool_executor`] |
 //! | `cb-channel-exec` | yes | [`crossbeam_channel_pool`] |
 //! | `workstealing-exec` | yes | [`crossbeam_workstealing_pool`] |
+//! | `elastic-exec` | yes | [`elastic_pool`] |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
 //! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
@@ -46,7 +48,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // With some pools switched off, some of the machinery that they share has nothing to do.
 #![cfg_attr(
-    not(all(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec")),
+    not(all(
+        feature = "threadpool-exec",
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "elastic-exec"
+    )),
     allow(dead_code, unused_imports, unused_macros)
 )]
 
@@ -56,14 +63,21 @@ pub mod bichannel;
 mod builder;
 pub mod common;
 mod containment;
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
 mod crew;
 #[cfg(feature = "cb-channel-exec")]
 pub mod crossbeam_channel_pool;
 #[cfg(feature = "workstealing-exec")]
 pub mod crossbeam_workstealing_pool;
+#[cfg(feature = "elastic-exec")]
+pub mod elastic_pool;
 mod error;
-#[cfg(any(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec"))]
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec"
+))]
 pub mod futures_executor;
 mod handle;
 mod job;
@@ -77,16 +91,21 @@ mod options;
 pub mod parker;
 mod placement;
 mod pool;
-#[cfg(feature = "workstealing-exec")]
+#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec"))]
 mod queue;
 pub mod run_now;
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
 mod source;
 mod sync;
 #[cfg(feature = "threadpool-exec")]
 pub mod threadpool_executor;
 
-#[cfg(any(feature = "threadpool-exec", feature = "cb-channel-exec", feature = "workstealing-exec"))]
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec"
+))]
 pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
 pub use crate::{
     builder::{Build, Builder},

@@ -39,6 +39,12 @@ pub(crate) trait Attendant {
 
     /// Counts and reports what a job threw, where the job itself has caught it to pass it on.
     fn report(&self, payload: &(dyn Any + Send));
+
+    /// The thread is going to block: its executor may have another one stand in for it until it [`goes_on`](Self::goes_on).
+    fn blocks(&self) {}
+
+    /// The thread blocks no more.
+    fn goes_on(&self) {}
 }
 
 /// The head of whatever stands for an executor on this thread. See [`Post::enter`].
@@ -223,6 +229,21 @@ pub(crate) fn report(payload: &(dyn Any + Send)) {
             post.attendant.report(payload);
         }
     });
+}
+
+/// Calls `f`, which blocks, while the executor whose job this thread is running may have another thread stand in for it.
+pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    struct Blocked;
+
+    impl Drop for Blocked {
+        fn drop(&mut self) {
+            with_current(|post| post.iter().for_each(|post| post.attendant.goes_on()));
+        }
+    }
+
+    with_current(|post| post.iter().for_each(|post| post.attendant.blocks()));
+    let _blocked = Blocked;
+    f()
 }
 
 /// Gives a job to the executor whose job this thread is running.

@@ -4,6 +4,20 @@
 pub(crate) mod lanes;
 pub(crate) mod ring;
 
+use crossbeam_utils::Backoff;
+
 /// Somebody else is taking jobs there, or was faster: there may be some nevertheless.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
+
+/// Repeats an attempt until it found something, or nothing although nobody else was at it. What keeps us waiting is over after some
+/// copying, unless its thread is suspended.
+pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<Option<T>, Busy>) -> Option<T> {
+    let backoff = Backoff::new();
+    loop {
+        match attempt() {
+            Ok(found) => return found,
+            Err(Busy) => backoff.snooze(),
+        }
+    }
+}

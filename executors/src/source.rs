@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cb-channel-exec")]
 pub(crate) mod channel;
+#[cfg(feature = "elastic-exec")]
+pub(crate) mod shared;
 #[cfg(feature = "workstealing-exec")]
 pub(crate) mod stealing;
 
@@ -16,6 +18,9 @@ use crate::{
 /// job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
 /// [`has_jobs`](Self::has_jobs).
 pub(crate) trait Source: Send + Sync + 'static {
+    /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
+    const ELASTIC: bool = false;
+
     /// A worker's own part.
     type Local;
 

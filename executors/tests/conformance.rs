@@ -4,7 +4,12 @@
 //! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to test
 //! more of all pools, add a function and its name in the list of its topic.
 #![cfg_attr(
-    not(all(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec")),
+    not(all(
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "threadpool-exec",
+        feature = "elastic-exec"
+    )),
     allow(dead_code, unused_macros, reason = "a pool that is not there answers for nothing")
 )]
 
@@ -15,7 +20,12 @@ mod topics {
     pub(crate) mod building;
     pub(crate) mod closing;
     pub(crate) mod dropping;
-    #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+    #[cfg(any(
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "threadpool-exec",
+        feature = "elastic-exec"
+    ))]
     pub(crate) mod futures;
     pub(crate) mod handles;
     pub(crate) mod idling;
@@ -140,7 +150,6 @@ macro_rules! every_pool {
                     no_threads_are_refused
                     nonsense_in_the_environment_is_refused
                     pools_can_be_printed
-                    refused_threads_are_an_error
                     stacks_are_as_large_as_asked_for
                     the_default_is_a_worker_for_each_core
                     the_environment_sets_the_number_of_threads
@@ -235,12 +244,31 @@ macro_rules! every_pool {
     };
 }
 
-/// What pools answer for whose threads are this crate's own.
+/// What pools answer for whose threads are all there when they are built.
+macro_rules! starts_at_once {
+    ($subject:expr) => {
+        mod starts_at_once {
+            use super::*;
+
+            tests! { $subject; building: refused_threads_are_an_error; }
+        }
+    };
+}
+
+/// What pools answer for whose threads are this crate's own, and stay.
 macro_rules! every_crew {
+    ($subject:expr) => {
+        any_crew! { $subject }
+        starts_at_once! { $subject }
+    };
+}
+
+/// What pools answer for whose threads are this crate's own.
+macro_rules! any_crew {
     ($subject:expr) => {
         every_pool! { $subject }
 
-        mod every_crew {
+        mod any_crew {
             use super::*;
 
             tests! { $subject;
@@ -330,6 +358,7 @@ mod threadpool {
     use crate::topics::subject::Threadpool;
 
     every_pool! { Threadpool }
+    starts_at_once! { Threadpool }
     sleeps! { Threadpool }
 
     mod differs {
@@ -358,6 +387,33 @@ mod channel {
     policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
     policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; every_crew sleeps pins }
+}
+
+#[cfg(feature = "elastic-exec")]
+mod elastic {
+    macro_rules! policy {
+        ($name:ident: $idle:expr, $growth:expr, $saturation:expr, $sizes:expr; $($group:ident)+) => {
+            mod $name {
+                use crate::topics::subject::{self, Elastic};
+                use executors::{Idle, elastic_pool::{Growth, Saturation}};
+
+                static SUBJECT: Elastic =
+                    Elastic { idle: $idle, growth: $growth, saturation: $saturation, sizes: $sizes };
+
+                $( $group! { SUBJECT } )+
+            }
+        };
+    }
+
+    // Each job brings a thread until all are there; `tests/elastic.rs` has what comes of other sizes and times.
+    policy! { sleeping: Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
+    policy! { spinning: Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
+    policy! { replacing: Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
+    // Bounds that no topic reaches, but that each of its jobs is counted for.
+    policy! {
+        bounded: Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
+        any_crew sleeps
+    }
 }
 
 #[cfg(feature = "workstealing-exec")]

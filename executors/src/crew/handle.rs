@@ -1,12 +1,12 @@
 //! What a user holds of a crew.
 
-use super::{Charter, Crew, worker::Worker};
+use super::{Charter, Crew, Terms, worker::Worker};
 use crate::{
     backing::Backing,
     common::ignore,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
-    job::{Closure, IntoJob},
+    job::{Closure, IntoJob, Job},
     local::{self, PoolId},
     options::Options,
     parker::{Origin, Parker},
@@ -81,10 +81,15 @@ where
         if self.refuses(admission) {
             return Err(closure);
         }
-        self.source.inject(Closure(closure));
+        self.put_from_outside(Closure(closure));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_from_outside(self: &Arc<Self>, job: impl IntoJob) {
+        self.source.inject(job);
         self.announce(1, Origin::Outside);
         self.check_for_late_jobs();
-        Ok(())
     }
 
     #[inline(always)]
@@ -120,6 +125,65 @@ where
     ) -> Result<Self, BuildError> {
         let crew = Crew::start(threads, source, parker, charter, options)?;
         Ok(Handle(Arc::new(LastHandle(crew))))
+    }
+
+    /// A crew whose workers come and go. None is there yet.
+    pub(crate) fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Self {
+        debug_assert!(S::ELASTIC);
+        Handle(Arc::new(LastHandle(Crew::found(terms, source, parker, charter, options))))
+    }
+
+    /// Hires workers until the core is full.
+    pub(crate) fn fill_core(&self) {
+        let crew = self.crew();
+        crew.grow(crew.terms.core, true);
+    }
+
+    /// [`admit`](Backing::admit) in the form that `wrap` gives to the closure.
+    pub(crate) fn admit_as<F, W>(&self, closure: F, wrap: impl FnOnce(F) -> W) -> Result<(), F>
+    where
+        W: FnOnce() + Send + 'static,
+    {
+        if self.is_closed_to_caller() {
+            return Err(closure);
+        }
+        let (crew, job) = (self.crew(), Closure(wrap(closure)));
+        match crew.this_worker() {
+            Some(worker) => worker.push(job),
+            None => crew.put_from_outside(job),
+        }
+        Ok(())
+    }
+
+    /// Runs `closure` on this thread, as a job of the crew like any other; or gives it back.
+    pub(crate) fn run_here<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        let crew = self.crew();
+        if self.is_closed_to_caller() {
+            return Err(closure);
+        }
+        let job = Job::new(closure);
+        match crew.this_worker() {
+            Some(worker) => worker.run(job),
+            None => crew.stand_in(|worker| worker.run_once(job)),
+        }
+        Ok(())
+    }
+
+    /// Whether a new job would be refused.
+    pub(crate) fn is_closed_to_caller(&self) -> bool {
+        let crew = self.crew();
+        crew.this_worker().map_or_else(|| crew.refuses(Admission::New), |worker| worker.refuses())
+    }
+
+    /// Drops the job that has waited longest. Returns whether there was one.
+    pub(crate) fn discard_one(&self) -> bool {
+        self.crew().discard_up_to(1) > 0
+    }
+
+    /// How many workers there are, and how many of them have nothing to do.
+    pub(crate) fn workers(&self) -> (usize, usize) {
+        let roll = self.crew().life.roll();
+        (roll.live(), roll.idle())
     }
 
     #[inline]

@@ -1,5 +1,9 @@
 //! The states of a crew's life, and waiting for them.
 
+use super::{
+    roll::{Roll, RollWord},
+    staff::Terms,
+};
 use crate::{
     bell::Bell,
     sync::atomic::{
@@ -12,14 +16,13 @@ use std::time::Duration;
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
 ///
-/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, `active` and the fences around them come.
+/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, the roll and the fences around them come.
 /// `threads` needs no more than that its last decrement is seen by who waits for zero, which the bell's fences see to.
 #[derive(Debug)]
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.
     phase: CachePadded<AtomicU8>,
-    /// Workers that run jobs or look for some. A worker is counted before it takes a job.
-    active: CachePadded<AtomicUsize>,
+    roll: CachePadded<RollWord>,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle, when jobs are dropped, and when a thread signs off.
@@ -37,7 +40,7 @@ impl Life {
     pub(super) fn new() -> Self {
         Life {
             phase: CachePadded::new(AtomicU8::new(0)),
-            active: CachePadded::new(AtomicUsize::new(0)),
+            roll: CachePadded::new(RollWord::new()),
             threads: AtomicUsize::new(0),
             bell: Bell::default(),
         }
@@ -78,18 +81,51 @@ impl Life {
         self.phase.fetch_or(OVER, SeqCst) & OVER == 0
     }
 
+    #[inline]
+    pub(super) fn roll(&self) -> Roll {
+        self.roll.read()
+    }
+
     pub(super) fn active(&self) -> usize {
-        self.active.load(SeqCst)
+        self.roll().active()
     }
 
     pub(super) fn become_active(&self) {
-        self.active.fetch_add(1, SeqCst);
+        self.roll.become_active();
     }
 
     pub(super) fn become_idle(&self) {
-        if self.active.fetch_sub(1, SeqCst) == 1 {
+        if self.roll.become_idle() {
             self.bell.ring();
         }
+    }
+
+    /// Counts one more worker, if its `terms` make that due for so many waiting `jobs`. Returns whether it did.
+    pub(super) fn hire(&self, terms: &Terms, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
+        terms.hire(&self.roll, jobs, fill_core)
+    }
+
+    /// The operating system refused the thread. Returns the roll without it.
+    pub(super) fn cancel_hire(&self) -> Roll {
+        self.roll.cancel_hire()
+    }
+
+    /// An active worker that is not needed for the core counts itself out. Returns whether it did.
+    pub(super) fn resign(&self, terms: &Terms) -> bool {
+        let without = self.roll.resign(terms.core);
+        if without.is_some_and(|roll| roll.active() == 0) {
+            self.bell.ring();
+        }
+        without.is_some()
+    }
+
+    /// The job of a worker blocks, until [`go_on`](Self::go_on).
+    pub(super) fn block(&self) {
+        self.roll.block();
+    }
+
+    pub(super) fn go_on(&self) {
+        self.roll.go_on();
     }
 
     pub(super) fn threads(&self) -> usize {

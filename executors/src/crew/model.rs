@@ -1,5 +1,7 @@
 //! Models of a whole crew: its real handles, workers, parker and life, on a source that loom can follow.
 
+mod elastic;
+
 use super::{Charter, Handle};
 use crate::{
     backing::Backing,

@@ -43,12 +43,12 @@ where
 {
     pub(super) fn new(crew: &'a Crew<S, P>, seat: usize) -> Self {
         let (local, turn) = (crew.source.attach(seat), Turn::new(crew.fairness));
-        Worker { crew, seat, meter: &crew.seats[seat].meter, local, turn, leaving: Cell::new(false) }
+        Worker { crew, seat, meter: &crew.seats.get(seat).meter, local, turn, leaving: Cell::new(false) }
     }
 
     /// From the first job to the last.
     pub(super) fn work(self) {
-        if let Some(core) = self.crew.seats[self.seat].core {
+        if let Some(core) = self.crew.seats.get(self.seat).core {
             placement::pin_current_thread(core);
         }
         self.crew.parker.init(self.seat);
@@ -87,6 +87,15 @@ where
         });
     }
 
+    /// Runs one job, on a thread that is no worker otherwise.
+    pub(super) fn run_once(self, job: Job) {
+        self.at_post(|| {
+            self.crew.life.become_active();
+            self.run(job);
+            self.crew.life.become_idle();
+        });
+    }
+
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
@@ -112,7 +121,7 @@ where
     }
 
     #[inline]
-    fn run(&self, job: impl Run) {
+    pub(super) fn run(&self, job: impl Run) {
         self.meter.job_begun();
         if let Err(payload) = contain(|| job.run()) {
             self.report(&*payload);
@@ -139,7 +148,8 @@ where
         self.crew.source.pop_outside(&self.local)
     }
 
-    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over; the worker is idle then.
+    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has workers enough; the worker is
+    /// idle then.
     #[cold]
     fn look_for_job(&self) -> Option<Job> {
         self.publish();
@@ -152,8 +162,9 @@ where
             return Some(self.found(job));
         }
         let mut nap = Nap::default();
+        let deadline = self.deadline();
         loop {
-            self.rest(nap);
+            self.rest(nap, deadline);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen here.
             fence(SeqCst);
@@ -165,7 +176,13 @@ where
                 self.crew.life.become_idle();
                 return None;
             }
-            nap = nap.next(self.crew.reading().ended);
+            if S::ELASTIC {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) && self.resigns() {
+                    return None;
+                }
+            } else {
+                nap = nap.next(self.crew.reading().ended);
+            }
         }
     }
 
@@ -180,16 +197,31 @@ where
         }
         let begin = Instant::now();
         while begin.elapsed() < spin {
-            for _ in 0..8 {
-                if self.crew.source.has_jobs()
-                    && let Some(job) = self.search()
-                {
-                    return Some(job);
-                }
-                hint::spin_loop();
+            // Where somebody might be hired, who only looks around counts as idle.
+            let idle = S::ELASTIC && self.crew.may_grow();
+            let turns = 8;
+            let seen = if idle { self.off_duty(|| self.sees_a_job(turns)) } else { self.sees_a_job(turns) };
+            if seen && let Some(job) = self.search() {
+                return Some(job);
             }
         }
         None
+    }
+
+    /// Watches for some turns of the processor's pause whether a job comes in.
+    fn sees_a_job(&self, turns: u32) -> bool {
+        (0..turns).any(|_| {
+            hint::spin_loop();
+            self.crew.source.has_jobs()
+        })
+    }
+
+    /// The worker is not active meanwhile.
+    fn off_duty<R>(&self, idle: impl FnOnce() -> R) -> R {
+        self.crew.life.become_idle();
+        let result = idle();
+        self.crew.life.become_active();
+        result
     }
 
     /// The worker stops looking, as it has found `job`.
@@ -219,17 +251,46 @@ where
         }
     }
 
-    /// Idles until there may be a job, or the pool is over. The worker is not active meanwhile.
-    fn rest(&self, nap: Nap) {
-        self.crew.life.become_idle();
-        match self.crew.idle {
-            Idle::Park { .. } => self.sleep(nap),
-            Idle::Spin => self.hover(),
-        }
-        self.crew.life.become_active();
+    /// When a worker that runs dry now may leave, if it may.
+    fn deadline(&self) -> Option<Instant> {
+        if S::ELASTIC { Instant::now().checked_add(self.crew.terms.keep_alive) } else { None }
     }
 
-    fn sleep(&self, nap: Nap) {
+    /// Leaves the crew, if that has workers enough: steps L2 to L5 in `elastic_pool/README.md`.
+    fn resigns(&self) -> bool {
+        let Crew { life, parker, source, terms, .. } = self.crew;
+        if !life.resign(terms) {
+            return false;
+        }
+        parker.stop_looking(self.seat);
+        // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
+        fence(SeqCst);
+        if life.hire(terms, || source.len(), false) {
+            life.become_active();
+            parker.start_looking(self.seat);
+            return false;
+        }
+        if source.has_jobs() {
+            parker.job_arrived(Origin::Inside);
+        }
+        self.crew.is_over();
+        true
+    }
+
+    /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
+    fn rest(&self, nap: Nap, deadline: Option<Instant>) {
+        self.off_duty(|| match self.crew.idle {
+            Idle::Park { .. } => self.sleep(nap, deadline),
+            Idle::Spin => self.hover(deadline),
+        });
+    }
+
+    /// Whether there are more workers than those that stay for good.
+    fn is_surplus(&self) -> bool {
+        self.crew.life.roll().live() > self.crew.terms.core
+    }
+
+    fn sleep(&self, nap: Nap, deadline: Option<Instant>) {
         let Crew { parker, source, .. } = self.crew;
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
@@ -241,7 +302,8 @@ where
                 parker.abort_park(self.seat);
                 break;
             }
-            if let Some(duration) = nap {
+            let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
+            if let Some(duration) = nap.or_else(left) {
                 parker.nap(self.seat, duration);
                 break;
             }
@@ -253,9 +315,10 @@ where
         parker.start_looking(self.seat);
     }
 
-    fn hover(&self) {
+    fn hover(&self, deadline: Option<Instant>) {
+        let is_due = || deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline);
         let backoff = Backoff::new();
-        while !self.crew.source.has_jobs() && !self.crew.is_over() {
+        while !self.crew.source.has_jobs() && !self.crew.is_over() && !is_due() {
             backoff.snooze();
         }
     }
@@ -292,5 +355,20 @@ where
     fn report(&self, payload: &(dyn Any + Send)) {
         self.meter.job_panicked();
         self.crew.report_panic("A job", self.seat, payload);
+    }
+
+    fn blocks(&self) {
+        if S::ELASTIC {
+            self.crew.life.block();
+            // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
+            fence(SeqCst);
+            self.crew.grow(1, false);
+        }
+    }
+
+    fn goes_on(&self) {
+        if S::ELASTIC {
+            self.crew.life.go_on();
+        }
     }
 }

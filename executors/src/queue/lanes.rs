@@ -63,6 +63,8 @@ struct Cursor {
     at: usize,
     /// What `passed` is, so that this end only ever writes that.
     passed: usize,
+    /// What had passed the back when the front last looked.
+    seen: usize,
 }
 
 struct Block {
@@ -145,6 +147,30 @@ impl Lanes {
         if busy { Err(Busy) } else { Ok(None) }
     }
 
+    /// Takes one job, out of lane `start` if there is one, and tells which lane it was.
+    ///
+    /// Unlike [`take`](Self::take) it does not look before it locks the front of that lane: as long as the front has seen
+    /// that there are more jobs, the line that the producer writes to is left alone.
+    ///
+    /// # Errors
+    ///
+    /// As `take`.
+    #[inline]
+    pub(crate) fn take_one(&self, start: usize) -> Result<Option<(Job, usize)>, Busy> {
+        let mut job = None;
+        let lane = self.lane(start);
+        if lane.front.try_lock() {
+            // SAFETY: this thread holds the lock of the front.
+            unsafe { lane.take(1, &mut |record| job = Some(record.into_job())) };
+            lane.front.unlock();
+        }
+        if let Some(job) = job {
+            return Ok(Some((job, start)));
+        }
+        let lane = self.take(start, 1, |record| job = Some(record.into_job()))?;
+        Ok(job.zip(lane))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|lane| lane.len() == 0)
     }
@@ -160,7 +186,7 @@ impl End {
         End {
             locked: AtomicBool::new(false),
             passed: AtomicUsize::new(0),
-            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, passed: 0 }),
+            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, passed: 0, seen: 0 }),
         }
     }
 
@@ -241,7 +267,11 @@ impl Lane {
         self.front.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
-            let jobs = self.back.passed.load(Acquire).wrapping_sub(cursor.passed).min(jobs);
+            // Who takes one leaves the producer's line alone as long as there are known to be more. A batch is worth the look.
+            if jobs > 1 || cursor.seen == cursor.passed {
+                cursor.seen = self.back.passed.load(Acquire);
+            }
+            let jobs = cursor.seen.wrapping_sub(cursor.passed).min(jobs);
             for _ in 0..jobs {
                 // SAFETY: the count says that there is another record, and it is read once.
                 sink(unsafe { self.read(cursor) });

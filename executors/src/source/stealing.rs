@@ -6,12 +6,11 @@ use crate::{
     meter::Meter,
     placement::Neighbourhood,
     queue::{
-        Busy,
+        Busy, insist,
         lanes::{self, Lanes},
         ring::{self, Claim, Owner, Stealer},
     },
 };
-use crossbeam_utils::Backoff;
 use std::{cell::Cell, fmt, hint, sync::Mutex};
 
 pub(crate) struct StealingSource {
@@ -145,18 +144,6 @@ fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
             victim.len() > 0
         }),
         _ => true,
-    }
-}
-
-/// Repeats an attempt until it found a job, or nothing although nobody else was at it. What keeps us waiting is over after some
-/// copying, unless its thread is suspended.
-fn insist(mut attempt: impl FnMut() -> Result<Option<Job>, Busy>) -> Option<Job> {
-    let backoff = Backoff::new();
-    loop {
-        match attempt() {
-            Ok(found) => return found,
-            Err(Busy) => backoff.snooze(),
-        }
     }
 }
 

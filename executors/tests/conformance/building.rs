@@ -143,6 +143,7 @@ pub(crate) fn the_environment_sets_the_number_of_threads(subject: &impl Crew) {
             assert_eq!(pool.stats().workers, 3);
         });
         with(subject.builder().threads(2).build().expect("two threads"), |pool| {
+            assert_eq!(names_of(pool, 2).len(), 2);
             assert_eq!(pool.stats().workers, 2, "the program has the last word");
         });
     });

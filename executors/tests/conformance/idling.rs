@@ -33,10 +33,10 @@ pub(crate) fn sleeping_workers_wake_up(subject: &impl Crew) {
     let threads = subject.at_most(8);
     with_pool(subject, threads, |pool| {
         for _ in 0..20 {
-            until("all workers are idle", || pool.stats().idle == threads);
             assert_eq!(names_of(pool, threads).len(), threads);
             until("all workers are idle", || pool.stats().idle == threads);
             assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+            until("all workers are idle", || pool.stats().idle == threads);
         }
     });
 }

@@ -63,7 +63,12 @@ impl Subject for RunNow {
 }
 
 /// Implements the traits for a subject whose builder is `$builder`.
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "threadpool-exec",
+    feature = "elastic-exec"
+))]
 macro_rules! crew {
     ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
         impl<$($generics)*> Subject for $subject {
@@ -89,7 +94,12 @@ macro_rules! crew {
 }
 
 /// Sizes for a pool that takes any number of threads.
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "threadpool-exec",
+    feature = "elastic-exec"
+))]
 pub(crate) const ANY: &[usize] = &[1, 2, 8, 33, 64, 65, 100];
 
 /// Sizes for a pool whose parker serves up to 64 threads.
@@ -165,3 +175,28 @@ mod threadpool {
 }
 #[cfg(feature = "threadpool-exec")]
 pub(crate) use threadpool::Threadpool;
+
+#[cfg(feature = "elastic-exec")]
+mod elastic {
+    use super::{Builder, Crew, Subject};
+    use executors::{
+        Idle,
+        elastic_pool::{Growth, Saturation, ThreadPool},
+    };
+
+    /// With a core and a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size.
+    pub(crate) struct Elastic {
+        pub(crate) idle: Idle,
+        pub(crate) growth: Growth,
+        pub(crate) saturation: Saturation,
+        pub(crate) sizes: &'static [usize],
+    }
+
+    crew!(
+        [] Elastic, ThreadPool,
+        |this| ThreadPool::builder().idle(this.idle).growth(this.growth).when_saturated(this.saturation),
+        this.sizes
+    );
+}
+#[cfg(feature = "elastic-exec")]
+pub(crate) use elastic::Elastic;

@@ -1,0 +1,240 @@
+//! Models of a crew whose workers come and go.
+
+use super::{CHARTER, ModelParker, Pair, Tally, Tray};
+use crate::{
+    backing::Backing,
+    crew::{Growth, Handle, Terms},
+    job::{IntoJob, Job},
+    local::blocking,
+    meter::Meter,
+    options::Options,
+    parker,
+    source::Source,
+    sync::{Gate, check, thread},
+};
+use std::{sync::Arc, time::Duration};
+
+/// One tray for all.
+#[derive(Default)]
+struct OneTray(Tray);
+
+impl Source for OneTray {
+    const ELASTIC: bool = true;
+
+    type Local = ();
+    type Own<'a> = Job;
+
+    fn attach(&self, _seat: usize) {}
+
+    fn inject(&self, job: impl IntoJob) {
+        self.0.put([job.into_job()]);
+    }
+
+    fn push(&self, (): &(), job: impl IntoJob) -> bool {
+        self.inject(job);
+        false
+    }
+
+    fn pop(&self, (): &()) -> Option<Job> {
+        self.take()
+    }
+
+    fn pop_outside(&self, (): &()) -> Option<Job> {
+        None
+    }
+
+    fn search(&self, (): &(), _meter: &Meter) -> Option<Job> {
+        self.take()
+    }
+
+    fn take(&self) -> Option<Job> {
+        self.0.take_one()
+    }
+
+    fn has_own(&self, (): &()) -> bool {
+        false
+    }
+
+    fn has_crowds(&self) -> bool {
+        self.has_jobs()
+    }
+
+    fn has_jobs(&self) -> bool {
+        self.len() > 0
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+type Elastic = Handle<OneTray, ModelParker>;
+
+/// In a model no time passes: who may leave at all leaves at once.
+const AT_ONCE: Duration = Duration::ZERO;
+const NEVER: Duration = Duration::MAX;
+
+fn crew(core: usize, max: usize, keep_alive: Duration) -> Elastic {
+    grown(Terms { core, max, growth: Growth::WhenBusy, keep_alive })
+}
+
+fn grown(terms: Terms) -> Elastic {
+    Handle::found(terms, OneTray::default(), parker::dynamic(), CHARTER, Options::new())
+}
+
+/// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
+fn see_off(crew: &Elastic) {
+    loom::skip_branch();
+    see_end(crew);
+}
+
+fn see_end(crew: &Elastic) {
+    let report = crew.shutdown_timeout(Duration::MAX).unwrap();
+    assert_eq!((report.running, report.queued), (0, 0));
+    assert_eq!(crew.crew().life.active(), 0);
+}
+
+#[test]
+fn jobs_bring_workers() {
+    check(3, || {
+        let (crew, ran) = (crew(1, 2, NEVER), Tally::default());
+        crew.execute(ran.mark());
+        crew.execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}
+
+/// One worker is idle, and two submitters bring jobs that need each other.
+#[test]
+fn an_idle_worker_is_promised_once() {
+    check(2, || {
+        let (crew, pair) = (crew(1, 2, NEVER), Pair::default());
+        crew.fill_core();
+        let mut jobs = pair.jobs();
+        let (one, other) = (jobs.next().unwrap(), jobs.next().unwrap());
+        let submitter = thread::spawn({
+            let crew = crew.clone();
+            move || crew.execute(one)
+        });
+        crew.execute(other);
+        submitter.join().unwrap();
+        pair.meet();
+        see_off(&crew);
+    });
+}
+
+/// The only worker leaves as soon as it has nothing to do.
+#[test]
+fn a_job_meets_a_leaving_worker() {
+    check(3, || {
+        let (crew, ran) = (crew(0, 1, AT_ONCE), Tally::default());
+        crew.execute(ran.mark());
+        crew.execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}
+
+/// The first job waits for the third, on the one worker that stays. The other may be leaving when the third comes.
+#[test]
+fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
+    check(2, || {
+        let (crew, gate) = (crew(1, 2, AT_ONCE), Arc::new(Gate::default()));
+        crew.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.pass()
+        });
+        crew.execute(|| ());
+        crew.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.open()
+        });
+        gate.pass();
+        see_off(&crew);
+    });
+}
+
+/// Two leave at the same time, and one of them is needed.
+#[test]
+fn of_two_that_leave_one_stays_for_a_job() {
+    check(2, || {
+        let (crew, ran) = (crew(0, 2, AT_ONCE), Tally::default());
+        crew.execute(ran.mark());
+        crew.execute(ran.mark());
+        crew.execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 3);
+        see_off(&crew);
+    });
+}
+
+/// Somebody has to declare the end, whoever has left before.
+#[test]
+fn a_crew_may_end_while_its_workers_leave() {
+    check(3, || {
+        let (crew, ran) = (crew(0, 1, AT_ONCE), Tally::default());
+        crew.execute(ran.mark());
+        see_end(&crew);
+        assert_eq!(ran.count(), 1);
+    });
+}
+
+#[test]
+fn a_crew_without_workers_ends() {
+    check(3, || see_end(&crew(1, 1, NEVER)));
+}
+
+#[test]
+fn a_late_job_runs_once_or_is_given_back() {
+    check(2, || {
+        let (crew, ran) = (crew(0, 1, NEVER), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.try_execute(mark).is_ok()
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(&crew); // it may have got a worker meanwhile
+        assert_eq!(ran.count(), usize::from(accepted));
+    });
+}
+
+/// The first job blocks until the second has run, and says so before or after the second comes.
+#[test]
+fn who_blocks_is_replaced() {
+    check(3, || {
+        let crew = grown(Terms { core: 1, max: 2, growth: Growth::WhenBlocked, keep_alive: NEVER });
+        let gate = Arc::new(Gate::default());
+        crew.execute({
+            let gate = Arc::clone(&gate);
+            move || blocking(|| gate.pass())
+        });
+        crew.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.open()
+        });
+        gate.pass();
+        see_off(&crew);
+    });
+}
+
+/// Jobs that jobs give are waited for, although the worker that gave them may leave before they run.
+#[test]
+fn joining_waits_for_children() {
+    check(2, || {
+        let (crew, ran) = (crew(0, 2, AT_ONCE), Tally::default());
+        crew.execute({
+            let (parent, child) = (ran.mark(), ran.mark());
+            move || {
+                super::spawn(child);
+                parent();
+            }
+        });
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}

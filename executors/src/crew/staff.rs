@@ -1,0 +1,104 @@
+//! How many workers a crew is to have, and which seats are vacant. What this is for is in `elastic_pool/README.md`.
+
+use super::roll::{Roll, RollWord};
+use crate::sync::{Mutex, MutexGuard};
+use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
+
+/// When a crew hires beyond its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Growth {
+    /// When a job comes in and no worker is idle.
+    #[default]
+    WhenBusy,
+    /// Only in place of workers that block inside [`blocking`](crate::elastic_pool::blocking): as many workers as the core has
+    /// are at work, however many block.
+    WhenBlocked,
+}
+
+/// How large a crew is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) core: usize,
+    pub(crate) max: usize,
+    pub(crate) growth: Growth,
+    /// How long a worker beyond the core stays idle before it leaves.
+    pub(crate) keep_alive: Duration,
+}
+
+impl Terms {
+    /// Everybody is there from the beginning, and stays.
+    pub(crate) fn fixed(workers: usize) -> Self {
+        Terms { core: workers, max: workers, growth: Growth::WhenBusy, keep_alive: Duration::MAX }
+    }
+
+    fn limit(&self, roll: Roll) -> usize {
+        match self.growth {
+            Growth::WhenBusy => self.max,
+            Growth::WhenBlocked => (self.core.max(1) + roll.blocked()).min(self.max),
+        }
+    }
+
+    /// Whether more workers can be hired.
+    #[inline]
+    pub(super) fn have_room(&self, roll: Roll) -> bool {
+        roll.live() < self.limit(roll)
+    }
+
+    /// Counts one more worker on the roll, if so many `jobs` are waiting that one is due. (S3 and S4 of the README.)
+    pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
+        loop {
+            // In this order: whoever took a job that is not waiting any more was active before.
+            let waiting = jobs();
+            let roll = word.read();
+            if !self.have_room(roll) {
+                return false;
+            }
+            let is_for_core = fill_core && roll.live() < self.core;
+            if !is_for_core && waiting <= roll.idle() {
+                return false;
+            }
+            // Who has taken a job since the first look is active by now, and makes the others look fewer than they are.
+            if !is_for_core && jobs() < waiting {
+                continue;
+            }
+            if word.hire(roll) {
+                return true;
+            }
+        }
+    }
+}
+
+/// The seats that nobody has.
+#[derive(Debug, Default)]
+pub(super) struct Vacancies(Mutex<Numbers>);
+
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Seats from this one on have never been taken.
+    unused: usize,
+    vacated: BinaryHeap<Reverse<usize>>,
+}
+
+impl Vacancies {
+    /// The lowest vacant seat, so that numbers and names stay low.
+    pub(super) fn take(&self) -> usize {
+        let mut numbers = self.numbers();
+        match numbers.vacated.pop() {
+            Some(Reverse(seat)) => seat,
+            None => {
+                numbers.unused += 1;
+                numbers.unused - 1
+            }
+        }
+    }
+
+    /// The lock orders what the seat's last holder wrote to its meter before what the next one does.
+    pub(super) fn give_back(&self, seat: usize) {
+        self.numbers().vacated.push(Reverse(seat));
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,166 @@
+//! The crew behind an elastic pool, and what stands before it when all are busy.
+
+use super::{
+    Refusal, Saturation,
+    gate::{Gate, Slot},
+};
+use crate::{
+    backing::Backing,
+    containment::guard,
+    crew,
+    error::ShutdownReport,
+    futures_executor::JoinHandle,
+    local::PoolId,
+    parker::{DynamicThreadData, StaticParker},
+    pool::Stats,
+    source::shared::SharedSource,
+    sync::thread,
+};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
+
+#[derive(Clone)]
+pub(super) struct Handle {
+    crew: Crew,
+    /// `None` if every job is admitted.
+    gate: Option<Arc<Gate>>,
+    saturation: Saturation,
+}
+
+impl Handle {
+    /// At most `max` jobs run in `crew`.
+    pub(super) fn new(crew: Crew, max: usize, saturation: Saturation) -> Self {
+        let gate = saturation.queue().map(|queue| Gate::new(max.saturating_add(queue)));
+        Handle { crew, gate, saturation }
+    }
+
+    pub(super) fn crew(&self) -> &Crew {
+        &self.crew
+    }
+
+    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        self.crew.spawn(future)
+    }
+
+    #[inline]
+    pub(super) fn offer<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Refusal<F>> {
+        match &self.gate {
+            None => self.crew.admit(closure).map_err(Refusal::Closed),
+            Some(gate) => self.offer_at(gate, closure),
+        }
+    }
+
+    fn offer_at<F: FnOnce() + Send + 'static>(&self, gate: &Arc<Gate>, closure: F) -> Result<(), Refusal<F>> {
+        loop {
+            if let Some(slot) = gate.take() {
+                return self.admit_with(slot, closure);
+            }
+            if self.crew.is_closed_to_caller() {
+                return Err(Refusal::Closed(closure));
+            }
+            match self.saturation {
+                Saturation::Queue | Saturation::Refuse { .. } => return Err(Refusal::Full(closure)),
+                Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Refusal::Closed),
+                Saturation::Block { timeout, .. } => {
+                    return match gate.take_within(timeout, || self.crew.is_closed_to_caller()) {
+                        Some(slot) => self.admit_with(slot, closure),
+                        None if self.crew.is_closed_to_caller() => Err(Refusal::Closed(closure)),
+                        None => Err(Refusal::Full(closure)),
+                    };
+                }
+                Saturation::DiscardOldest { .. } => {
+                    if !self.crew.discard_one() {
+                        // All that waited has just been taken, and what was run for it will give its slot back.
+                        thread::yield_now();
+                    }
+                }
+            }
+        }
+    }
+
+    fn admit_with<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Refusal<F>> {
+        let wrap = |closure: F| {
+            move || {
+                let _slot = slot;
+                closure();
+            }
+        };
+        self.crew.admit_as(closure, wrap).map_err(Refusal::Closed)
+    }
+}
+
+impl Backing for Handle {
+    fn name(&self) -> &str {
+        self.crew.name()
+    }
+
+    fn id(&self) -> PoolId {
+        self.crew.id()
+    }
+
+    #[inline]
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.offer(closure).map_err(Refusal::into_job)
+    }
+
+    #[inline]
+    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        match self.offer(closure) {
+            Ok(()) => {}
+            Err(Refusal::Closed(closure)) => crate::common::ignore(closure),
+            Err(Refusal::Full(closure)) => {
+                guard(|| log::warn!("Ignoring a job, as {} is full.", self.name()));
+                crate::containment::discard(closure);
+            }
+        }
+    }
+
+    fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        match self.gate {
+            None => self.crew.execute_batch(closures),
+            Some(_) => self.admit_each(closures),
+        }
+    }
+
+    fn close(&self) -> bool {
+        let closed = self.crew.close();
+        self.gate.iter().for_each(|gate| gate.ring());
+        closed
+    }
+
+    fn discard(&self) {
+        self.crew.discard();
+        self.gate.iter().for_each(|gate| gate.ring());
+    }
+
+    fn await_idle(&self, timeout: Option<Duration>) -> bool {
+        self.crew.await_idle(timeout)
+    }
+
+    fn await_end(&self, timeout: Duration) -> bool {
+        self.crew.await_end(timeout)
+    }
+
+    fn workers_left(&self) -> usize {
+        self.crew.workers_left()
+    }
+
+    fn report(&self) -> ShutdownReport {
+        self.crew.report()
+    }
+
+    fn stats(&self) -> Stats {
+        self.crew.stats()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.crew.fmt(f)
+    }
+}
