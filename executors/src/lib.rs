@@ -35,6 +35,8 @@
 //! | `cb-channel-exec` | yes | [`crossbeam_channel_pool`] |
 //! | `workstealing-exec` | yes | [`crossbeam_workstealing_pool`] |
 //! | `elastic-exec` | yes | [`elastic_pool`] |
+//! | `compat-rusty-pool` | no | [`compat`]`::rusty_pool`: the interface of that crate |
+//! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await`, too |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
 //! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
@@ -62,6 +64,8 @@ mod bell;
 pub mod bichannel;
 mod builder;
 pub mod common;
+#[cfg(feature = "compat-rusty-pool")]
+pub mod compat;
 mod containment;
 #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
 mod crew;

@@ -90,6 +90,8 @@ pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Box<dyn Fn(&(dyn Any + Send)
 pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
     pub(crate) name: Option<String>,
+    /// The name of a thread of a pool that has a name.
+    pub(crate) thread_names: fn(&str, usize) -> String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<WorkerHook>,
     pub(crate) on_stop: Option<WorkerHook>,
@@ -104,6 +106,7 @@ impl Options {
         Options {
             threads: None,
             name: None,
+            thread_names: |name, worker| format!("{name}-{worker}"),
             stack_size: None,
             on_start: None,
             on_stop: None,
@@ -145,7 +148,7 @@ impl Options {
         fallback: impl FnOnce(usize) -> String,
     ) -> Result<String, BuildError> {
         let name = match &self.name {
-            Some(name) => format!("{name}-{worker}"),
+            Some(name) => (self.thread_names)(name, worker),
             None => fallback(worker),
         };
         if name.contains('\0') { Err(BuildErrorKind::NameWithNul { name }.into()) } else { Ok(name) }

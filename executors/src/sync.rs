@@ -113,8 +113,11 @@ pub(crate) mod thread {
         park();
     }
 
-    pub(crate) fn doze(_duration: std::time::Duration) {
-        yield_now();
+    pub(crate) fn doze(duration: std::time::Duration) {
+        // A yield lets all others run first, which would hide what happens if they do not.
+        if !duration.is_zero() {
+            yield_now();
+        }
     }
 }
 

@@ -1,0 +1,4 @@
+//! The interfaces of other crates, on the pools of this one: change a program's `use` lines, and nothing else.
+
+#[cfg(feature = "compat-rusty-pool")]
+pub mod rusty_pool;
