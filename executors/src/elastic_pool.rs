@@ -227,7 +227,7 @@ impl ThreadPool {
     ///     .when_saturated(Saturation::Refuse { queue: 0 })
     ///     .build()?;
     /// let (tell, told) = std::sync::mpsc::channel::<()>();
-    /// pool.execute(move || drop(told.recv()));
+    /// pool.execute(move || assert!(told.recv().is_err()));
     /// assert!(matches!(pool.offer(|| ()), Err(Refusal::Full(_job))));
     /// drop(tell);
     /// pool.shutdown()?;

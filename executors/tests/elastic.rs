@@ -160,7 +160,9 @@ fn workers_beyond_the_core_leave() {
     within(|| {
         let stopped = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&stopped);
-        let hook = move |_| drop(count.fetch_add(1, SeqCst));
+        let hook = move |_| {
+            count.fetch_add(1, SeqCst);
+        };
         let pool = sized(2, 6, AT_ONCE).on_stop(hook).build().expect("six threads");
         for round in 1..=20 {
             let gate = Gate::default();

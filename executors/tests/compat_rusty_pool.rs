@@ -1,0 +1,253 @@
+//! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and the features
+//! gone, this file compiles with that crate, and passes.)
+#![cfg(feature = "compat-rusty-pool-async")]
+
+use executors::compat::rusty_pool;
+
+use crossbeam_channel::SendError;
+use futures::channel::oneshot::{self, Canceled, Receiver};
+use rusty_pool::{Builder, JoinHandle, MAX_SIZE, Task, ThreadPool};
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+type Job = Box<dyn FnOnce() + Send + 'static>;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Waits for what has no event of its own.
+fn until(condition: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < MINUTE, "in vain");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Every name, with its type.
+#[test]
+fn the_surface_is_complete() {
+    fn is_shared<T: Clone + Send + Sync + 'static>() {}
+    fn is_default<T: Default>() {}
+    is_shared::<ThreadPool>();
+    is_default::<ThreadPool>();
+    is_default::<Builder>();
+
+    let _: usize = MAX_SIZE;
+    let _: fn(usize, usize, Duration) -> ThreadPool = ThreadPool::new;
+    let _: fn(String, usize, usize, Duration) -> ThreadPool = ThreadPool::new_named;
+    let _: fn(&ThreadPool) -> usize = ThreadPool::get_current_worker_count;
+    let _: fn(&ThreadPool) -> usize = ThreadPool::get_idle_worker_count;
+    let _: fn(&ThreadPool, Job) = ThreadPool::execute::<Job>;
+    let _: fn(&ThreadPool, Job) -> Result<(), SendError<Job>> = ThreadPool::try_execute::<Job>;
+    let _: fn(&ThreadPool, fn() -> u8) -> JoinHandle<u8> = ThreadPool::evaluate::<u8, fn() -> u8>;
+    let _: fn(&ThreadPool, fn() -> u8) -> Result<JoinHandle<u8>, SendError<Job>> =
+        ThreadPool::try_evaluate::<u8, fn() -> u8>;
+    let _: fn(&ThreadPool) = ThreadPool::join;
+    let _: fn(&ThreadPool, Duration) = ThreadPool::join_timeout;
+    let _: fn(ThreadPool) = ThreadPool::shutdown;
+    let _: fn(ThreadPool) = ThreadPool::shutdown_join;
+    let _: fn(ThreadPool, Duration) = ThreadPool::shutdown_join_timeout;
+    let _: fn(&ThreadPool) -> &str = ThreadPool::get_name;
+    let _: fn(&ThreadPool) = ThreadPool::start_core_threads;
+    let _: fn() -> Builder = Builder::new;
+    let _: fn(Builder, String) -> Builder = Builder::name;
+    let _: fn(Builder, usize) -> Builder = Builder::core_size;
+    let _: fn(Builder, usize) -> Builder = Builder::max_size;
+    let _: fn(Builder, Duration) -> Builder = Builder::keep_alive;
+    let _: fn(Builder, fn()) -> Builder = Builder::on_worker_start::<fn()>;
+    let _: fn(Builder, fn()) -> Builder = Builder::on_worker_stop::<fn()>;
+    let _: fn(Builder) -> ThreadPool = Builder::build;
+    let _: fn(JoinHandle<u8>) -> u8 = JoinHandle::await_complete;
+    let _: fn(JoinHandle<u8>) -> Result<u8, Canceled> = JoinHandle::try_await_complete;
+    let _: fn(JoinHandle<u8>) -> Receiver<u8> = |handle| handle.receiver;
+}
+
+#[test]
+fn results_arrive_in_all_forms() {
+    let pool = ThreadPool::new(2, 4, MINUTE);
+    assert_eq!(pool.evaluate(|| 1).await_complete(), 1);
+    assert_eq!(pool.try_evaluate(|| 2).unwrap().try_await_complete(), Ok(2));
+    assert_eq!(pool.complete(async { 3 }).await_complete(), 3);
+    assert_eq!(pool.try_complete(async { 4 }).unwrap().await_complete(), 4);
+    assert_eq!(pool.spawn_await(async { 5 }).await_complete(), 5);
+    assert_eq!(pool.try_spawn_await(async { 6 }).unwrap().await_complete(), 6);
+    assert_eq!(futures::executor::block_on(pool.evaluate(|| 7).receiver), Ok(7));
+    let count = Arc::new(AtomicUsize::new(0));
+    let one_more = || {
+        let count = Arc::clone(&count);
+        move || {
+            count.fetch_add(1, SeqCst);
+        }
+    };
+    pool.execute(one_more());
+    pool.try_execute(one_more()).unwrap();
+    let (first, second) = (one_more(), one_more());
+    pool.spawn(async move { first() });
+    pool.try_spawn(async move { second() }).unwrap();
+    pool.join();
+    assert_eq!(count.load(SeqCst), 4);
+    pool.shutdown_join();
+}
+
+#[test]
+fn a_panic_cancels_the_result_and_the_pool_goes_on() {
+    let pool = ThreadPool::new(1, 1, MINUTE);
+    for _ in 0..3 {
+        let handle: JoinHandle<u8> = pool.evaluate(|| panic!("expected by the test"));
+        assert_eq!(handle.try_await_complete(), Err(Canceled));
+    }
+    assert!(
+        catch_unwind(AssertUnwindSafe(|| pool.evaluate(|| -> u8 { panic!("expected by the test") }).await_complete()))
+            .is_err()
+    );
+    assert_eq!(pool.evaluate(|| 8).await_complete(), 8);
+    pool.join();
+    assert_eq!(pool.get_current_worker_count(), 1);
+}
+
+/// A task of a program's own type.
+#[test]
+fn tasks_need_not_be_closures() {
+    struct Answer(u8);
+
+    impl Task<u8> for Answer {
+        fn run(self) -> u8 {
+            self.0
+        }
+
+        fn into_fn(self) -> Option<Box<dyn FnOnce() -> u8 + Send + 'static>> {
+            None
+        }
+
+        fn is_fn(&self) -> bool {
+            false
+        }
+    }
+
+    fn ask<R: Send + 'static, T: Task<R> + 'static>(pool: &ThreadPool, task: T) -> R {
+        pool.evaluate(task).await_complete()
+    }
+
+    let pool = ThreadPool::default();
+    assert_eq!((ask(&pool, Answer(42)), ask(&pool, || 43)), (42, 43));
+    assert!((|| 1_u8).is_fn());
+    assert_eq!((|| 1_u8).into_fn().map(|f| f()), Some(1));
+}
+
+#[test]
+fn sizes_names_and_counts() {
+    let pool = Builder::new().name(String::from("sized")).core_size(2).max_size(4).keep_alive(MINUTE).build();
+    assert_eq!((pool.get_name(), pool.get_current_worker_count(), pool.get_idle_worker_count()), ("sized", 0, 0));
+    pool.start_core_threads();
+    assert_eq!(pool.get_current_worker_count(), 2);
+    until(|| pool.get_idle_worker_count() == 2);
+    let meeting = Arc::new(Barrier::new(5));
+    let ((tell, told), mut names) = (mpsc::channel(), Vec::<String>::new());
+    for _ in 0..4 {
+        let (meeting, tell) = (Arc::clone(&meeting), tell.clone());
+        pool.execute(move || {
+            tell.send(thread::current().name().unwrap().to_owned()).unwrap();
+            meeting.wait();
+        });
+        // The thread that was idle is not, any more.
+        names.push(told.recv().unwrap());
+    }
+    meeting.wait();
+    assert_eq!(pool.get_current_worker_count(), 4);
+    names.sort();
+    assert_eq!(names, ["sized_thread_1", "sized_thread_2", "sized_thread_3", "sized_thread_4"]);
+    pool.join();
+    until(|| pool.get_idle_worker_count() == 4);
+    assert!(ThreadPool::default().get_name().starts_with("rusty_pool_"));
+}
+
+#[test]
+fn threads_beyond_the_core_leave_and_callbacks_say_so() {
+    let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (start, stop) = (Arc::clone(&started), Arc::clone(&stopped));
+    let pool = Builder::new()
+        .core_size(1)
+        .max_size(3)
+        .keep_alive(Duration::from_millis(30))
+        .on_worker_start(move || {
+            start.fetch_add(1, SeqCst);
+        })
+        .on_worker_stop(move || {
+            stop.fetch_add(1, SeqCst);
+        })
+        .build();
+    let meeting = Arc::new(Barrier::new(3));
+    for _ in 0..3 {
+        let meeting = Arc::clone(&meeting);
+        pool.execute(move || drop(meeting.wait()));
+    }
+    until(|| pool.get_current_worker_count() == 1 && stopped.load(SeqCst) == 2);
+    assert_eq!(started.load(SeqCst), 3);
+    pool.shutdown_join();
+    until(|| stopped.load(SeqCst) == 3);
+}
+
+#[test]
+fn what_is_impossible_panics() {
+    for (core, max) in [(0, 0), (2, 1), (0, MAX_SIZE + 1)] {
+        assert!(catch_unwind(|| ThreadPool::new(core, max, MINUTE)).is_err(), "{core} of {max}");
+    }
+    assert_eq!(ThreadPool::new(0, MAX_SIZE, Duration::ZERO).evaluate(|| 9).await_complete(), 9);
+    // The maximum bounds a core that nobody chose.
+    assert_eq!(Builder::new().max_size(1).build().evaluate(|| 10).await_complete(), 10);
+}
+
+#[test]
+fn a_join_with_a_timeout_gives_up() {
+    let pool = ThreadPool::new(1, 1, MINUTE);
+    let (tell, told) = mpsc::channel::<()>();
+    pool.execute(move || {
+        let _ = told.recv();
+    });
+    let begin = Instant::now();
+    pool.join_timeout(Duration::from_millis(20));
+    assert!(begin.elapsed() >= Duration::from_millis(20));
+    pool.clone().shutdown_join_timeout(Duration::from_millis(1));
+    drop(tell);
+    pool.shutdown_join();
+}
+
+/// All handles are gone: what was given runs, and a future that waits keeps the pool.
+#[test]
+fn work_outlives_the_handles() {
+    let pool = ThreadPool::new(1, 1, MINUTE);
+    let (wake, woken) = oneshot::channel::<u8>();
+    let (tell, told) = mpsc::channel();
+    let again = tell.clone();
+    pool.spawn(async move { again.send(woken.await.unwrap()).unwrap() });
+    pool.execute(move || tell.send(1).unwrap());
+    pool.shutdown();
+    assert_eq!(told.recv(), Ok(1));
+    wake.send(2).unwrap();
+    assert_eq!(told.recv(), Ok(2));
+    assert!(told.recv().is_err(), "everything of the pool is dropped");
+}
+
+/// A future of another thread's making, polled only when it is woken.
+#[test]
+fn futures_do_not_block_a_thread() {
+    fn pass(number: u32) -> impl Future<Output = u32> {
+        let (sender, receiver) = oneshot::channel();
+        thread::spawn(move || sender.send(number).unwrap());
+        async { receiver.await.unwrap() }
+    }
+
+    let pool = ThreadPool::new(1, 1, MINUTE);
+    let sums: Vec<_> = (0..20).map(|n| pool.spawn_await(async move { pass(n).await + pass(1).await })).collect();
+    let sum: u32 = sums.into_iter().map(JoinHandle::await_complete).sum();
+    assert_eq!(sum, 210);
+}
