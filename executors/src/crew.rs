@@ -219,10 +219,9 @@ where
         };
         self.vacancies.give_back(seat);
         let left = self.life.cancel_hire();
-        guard(|| {
-            log::error!("{} goes on with {} threads, as one more was refused: {refused}", self.name(), left.live())
-        });
-        if left.live() == 0 {
+        let left = left.live();
+        guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        if left == 0 {
             // Nobody else would run what is waiting.
             self.stand_in(|worker| worker.work_late());
         }

@@ -620,6 +620,22 @@ fn futures_run_on_one_worker_or_step_by_step() {
     });
 }
 
+/// Also if there is no worker any more that could see the end.
+#[test]
+fn a_future_woken_after_the_end_is_cancelled() {
+    within(|| {
+        let pool = pool(0, 1, AT_ONCE);
+        let (wake, woken) = futures::channel::oneshot::channel::<u8>();
+        let waiting = pool.spawn(woken).fallible();
+        pool.submit(|| ()).wait().expect("no panic");
+        until("the worker has left", || pool.stats().workers == 0);
+        end(&pool);
+        let _ = wake.send(1);
+        assert!(block_on(waiting).is_none());
+        assert_eq!(pool.stats().workers, 0, "nobody is hired for it");
+    });
+}
+
 #[test]
 fn a_worker_that_panics_goes_on() {
     within(|| {

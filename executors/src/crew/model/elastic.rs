@@ -182,6 +182,18 @@ fn a_crew_may_end_while_its_workers_leave() {
     });
 }
 
+/// One stays, one may be leaving, and whoever becomes idle last declares the end.
+#[test]
+fn a_crew_may_end_while_some_of_its_workers_leave() {
+    check(2, || {
+        let (crew, ran) = (crew(1, 2, AT_ONCE), Tally::default());
+        crew.execute(ran.mark());
+        crew.execute(ran.mark());
+        see_end(&crew);
+        assert_eq!(ran.count(), 2);
+    });
+}
+
 #[test]
 fn a_crew_without_workers_ends() {
     check(3, || see_end(&crew(1, 1, NEVER)));
