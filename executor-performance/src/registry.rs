@@ -15,6 +15,7 @@ use crate::spawner::Spawner;
 use executors::{
     Builder, Executor, Fairness, Idle, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
+    elastic_pool,
     parker::{self, LargeThreadData, SmallThreadData},
     threadpool_executor,
 };
@@ -130,6 +131,10 @@ executors! {
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
     "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
+    "elastic", "a thread for each of the first jobs, and one queue in lanes", ON_REQUEST, Futures, None,
+        |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
+    "elastic-growing", "no thread stays for good; more come when all are busy", ON_REQUEST, Futures, None,
+        |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
     "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, Jobs, None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);
     "reference-mutex-condvar", "one queue behind a mutex, and a condition variable", ON_REQUEST, Jobs, None,
@@ -162,7 +167,10 @@ executors! {
     "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, Futures, None,
         |threads| Ok(Adapted::of(peers::RustyPool::new(threads)));
     #[cfg(feature = "peers")]
-    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Jobs, None,
+    "compat-rusty_pool", "`elastic` behind the interface of `rusty_pool`", ON_REQUEST, Futures, None,
+        |threads| Ok(Adapted::of(peers::CompatRustyPool::new(threads)));
+    #[cfg(feature = "peers")]
+    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Futures, None,
         |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));
     #[cfg(feature = "peers")]
     "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, Futures, None,

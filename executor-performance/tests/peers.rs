@@ -17,6 +17,7 @@ const PEERS: &[&str] = &[
     "threadpool-crate",
     "threadpool-crossbeam-channel",
     "rusty_pool",
+    "compat-rusty_pool",
     "workerpool",
     "async-executor",
     "futures-pool",

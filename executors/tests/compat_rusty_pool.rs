@@ -20,6 +20,7 @@ use std::{
 };
 
 type Job = Box<dyn FnOnce() + Send + 'static>;
+type Question = fn() -> u8;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -48,9 +49,9 @@ fn the_surface_is_complete() {
     let _: fn(&ThreadPool) -> usize = ThreadPool::get_idle_worker_count;
     let _: fn(&ThreadPool, Job) = ThreadPool::execute::<Job>;
     let _: fn(&ThreadPool, Job) -> Result<(), SendError<Job>> = ThreadPool::try_execute::<Job>;
-    let _: fn(&ThreadPool, fn() -> u8) -> JoinHandle<u8> = ThreadPool::evaluate::<u8, fn() -> u8>;
-    let _: fn(&ThreadPool, fn() -> u8) -> Result<JoinHandle<u8>, SendError<Job>> =
-        ThreadPool::try_evaluate::<u8, fn() -> u8>;
+    let _: fn(&ThreadPool, Question) -> JoinHandle<u8> = ThreadPool::evaluate::<u8, Question>;
+    let _: fn(&ThreadPool, Question) -> Result<JoinHandle<u8>, SendError<Job>> =
+        ThreadPool::try_evaluate::<u8, Question>;
     let _: fn(&ThreadPool) = ThreadPool::join;
     let _: fn(&ThreadPool, Duration) = ThreadPool::join_timeout;
     let _: fn(ThreadPool) = ThreadPool::shutdown;
@@ -188,7 +189,9 @@ fn threads_beyond_the_core_leave_and_callbacks_say_so() {
     let meeting = Arc::new(Barrier::new(3));
     for _ in 0..3 {
         let meeting = Arc::clone(&meeting);
-        pool.execute(move || drop(meeting.wait()));
+        pool.execute(move || {
+            meeting.wait();
+        });
     }
     until(|| pool.get_current_worker_count() == 1 && stopped.load(SeqCst) == 2);
     assert_eq!(started.load(SeqCst), 3);

@@ -115,7 +115,9 @@ fn an_idle_worker_is_promised_to_one_job_only() {
                     scope.spawn(|| {
                         let meeting = Arc::clone(&meeting);
                         start.wait();
-                        pool.execute(move || drop(meeting.wait()));
+                        pool.execute(move || {
+                            meeting.wait();
+                        });
                     });
                 }
             });
@@ -135,7 +137,9 @@ fn each_of_several_jobs_has_a_worker_of_its_own() {
             let meeting = Arc::new(Barrier::new(6));
             let job = |_| {
                 let meeting = Arc::clone(&meeting);
-                move || drop(meeting.wait())
+                move || {
+                    meeting.wait();
+                }
             };
             match round % 4 {
                 0 => (0..5).for_each(|number| pool.execute(job(number))),
@@ -306,7 +310,9 @@ fn thousands_of_threads_may_block() {
             let meeting = Arc::new(Barrier::new(THREADS + 1));
             for _ in 0..THREADS {
                 let meeting = Arc::clone(&meeting);
-                pool.execute(move || drop(meeting.wait()));
+                pool.execute(move || {
+                    meeting.wait();
+                });
             }
             meeting.wait();
             settle(&pool);

@@ -7,7 +7,12 @@
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
 //! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads are
 //!   scheduled is not in our hand, so it may need several attempts to fail again.
-#![cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+#![cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "threadpool-exec",
+    feature = "elastic-exec"
+))]
 
 mod support;
 
@@ -77,10 +82,20 @@ fn run_program(seed: u64) {
         0 => 30 + random.below(70),
         _ => 1 + random.below(6),
     } as usize;
-    match random.below(8) {
+    match random.below(10) {
         #[cfg(feature = "cb-channel-exec")]
         0 | 1 => program(seed, random, threads, |random| {
             build(executors::crossbeam_channel_pool::ThreadPool::builder(), threads, random)
+        }),
+        #[cfg(feature = "elastic-exec")]
+        8 | 9 => program(seed, random, threads, |random| {
+            use executors::elastic_pool::{Growth, ThreadPool};
+
+            let builder = ThreadPool::builder().core(random.below(threads as u64 + 1) as usize);
+            let keep_alive =
+                [Duration::from_nanos(1), Duration::from_micros(50), Duration::MAX][random.below(3) as usize];
+            // A program's jobs block on each other without saying so.
+            build(builder.keep_alive(keep_alive).growth(Growth::WhenBusy), threads, random)
         }),
         #[cfg(feature = "threadpool-exec")]
         2 => program(seed, random, threads, |_| executors::threadpool_executor::ThreadPoolExecutor::new(threads)),
@@ -100,7 +115,7 @@ fn run_program(seed: u64) {
 }
 
 /// Chooses policies.
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
 fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
     use executors::{Fairness, Idle, Placement};
 

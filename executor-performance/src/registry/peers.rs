@@ -23,7 +23,7 @@ pub(super) use self::{
     futures::Futures,
     rayon::Rayon,
     rayon_fifo::RayonFifo,
-    rusty_pool::RustyPool,
+    rusty_pool::{CompatRustyPool, RustyPool},
     threadpool::{Threadpool, ThreadpoolCrossbeamChannel},
     tokio::Tokio,
     workerpool::Workerpool,
