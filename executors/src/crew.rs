@@ -16,7 +16,6 @@ mod turn;
 mod worker;
 
 pub(crate) use handle::Handle;
-pub use staff::Growth;
 pub(crate) use staff::Terms;
 
 use crate::{

@@ -34,8 +34,6 @@
 mod gate;
 mod handle;
 
-pub use crate::crew::Growth;
-
 use crate::{
     backing::Backing,
     builder::{Build, Builder, sealed::Recipe},
@@ -61,6 +59,17 @@ const CHARTER: Charter = Charter {
 
 /// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// When an elastic pool hires beyond its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Growth {
+    /// When a job comes in and no worker is idle.
+    #[default]
+    WhenBusy,
+    /// Only in place of workers that block inside [`blocking`]: as many workers as the core has are at work, however many block.
+    WhenBlocked,
+}
 
 /// What becomes of a new job when the maximum of workers is reached and all are busy.
 ///
@@ -320,7 +329,7 @@ impl Extra {
         if keep_alive.is_zero() {
             return Err(BuildErrorKind::NoKeepAlive.into());
         }
-        Ok(Terms { core, max, growth: self.growth, keep_alive })
+        Ok(Terms { core, max, only_replaces: self.growth == Growth::WhenBlocked, keep_alive })
     }
 }
 

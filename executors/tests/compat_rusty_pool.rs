@@ -21,6 +21,7 @@ use std::{
 
 type Job = Box<dyn FnOnce() + Send + 'static>;
 type Question = fn() -> u8;
+type Tried<T> = Result<T, SendError<Job>>;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -48,10 +49,9 @@ fn the_surface_is_complete() {
     let _: fn(&ThreadPool) -> usize = ThreadPool::get_current_worker_count;
     let _: fn(&ThreadPool) -> usize = ThreadPool::get_idle_worker_count;
     let _: fn(&ThreadPool, Job) = ThreadPool::execute::<Job>;
-    let _: fn(&ThreadPool, Job) -> Result<(), SendError<Job>> = ThreadPool::try_execute::<Job>;
+    let _: fn(&ThreadPool, Job) -> Tried<()> = ThreadPool::try_execute::<Job>;
     let _: fn(&ThreadPool, Question) -> JoinHandle<u8> = ThreadPool::evaluate::<u8, Question>;
-    let _: fn(&ThreadPool, Question) -> Result<JoinHandle<u8>, SendError<Job>> =
-        ThreadPool::try_evaluate::<u8, Question>;
+    let _: fn(&ThreadPool, Question) -> Tried<JoinHandle<u8>> = ThreadPool::try_evaluate::<u8, Question>;
     let _: fn(&ThreadPool) = ThreadPool::join;
     let _: fn(&ThreadPool, Duration) = ThreadPool::join_timeout;
     let _: fn(ThreadPool) = ThreadPool::shutdown;

@@ -4,24 +4,13 @@ use super::roll::{Roll, RollWord};
 use crate::sync::{Mutex, MutexGuard};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
 
-/// When a crew hires beyond its core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Growth {
-    /// When a job comes in and no worker is idle.
-    #[default]
-    WhenBusy,
-    /// Only in place of workers that block inside [`blocking`](crate::elastic_pool::blocking): as many workers as the core has
-    /// are at work, however many block.
-    WhenBlocked,
-}
-
 /// How large a crew is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
     pub(crate) core: usize,
     pub(crate) max: usize,
-    pub(crate) growth: Growth,
+    /// Beyond the core, hire only in place of workers that block.
+    pub(crate) only_replaces: bool,
     /// How long a worker beyond the core stays idle before it leaves.
     pub(crate) keep_alive: Duration,
 }
@@ -29,14 +18,11 @@ pub(crate) struct Terms {
 impl Terms {
     /// Everybody is there from the beginning, and stays.
     pub(crate) fn fixed(workers: usize) -> Self {
-        Terms { core: workers, max: workers, growth: Growth::WhenBusy, keep_alive: Duration::MAX }
+        Terms { core: workers, max: workers, only_replaces: false, keep_alive: Duration::MAX }
     }
 
     fn limit(&self, roll: Roll) -> usize {
-        match self.growth {
-            Growth::WhenBusy => self.max,
-            Growth::WhenBlocked => (self.core.max(1) + roll.blocked()).min(self.max),
-        }
+        if self.only_replaces { (self.core.max(1) + roll.blocked()).min(self.max) } else { self.max }
     }
 
     /// Whether more workers can be hired.

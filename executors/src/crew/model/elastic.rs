@@ -3,7 +3,7 @@
 use super::{CHARTER, ModelParker, Pair, Tally, Tray};
 use crate::{
     backing::Backing,
-    crew::{Growth, Handle, Terms},
+    crew::{Handle, Terms},
     job::{IntoJob, Job},
     local::blocking,
     meter::Meter,
@@ -75,7 +75,7 @@ const AT_ONCE: Duration = Duration::ZERO;
 const NEVER: Duration = Duration::MAX;
 
 fn crew(core: usize, max: usize, keep_alive: Duration) -> Elastic {
-    grown(Terms { core, max, growth: Growth::WhenBusy, keep_alive })
+    grown(Terms { core, max, only_replaces: false, keep_alive })
 }
 
 fn grown(terms: Terms) -> Elastic {
@@ -171,6 +171,20 @@ fn of_two_that_leave_one_stays_for_a_job() {
     });
 }
 
+/// The third job may come when one worker sleeps and the other, who is believed to look for it, is leaving.
+#[test]
+fn a_leaving_worker_calls_one_that_sleeps() {
+    check(2, || {
+        let (crew, pair, ran) = (crew(1, 2, AT_ONCE), Pair::default(), Tally::default());
+        pair.jobs().for_each(|job| crew.execute(job));
+        pair.meet();
+        crew.execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 1);
+        see_off(&crew);
+    });
+}
+
 /// Somebody has to declare the end, whoever has left before.
 #[test]
 fn a_crew_may_end_while_its_workers_leave() {
@@ -218,7 +232,7 @@ fn a_late_job_runs_once_or_is_given_back() {
 #[test]
 fn who_blocks_is_replaced() {
     check(3, || {
-        let crew = grown(Terms { core: 1, max: 2, growth: Growth::WhenBlocked, keep_alive: NEVER });
+        let crew = grown(Terms { core: 1, max: 2, only_replaces: true, keep_alive: NEVER });
         let gate = Arc::new(Gate::default());
         crew.execute({
             let gate = Arc::clone(&gate);
