@@ -22,7 +22,7 @@ use crossbeam_utils::Backoff;
 use std::{
     any::Any,
     cell::Cell,
-    hint,
+    hint, mem,
     time::{Duration, Instant},
 };
 
@@ -158,13 +158,18 @@ where
             return Some(job);
         }
         let alone = self.crew.parker.start_looking(self.seat);
-        if alone && let Some(job) = self.search_for_a_while() {
+        // Where somebody might be hired, who only looks around is idle.
+        let mut looks_around = S::ELASTIC && alone && self.crew.may_grow();
+        if alone
+            && !looks_around
+            && let Some(job) = self.search_for_a_while()
+        {
             return Some(self.found(job));
         }
         let mut nap = Nap::default();
         let deadline = self.deadline();
         loop {
-            self.rest(nap, deadline);
+            self.rest(mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen here.
             fence(SeqCst);
@@ -191,37 +196,27 @@ where
     }
 
     fn search_for_a_while(&self) -> Option<Job> {
+        self.watch(|| self.search())
+    }
+
+    /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives something.
+    fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
         let Idle::Park { spin } = self.crew.idle else { return None };
         if spin == Duration::ZERO {
             return None;
         }
         let begin = Instant::now();
         while begin.elapsed() < spin {
-            // Where somebody might be hired, who only looks around counts as idle.
-            let idle = S::ELASTIC && self.crew.may_grow();
-            let turns = 8;
-            let seen = if idle { self.off_duty(|| self.sees_a_job(turns)) } else { self.sees_a_job(turns) };
-            if seen && let Some(job) = self.search() {
-                return Some(job);
+            for _ in 0..8 {
+                if self.crew.source.has_jobs()
+                    && let Some(result) = then()
+                {
+                    return Some(result);
+                }
+                hint::spin_loop();
             }
         }
         None
-    }
-
-    /// Watches for some turns of the processor's pause whether a job comes in.
-    fn sees_a_job(&self, turns: u32) -> bool {
-        (0..turns).any(|_| {
-            hint::spin_loop();
-            self.crew.source.has_jobs()
-        })
-    }
-
-    /// The worker is not active meanwhile.
-    fn off_duty<R>(&self, idle: impl FnOnce() -> R) -> R {
-        self.crew.life.become_idle();
-        let result = idle();
-        self.crew.life.become_active();
-        result
     }
 
     /// The worker stops looking, as it has found `job`.
@@ -278,11 +273,15 @@ where
     }
 
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
-    fn rest(&self, nap: Nap, deadline: Option<Instant>) {
-        self.off_duty(|| match self.crew.idle {
-            Idle::Park { .. } => self.sleep(nap, deadline),
-            Idle::Spin => self.hover(deadline),
-        });
+    fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
+        self.crew.life.become_idle();
+        if !looks_around || self.watch(|| Some(())).is_none() {
+            match self.crew.idle {
+                Idle::Park { .. } => self.sleep(nap, deadline),
+                Idle::Spin => self.hover(deadline),
+            }
+        }
+        self.crew.life.become_active();
     }
 
     /// Whether there are more workers than those that stay for good.
