@@ -1,5 +1,8 @@
 //! How many workers a crew is to have, and which seats are vacant. What this is for is in `elastic_pool/README.md`.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use super::roll::{Roll, RollWord};
 use crate::sync::{Mutex, MutexGuard};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
