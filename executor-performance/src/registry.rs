@@ -170,7 +170,7 @@ executors! {
     "compat-rusty_pool", "`elastic` behind the interface of `rusty_pool`", ON_REQUEST, Futures, None,
         |threads| Ok(Adapted::of(peers::CompatRustyPool::new(threads)));
     #[cfg(feature = "peers")]
-    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Futures, None,
+    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Jobs, None,
         |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));
     #[cfg(feature = "peers")]
     "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, Futures, None,
