@@ -1,15 +1,16 @@
 //! A thread pool that grows when its workers are busy and shrinks when they are not.
 //!
-//! For jobs that block: on sockets, files, locks, other processes. No thread is there before the first job. Until the *core*
-//! is full, each job brings a worker of its own; beyond it, a worker is hired when a job comes in and nobody is idle, up to the
+//! For jobs that block: on sockets, files, locks, other processes. No thread is there before the first job. Until the
+//! *core* is full, each job brings a worker of its own; beyond it, a worker is hired when a job comes in and nobody is
+//! idle, up to the
 //! *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
 //!
 //! An idle worker is never counted on for two jobs: each job that waits has an idle worker to itself, or the maximum is
 //! reached. So no job waits behind one that blocks while the pool could grow. How that is done, and why it holds, is in
 //! `elastic_pool/README.md` of the sources.
 //!
-//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait in a
-//! first-in-first-out queue.
+//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait in
+//! a first-in-first-out queue.
 //!
 //! # Examples
 //!
@@ -67,15 +68,16 @@ pub enum Growth {
     /// When a job comes in and no worker is idle.
     #[default]
     WhenBusy,
-    /// Only in place of workers that block inside [`blocking`]: as many workers as the core has are at work, however many block.
+    /// Only in place of workers that block inside [`blocking`]: as many workers as the core has are at work, however
+    /// many block.
     WhenBlocked,
 }
 
 /// What becomes of a new job when the maximum of workers is reached and all are busy.
 ///
 /// `queue` jobs may wait in each case; the choice is about the one after. Steps of futures, and jobs given by
-/// [`try_execute_locally`](crate::try_execute_locally), are not refused: they go on what was accepted before. They wait in the
-/// queue whatever its bound.
+/// [`try_execute_locally`](crate::try_execute_locally), are not refused: they go on what was accepted before. They wait
+/// in the queue whatever its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Saturation {
@@ -166,8 +168,8 @@ impl<F> std::error::Error for Refusal<F> {}
 /// Calls `f`, which is going to block, and lets the pool whose job this is hire another worker meanwhile.
 ///
 /// In an elastic pool that grows [`Growth::WhenBlocked`], that is what makes it grow beyond its core. In one that grows
-/// [`Growth::WhenBusy`] jobs have workers of their own in any case, up to the maximum, and this changes nothing. Elsewhere,
-/// and in jobs of other pools, it just calls `f`.
+/// [`Growth::WhenBusy`] jobs have workers of their own in any case, up to the maximum, and this changes nothing.
+/// Elsewhere, and in jobs of other pools, it just calls `f`.
 ///
 /// # Examples
 ///
@@ -220,8 +222,8 @@ impl ThreadPool {
 
     /// Chooses sizes, times, hooks and policies.
     ///
-    /// `threads` sets core and maximum at once: a pool whose threads come with its first jobs and stay. Without any number, the
-    /// core is as large as other pools are by default, and the maximum twice that.
+    /// `threads` sets core and maximum at once: a pool whose threads come with its first jobs and stay. Without any
+    /// number, the core is as large as other pools are by default, and the maximum twice that.
     ///
     /// # Examples
     ///
@@ -382,8 +384,8 @@ impl Recipe for ThreadPool {
     }
 }
 
-/// A pool whose core has one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says, and
-/// that grows to twice that.
+/// A pool whose core has one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says,
+/// and that grows to twice that.
 ///
 /// # Panics
 ///

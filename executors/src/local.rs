@@ -40,7 +40,8 @@ pub(crate) trait Attendant {
     /// Counts and reports what a job threw, where the job itself has caught it to pass it on.
     fn report(&self, payload: &(dyn Any + Send));
 
-    /// The thread is going to block: its executor may have another one stand in for it until it [`goes_on`](Self::goes_on).
+    /// The thread is going to block: its executor may have another one stand in for it until it
+    /// [`goes_on`](Self::goes_on).
     fn blocks(&self) {}
 
     /// The thread blocks no more.
@@ -231,7 +232,8 @@ pub(crate) fn report(payload: &(dyn Any + Send)) {
     });
 }
 
-/// Calls `f`, which blocks, while the executor whose job this thread is running may have another thread stand in for it.
+/// Calls `f`, which blocks, while the executor whose job this thread is running may have another thread stand in for
+/// it.
 pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
     struct Blocked;
 

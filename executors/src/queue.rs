@@ -10,8 +10,8 @@ use crossbeam_utils::Backoff;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
-/// Repeats an attempt until it found something, or nothing although nobody else was at it. What keeps us waiting is over after some
-/// copying, unless its thread is suspended.
+/// Repeats an attempt until it found something, or nothing although nobody else was at it. What keeps us waiting is
+/// over after some copying, unless its thread is suspended.
 pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<Option<T>, Busy>) -> Option<T> {
     let backoff = Backoff::new();
     loop {

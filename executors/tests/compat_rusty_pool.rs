@@ -1,5 +1,5 @@
-//! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and the features
-//! gone, this file compiles with that crate, and passes.)
+//! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and
+//! the features gone, this file compiles with that crate, and passes.)
 #![cfg(feature = "compat-rusty-pool-async")]
 
 use executors::compat::rusty_pool;

@@ -1,4 +1,5 @@
-//! What only elastic pools do: growing, shrinking, being full. What they have in common with others is in `conformance.rs`.
+//! What only elastic pools do: growing, shrinking, being full. What they have in common with others is in
+//! `conformance.rs`.
 #![cfg(feature = "elastic-exec")]
 
 mod support;
@@ -49,7 +50,8 @@ fn occupy(pool: &ThreadPool, gate: &Gate) {
     told.recv().expect("the job begins");
 }
 
-/// Waits until all has run and all workers are idle. (When a join returns, all has run; a worker may be woken for nothing then.)
+/// Waits until all has run and all workers are idle. (When a join returns, all has run; a worker may be woken for
+/// nothing then.)
 fn settle(pool: &ThreadPool) {
     pool.join().expect("this is no worker");
     until("all workers are idle", || pool.idle_count() == pool.worker_count());
@@ -99,8 +101,8 @@ fn beyond_the_core_a_worker_is_hired_only_if_none_is_idle() {
     });
 }
 
-/// One idle worker, and several jobs at once: each job needs a worker, as none ends before all have begun. A pool that counted
-/// on the idle worker for two of them would leave one behind the other for ever.
+/// One idle worker, and several jobs at once: each job needs a worker, as none ends before all have begun. A pool that
+/// counted on the idle worker for two of them would leave one behind the other for ever.
 #[test]
 fn an_idle_worker_is_promised_to_one_job_only() {
     const SUBMITTERS: usize = 4;

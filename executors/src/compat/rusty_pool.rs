@@ -92,8 +92,8 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A pool of `core_size` threads that stay, and up to `max_size` in all, of which the others leave after `keep_alive`
-    /// without work.
+    /// A pool of `core_size` threads that stay, and up to `max_size` in all, of which the others leave after
+    /// `keep_alive` without work.
     ///
     /// # Panics
     ///
@@ -195,8 +195,8 @@ impl ThreadPool {
         self.try_evaluate(|| block_on(future))
     }
 
-    /// Polls `future` on the pool until it is done; each time it is woken, its next step becomes a job. Keeps the pool open until
-    /// then.
+    /// Polls `future` on the pool until it is done; each time it is woken, its next step becomes a job. Keeps the pool
+    /// open until then.
     #[cfg(feature = "compat-rusty-pool-async")]
     pub fn spawn(&self, future: impl Future<Output = ()> + 'static + Send) {
         let pool = self.clone();

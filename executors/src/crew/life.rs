@@ -16,7 +16,8 @@ use std::time::Duration;
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
 ///
-/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, the roll and the fences around them come.
+/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, the roll and the fences around them
+/// come.
 /// `threads` needs no more than that its last decrement is seen by who waits for zero, which the bell's fences see to.
 #[derive(Debug)]
 pub(super) struct Life {

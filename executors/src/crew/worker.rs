@@ -148,8 +148,8 @@ where
         self.crew.source.pop_outside(&self.local)
     }
 
-    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has workers enough; the worker is
-    /// idle then.
+    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has workers enough; the
+    /// worker is idle then.
     #[cold]
     fn look_for_job(&self) -> Option<Job> {
         self.publish();
@@ -199,7 +199,8 @@ where
         self.watch(|| self.search())
     }
 
-    /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives something.
+    /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
+    /// something.
     fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
         let Idle::Park { spin } = self.crew.idle else { return None };
         if spin == Duration::ZERO {

@@ -6,8 +6,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Counts slots. All accesses are SeqCst, as the bell asks it of those that its listeners look at; what follows from a slot is
-/// ordered by the queue.
+/// Counts slots. All accesses are SeqCst, as the bell asks it of those that its listeners look at; what follows from a
+/// slot is ordered by the queue.
 #[derive(Debug)]
 pub(super) struct Gate {
     slots: usize,

@@ -149,8 +149,8 @@ impl Lanes {
 
     /// Takes one job, out of lane `start` if there is one, and tells which lane it was.
     ///
-    /// Unlike [`take`](Self::take) it does not look before it locks the front of that lane: as long as the front has seen
-    /// that there are more jobs, the line that the producer writes to is left alone.
+    /// Unlike [`take`](Self::take) it does not look before it locks the front of that lane: as long as the front has
+    /// seen that there are more jobs, the line that the producer writes to is left alone.
     ///
     /// # Errors
     ///
@@ -267,7 +267,8 @@ impl Lane {
         self.front.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
-            // Who takes one leaves the producer's line alone as long as there are known to be more. A batch is worth the look.
+            // Who takes one leaves the producer's line alone as long as there are known to be more. A batch is worth
+            // the look.
             if jobs > 1 || cursor.seen == cursor.passed {
                 cursor.seen = self.back.passed.load(Acquire);
             }

@@ -1,7 +1,8 @@
 //! Lanes that all workers take from, one job at a time: nobody keeps a job that another could run.
 //!
-//! For crews whose workers come and go, and whose jobs may block: what a worker had taken beyond the job it runs would block
-//! with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in their lane.
+//! For crews whose workers come and go, and whose jobs may block: what a worker had taken beyond the job it runs would
+//! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
+//! their lane.
 
 use super::Source;
 use crate::{

@@ -184,7 +184,8 @@ mod elastic {
         elastic_pool::{Growth, Saturation, ThreadPool},
     };
 
-    /// With a core and a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size.
+    /// With a core and a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of
+    /// that size.
     pub(crate) struct Elastic {
         pub(crate) idle: Idle,
         pub(crate) growth: Growth,

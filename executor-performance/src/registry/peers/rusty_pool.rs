@@ -4,8 +4,8 @@ use super::{FuturePool, PATIENCE, Pool, departures::Departures};
 
 /// An adapter called `$adapter` for the `Builder` and `ThreadPool` of `$pools`.
 ///
-/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`. It never grows beyond its threads, all of which are there
-/// from the beginning.
+/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`. It never grows beyond its threads, all of which
+/// are there from the beginning.
 ///
 /// Shutting down waits for all jobs.
 macro_rules! adapter {

@@ -36,8 +36,8 @@ impl Crew {
         self.terms.hire(&self.roll, || self.waiting.load(Acquire), false)
     }
 
-    /// Becomes active and takes a job, which is there. (Without a look at their number: a thread that loads before it stores hides
-    /// from loom what others have loaded before.)
+    /// Becomes active and takes a job, which is there. (Without a look at their number: a thread that loads before it
+    /// stores hides from loom what others have loaded before.)
     fn take(&self) {
         self.roll.become_active();
         assert!(self.waiting.fetch_sub(1, AcqRel) > 0);
@@ -79,7 +79,8 @@ fn a_worker_that_takes_a_job_is_not_counted_on() {
     });
 }
 
-/// The only worker there may be leaves while a job comes in: it is hired again, by itself or by the submitter, and once.
+/// The only worker there may be leaves while a job comes in: it is hired again, by itself or by the submitter, and
+/// once.
 #[test]
 fn a_place_that_becomes_free_is_taken_once() {
     check(3, || {
