@@ -111,7 +111,8 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Sleeps until woken, at most about `duration`. The caller is no longer prepared afterwards, and looks for work.
     ///
-    /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`.
+    /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`. (Elastic pools, whose parker is always one of this
+    /// module, also call it in place of [`park`](Self::park), for workers that leave when the time is up.)
     fn nap(&self, thread_id: usize, duration: Duration) {
         let _ = duration;
         self.abort_park(thread_id);
