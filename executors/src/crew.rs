@@ -125,7 +125,7 @@ where
     }
 
     /// Starts a thread for `seat` that does `work`.
-    fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Self, usize)) -> Result<(), SpawnError> {
+    fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
         let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = self.options.stack_size {

@@ -4,16 +4,20 @@
 mod support;
 
 use executors::{
-    INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
+    FuturesExecutor, INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
     threadpool_executor::ThreadPoolExecutor, try_execute_locally,
 };
+use futures::executor::block_on;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    future::poll_fn,
     hint::black_box,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
+    task::{Poll, Waker},
     thread,
     time::Duration,
 };
@@ -50,10 +54,25 @@ fn alone() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What `use_up` takes it gives back, it or threads that it leaves.
+fn leave_nothing(use_up: impl Fn()) {
+    const SLACK: usize = 2000;
+    let is_given_back = |_attempt| {
+        let before = BYTES.load(SeqCst);
+        use_up();
+        // Threads of pools that were only dropped may need a moment to leave.
+        (0..1000).any(|_| {
+            thread::sleep(Duration::from_millis(1));
+            BYTES.load(SeqCst) < before + SLACK
+        })
+    };
+    // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
+    assert!((0..5).any(is_given_back), "more than {SLACK} bytes are left");
+}
+
 /// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less than two
 /// bytes for each.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
-    const SLACK: usize = 2000;
     let _alone = alone();
     let use_up = |pools: usize| {
         for round in 0..pools {
@@ -69,17 +88,39 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     };
     within(|| {
         use_up(50);
-        let is_given_back = |_attempt| {
-            let before = BYTES.load(SeqCst);
-            use_up(1000);
-            // Threads of pools that were only dropped may need a moment to leave.
-            (0..1000).any(|_| {
-                thread::sleep(Duration::from_millis(1));
-                BYTES.load(SeqCst) < before + SLACK
-            })
-        };
-        // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
-        assert!((0..5).any(is_given_back), "1000 pools leave more than {SLACK} bytes");
+        leave_nothing(|| use_up(1000));
+    });
+}
+
+/// Whoever ends a future last (a worker, the pool's end, or a waker long after) gives everything back that it kept.
+fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
+    let _alone = alone();
+    let use_up = |pools: usize| {
+        for _ in 0..pools {
+            let pool = pool();
+            let (keep, wakers) = mpsc::channel();
+            for _ in 0..10 {
+                let (own, keep) = (pool.clone(), keep.clone());
+                let sleeper = |keep: mpsc::Sender<Waker>| {
+                    poll_fn(move |context| {
+                        keep.send(context.waker().clone()).expect("somebody keeps it");
+                        Poll::<()>::Pending
+                    })
+                };
+                pool.spawn(sleeper(keep.clone())).detach();
+                block_on(pool.spawn(async move {
+                    own.spawn(sleeper(keep)).detach();
+                    own.spawn(async {}).await;
+                }));
+            }
+            drop(keep);
+            pool.shutdown().expect("futures that sleep keep nobody");
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    };
+    within(|| {
+        use_up(50);
+        leave_nothing(|| use_up(200));
     });
 }
 
@@ -134,9 +175,9 @@ macro_rules! pools {
 }
 
 pools! {
-    channel: crossbeam_channel_pool::ThreadPool::new(2) => dropped_pools_leave_nothing;
-    stealing: crossbeam_workstealing_pool::small_pool(2) => dropped_pools_leave_nothing;
-    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing;
+    channel: crossbeam_channel_pool::ThreadPool::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
+    stealing: crossbeam_workstealing_pool::small_pool(2) => dropped_pools_leave_nothing futures_leave_nothing;
+    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }
 
