@@ -61,6 +61,8 @@ where
         }
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
+            let Some(first) = self.settle_in() else { return };
+            self.run(first);
             loop {
                 if self.turn.is_outside()
                     && let Some(job) = self.pop_outside()
@@ -177,6 +179,18 @@ where
         if alone && let Some(job) = self.search_for_a_while() {
             return Some(self.found(job));
         }
+        self.await_job()
+    }
+
+    /// The first job. While a pool starts there is seldom one: a worker that looked for it would only take the time of
+    /// those that have not started yet.
+    fn settle_in(&self) -> Option<Job> {
+        self.crew.parker.start_looking(self.seat);
+        self.await_job()
+    }
+
+    /// Sleeps until there is a job. `None` as above.
+    fn await_job(&self) -> Option<Job> {
         let mut nap = Nap::default();
         loop {
             self.rest(nap);
