@@ -272,7 +272,7 @@ macro_rules! sleeps {
         mod sleeps {
             use super::*;
 
-            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up; }
+            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up spinning_ends_soon; }
         }
     };
 }
