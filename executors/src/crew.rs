@@ -140,7 +140,7 @@ where
     }
 
     /// Starts a thread for `seat` that does `work`.
-    fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Self, usize)) -> Result<(), SpawnError> {
+    fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
         let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = self.options.stack_size {
@@ -230,7 +230,7 @@ where
     /// Does a worker's `work` on this thread.
     fn stand_in(&self, work: impl FnOnce(Worker<'_, S, P>)) {
         let seat = self.vacancies.take();
-        work(Worker::new(self, seat));
+        work(Worker::new(&self.myself(), seat));
         self.vacancies.give_back(seat);
         // This thread may have been the last active one, and workers that sleep have looked before.
         self.is_over();

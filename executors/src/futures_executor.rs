@@ -1,7 +1,7 @@
 //! Running futures on a pool.
 
 use crate::{common::Executor, containment::contain, local};
-use async_task::Runnable;
+use async_task::{Runnable, Schedule};
 use pin_project_lite::pin_project;
 use std::{
     future::Future,
@@ -45,7 +45,7 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
 /// reaches whoever awaits the handle.
 pub(crate) fn spawn_task<R: Send + 'static>(
     future: impl Future<Output = R> + Send + 'static,
-    schedule: impl Fn(Runnable) + Send + Sync + 'static,
+    schedule: impl Schedule + Send + Sync + 'static,
 ) -> (Runnable, JoinHandle<R>) {
     async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting { future }, schedule)
 }

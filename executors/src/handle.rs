@@ -118,6 +118,10 @@ impl<T> TaskHandle<T> {
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
         local::stand_in(self.pool, || self.task.run_if_queued());
+        // For a result that is there, no waker is made.
+        if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
+            return Some(result);
+        }
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
             if let Poll::Ready(result) = self.task.poll(&waker) {

@@ -210,13 +210,19 @@ pub trait ThreadData: fmt::Debug {
     fn wake_ups(&self) -> u64 {
         0
     }
+
+    /// What does all of the above, if it is of this module: every job asks it whether somebody sleeps.
+    #[doc(hidden)]
+    fn idle_set(&self) -> Option<&Arc<IdleSet>> {
+        None
+    }
 }
 
 /// Parker state for up to `MAX` threads; `usize::MAX` means any number.
 ///
 /// Named by its aliases [`SmallThreadData`], [`LargeThreadData`] and [`DynamicThreadData`].
 #[derive(Debug)]
-pub struct BoundedThreadData<const MAX: usize>(IdleSet);
+pub struct BoundedThreadData<const MAX: usize>(Arc<IdleSet>);
 
 /// Parker state for up to 32 threads.
 pub type SmallThreadData = BoundedThreadData<32>;
@@ -232,7 +238,7 @@ impl<const MAX: usize> BoundedThreadData<MAX> {
     pub const MAX_THREADS: usize = MAX;
 
     fn new() -> Self {
-        BoundedThreadData(IdleSet::new())
+        BoundedThreadData(Arc::new(IdleSet::new()))
     }
 }
 
@@ -278,7 +284,7 @@ impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
         self.0.nap(thread_id, duration);
     }
 
-    #[inline]
+    #[inline(always)]
     fn job_arrived(&self, origin: Origin) {
         self.0.job_arrived(origin);
     }
@@ -294,9 +300,13 @@ impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
     fn wake_ups(&self) -> u64 {
         self.0.wake_ups()
     }
+
+    fn idle_set(&self) -> Option<&Arc<IdleSet>> {
+        Some(&self.0)
+    }
 }
 
-/// Implements [`Parker`] by the [`ThreadData`] behind `self.data`.
+/// Implements [`Parker`] by the [`ThreadData`] behind `self.data`, but for [`Parker::job_arrived`].
 macro_rules! parker_by_data {
     () => {
         fn max_threads(&self) -> Option<usize> {
@@ -335,11 +345,6 @@ macro_rules! parker_by_data {
             self.data.nap(thread_id, duration);
         }
 
-        #[inline]
-        fn job_arrived(&self, origin: Origin) {
-            self.data.job_arrived(origin);
-        }
-
         fn start_looking(&self, thread_id: usize) -> bool {
             self.data.start_looking(thread_id)
         }
@@ -358,10 +363,20 @@ macro_rules! parker_by_data {
 #[derive(Clone, Debug)]
 pub struct DynParker {
     data: Arc<dyn ThreadData + Sync + Send>,
+    /// That of `data`, so that a job costs no virtual call.
+    idle: Option<Arc<IdleSet>>,
 }
 
 impl Parker for DynParker {
     parker_by_data!();
+
+    #[inline(always)]
+    fn job_arrived(&self, origin: Origin) {
+        match &self.idle {
+            Some(idle) => idle.job_arrived(origin),
+            None => self.data.job_arrived(origin),
+        }
+    }
 }
 
 /// A parker whose kind is known at compile time. Made by [`small`], [`large`] and [`dynamic`].
@@ -388,7 +403,7 @@ where
     /// Gives the parker back if it has been cloned, because the clones would not know.
     pub fn dynamic(self) -> Result<DynParker, Self> {
         match Arc::try_unwrap(self.data) {
-            Ok(data) => Ok(DynParker { data: Arc::new(data) }),
+            Ok(data) => Ok(DynParker { idle: data.idle_set().cloned(), data: Arc::new(data) }),
             Err(data) => Err(StaticParker { data }),
         }
     }
@@ -408,4 +423,9 @@ where
     T: ThreadData + Send + Sync + 'static,
 {
     parker_by_data!();
+
+    #[inline(always)]
+    fn job_arrived(&self, origin: Origin) {
+        self.data.job_arrived(origin);
+    }
 }

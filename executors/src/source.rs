@@ -51,6 +51,11 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just now.
     fn has_own(&self, local: &Self::Local) -> bool;
 
+    /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
+    /// [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
+    /// next one was taken.
+    fn shows_by_taking(&self, local: &Self::Local) -> bool;
+
     /// As [`has_jobs`](Self::has_jobs), but for jobs that are alone at their worker.
     fn has_crowds(&self) -> bool;
 

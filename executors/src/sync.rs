@@ -78,10 +78,12 @@ pub(crate) mod cell {
     }
 }
 
-/// How many threads can run at the same time.
+/// How many threads can run at the same time, as it was when somebody first asked: reading the limits of a control group
+/// takes as long as starting several threads.
 #[cfg(not(executors_loom))]
 pub(crate) fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// A model is the same on every machine.

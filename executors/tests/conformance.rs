@@ -192,6 +192,7 @@ macro_rules! every_pool {
                     a_future_may_own_its_pool
                     a_future_woken_after_the_end_is_cancelled
                     a_future_woken_from_elsewhere_stays_on_its_pool
+                    a_job_may_wait_for_the_step_behind_it
                     a_panic_reaches_the_awaiter
                     a_ready_future_gives_its_value
                     futures_may_wait_for_each_other
@@ -299,7 +300,7 @@ macro_rules! sleeps {
         mod sleeps {
             use super::*;
 
-            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up; }
+            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up spinning_ends_soon; }
         }
     };
 }

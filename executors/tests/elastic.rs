@@ -647,7 +647,7 @@ fn a_future_woken_after_the_end_is_cancelled() {
 #[test]
 fn a_worker_that_panics_goes_on() {
     within(|| {
-        let pool = pool(1, 2, FOR_EVER);
+        let pool = pool(1, 1, FOR_EVER);
         for _ in 0..20 {
             pool.execute(|| std::panic::resume_unwind(Box::new("expected by the test")));
             settle(&pool);

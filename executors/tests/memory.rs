@@ -4,16 +4,20 @@
 mod support;
 
 use executors::{
-    INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
+    FuturesExecutor, INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
     threadpool_executor::ThreadPoolExecutor, try_execute_locally,
 };
+use futures::executor::block_on;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    future::poll_fn,
     hint::black_box,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Barrier, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
+    task::{Poll, Waker},
     thread,
     time::Duration,
 };
@@ -50,10 +54,25 @@ fn alone() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What `use_up` takes it gives back, it or threads that it leaves.
+fn leave_nothing(use_up: impl Fn()) {
+    const SLACK: usize = 2000;
+    let is_given_back = |_attempt| {
+        let before = BYTES.load(SeqCst);
+        use_up();
+        // Threads of pools that were only dropped may need a moment to leave.
+        (0..1000).any(|_| {
+            thread::sleep(Duration::from_millis(1));
+            BYTES.load(SeqCst) < before + SLACK
+        })
+    };
+    // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
+    assert!((0..5).any(is_given_back), "more than {SLACK} bytes are left");
+}
+
 /// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less than two
 /// bytes for each.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
-    const SLACK: usize = 2000;
     let _alone = alone();
     let use_up = |pools: usize| {
         for round in 0..pools {
@@ -69,17 +88,39 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     };
     within(|| {
         use_up(50);
-        let is_given_back = |_attempt| {
-            let before = BYTES.load(SeqCst);
-            use_up(1000);
-            // Threads of pools that were only dropped may need a moment to leave.
-            (0..1000).any(|_| {
-                thread::sleep(Duration::from_millis(1));
-                BYTES.load(SeqCst) < before + SLACK
-            })
-        };
-        // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
-        assert!((0..5).any(is_given_back), "1000 pools leave more than {SLACK} bytes");
+        leave_nothing(|| use_up(1000));
+    });
+}
+
+/// Whoever ends a future last (a worker, the pool's end, or a waker long after) gives everything back that it kept.
+fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
+    let _alone = alone();
+    let use_up = |pools: usize| {
+        for _ in 0..pools {
+            let pool = pool();
+            let (keep, wakers) = mpsc::channel();
+            for _ in 0..10 {
+                let (own, keep) = (pool.clone(), keep.clone());
+                let sleeper = |keep: mpsc::Sender<Waker>| {
+                    poll_fn(move |context| {
+                        keep.send(context.waker().clone()).expect("somebody keeps it");
+                        Poll::<()>::Pending
+                    })
+                };
+                pool.spawn(sleeper(keep.clone())).detach();
+                block_on(pool.spawn(async move {
+                    own.spawn(sleeper(keep)).detach();
+                    own.spawn(async {}).await;
+                }));
+            }
+            drop(keep);
+            pool.shutdown().expect("futures that sleep keep nobody");
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    };
+    within(|| {
+        use_up(50);
+        leave_nothing(|| use_up(200));
     });
 }
 
@@ -118,6 +159,67 @@ fn small_jobs_allocate_nothing<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
+/// The heap of a large pool that has nothing to do: what is there for each worker is small, whether or not it is used.
+fn idle_workers_take_little<P: Pool>(pool: impl Fn() -> P) {
+    const LIMIT: usize = 1 << 20;
+    let _alone = alone();
+    within(|| {
+        let before = BYTES.load(SeqCst);
+        let pool = pool();
+        meet(&pool, WORKERS, || ());
+        let taken = BYTES.load(SeqCst) - before;
+        assert!(taken < LIMIT, "{taken} bytes for {WORKERS} workers");
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
+const WORKERS: usize = 64;
+
+/// Has `workers` of a pool's workers meet, and calls `meanwhile` when they are all there.
+fn meet<R>(pool: &impl Pool, workers: usize, meanwhile: impl FnOnce() -> R) -> R {
+    let meeting = Arc::new(Barrier::new(workers + 1));
+    for _ in 0..workers {
+        let meeting = Arc::clone(&meeting);
+        pool.execute(move || {
+            meeting.wait();
+            meeting.wait();
+        });
+    }
+    meeting.wait();
+    let result = meanwhile();
+    meeting.wait();
+    pool.join().expect("this is no worker");
+    result
+}
+
+/// Small jobs that wait in a queue take about as many words as they need.
+fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
+    const JOBS: usize = 100_000;
+    const LIMIT: usize = 64;
+    /// For what a queue begins with.
+    const SLACK: usize = 16 * 1024;
+    fn give(pool: &impl Pool) -> usize {
+        let before = BYTES.load(SeqCst);
+        for number in 0..JOBS {
+            pool.execute(move || assert!(black_box(number) < JOBS));
+        }
+        BYTES.load(SeqCst).saturating_sub(before)
+    }
+
+    let _alone = alone();
+    within(|| {
+        let pool = pool();
+        let from_outside = meet(&pool, 2, || give(&pool));
+        let inside = pool.clone();
+        let from_inside = meet(&pool, 1, || pool.submit(move || give(&inside)).wait().expect("no panic"));
+        for (taken, origin) in [(from_outside, "outside"), (from_inside, "inside")] {
+            assert!(taken <= JOBS * LIMIT + SLACK, "{taken} bytes for {JOBS} jobs from {origin}");
+            assert!(taken >= JOBS * size_of::<usize>() / 2, "{taken} bytes: the jobs from {origin} did not wait");
+        }
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
 macro_rules! pools {
     ($($name:ident: $pool:expr => $($test:ident)+;)+) => { $(
         mod $name {
@@ -134,10 +236,21 @@ macro_rules! pools {
 }
 
 pools! {
-    channel: crossbeam_channel_pool::ThreadPool::new(2) => dropped_pools_leave_nothing;
-    stealing: crossbeam_workstealing_pool::small_pool(2) => dropped_pools_leave_nothing;
-    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing;
+    channel: crossbeam_channel_pool::ThreadPool::new(2) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+    stealing: crossbeam_workstealing_pool::small_pool(2) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
+}
+
+mod large {
+    use super::*;
+
+    pools! {
+        channel: crossbeam_channel_pool::ThreadPool::new(WORKERS) => idle_workers_take_little;
+        stealing: crossbeam_workstealing_pool::large_pool(WORKERS) => idle_workers_take_little;
+    }
 }
 
 /// With metrics, a worker that runs out of jobs allocates labels, which is not what this is about. The wrapper of `threadpool` is

@@ -15,12 +15,16 @@ pub struct Labour {
 impl Work for Labour {
     #[inline]
     fn before(&self) {
-        labour(self.pre);
+        if self.pre > 0 {
+            labour(self.pre);
+        }
     }
 
     #[inline]
     fn after(&self) {
-        labour(self.post);
+        if self.post > 0 {
+            labour(self.post);
+        }
     }
 }
 

@@ -200,6 +200,7 @@ pub(super) fn sit_down(score: &Arc<Score>) {
 ///
 /// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in
 /// common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
+#[inline]
 pub(super) fn count_jobs(score: *const Score, jobs: u64, ends_chain: bool) -> bool {
     SEAT.with_borrow(|seat| match seat {
         Some(seat) if Arc::as_ptr(&seat.score) == score => {
@@ -218,6 +219,7 @@ impl Seat {
     }
 
     /// Nothing is written to the score after the tally: the next burst may be announced as soon as the tallies add up.
+    #[inline]
     fn count_jobs(&self, jobs: u64, ends_chain: bool) {
         let Score { rules, chains_left, .. } = &*self.score;
         // AcqRel: closing begins after the end of every chain.

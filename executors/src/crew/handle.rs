@@ -13,7 +13,8 @@ use crate::{
     pool::Stats,
     source::Source,
 };
-use async_task::Runnable;
+use async_task::{Runnable, ScheduleInfo, WithInfo};
+use crossbeam_utils::CachePadded;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
@@ -21,11 +22,15 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static>(Arc<LastHandle<S, P>>);
 
-struct LastHandle<S: Source, P: Parker + 'static>(Arc<Crew<S, P>>);
+struct LastHandle<S: Source, P: Parker + 'static> {
+    crew: Arc<Crew<S, P>>,
+    /// For futures that are spawned from outside.
+    tether: Tether<S, P>,
+}
 
 impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
     fn drop(&mut self) {
-        self.0.close();
+        self.crew.close();
     }
 }
 
@@ -40,6 +45,16 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
 struct Parcel<F> {
     closure: F,
     admission: Admission,
+}
+
+/// What a future keeps of the crew: it may be woken when workers and handles have gone.
+///
+/// Each worker has one of its own for the futures that it spawns. So spawning and ending a future changes a count that
+/// no other worker changes, unless one has taken the future over.
+pub(super) type Tether<S, P> = Arc<CachePadded<Arc<Crew<S, P>>>>;
+
+pub(super) fn tether<S: Source, P>(crew: Arc<Crew<S, P>>) -> Tether<S, P> {
+    Arc::new(CachePadded::new(crew))
 }
 
 /// What a job is to the pool: some are admitted for longer than others.
@@ -100,6 +115,22 @@ where
         }
     }
 
+    /// Takes the next step of a future that woke itself, from the worker that has just run the last one. Gives it back
+    /// if it is not admitted.
+    #[inline(always)]
+    pub(super) fn carry_on<F>(self: &Arc<Self>, step: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        match self.this_worker() {
+            Some(worker) if !worker.refuses() => {
+                worker.push_at_end_of_job(Closure(step));
+                Ok(())
+            }
+            _ => self.deliver(Admission::Continued, step),
+        }
+    }
+
     /// The worker of this crew that the current thread is, if it is one.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
@@ -123,14 +154,18 @@ where
         charter: Charter,
         options: Options,
     ) -> Result<Self, BuildError> {
-        let crew = Crew::start(threads, source, parker, charter, options)?;
-        Ok(Handle(Arc::new(LastHandle(crew))))
+        Crew::start(threads, source, parker, charter, options).map(Self::to)
     }
 
     /// A crew whose workers come and go. None is there yet.
     pub(crate) fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Self {
         debug_assert!(S::ELASTIC);
-        Handle(Arc::new(LastHandle(Crew::found(terms, source, parker, charter, options))))
+        Self::to(Crew::found(terms, source, parker, charter, options))
+    }
+
+    fn to(crew: Arc<Crew<S, P>>) -> Self {
+        let tether = tether(Arc::clone(&crew));
+        Handle(Arc::new(LastHandle { crew, tether }))
     }
 
     /// Hires workers until the core is full.
@@ -188,17 +223,20 @@ where
 
     #[inline]
     pub(super) fn crew(&self) -> &Arc<Crew<S, P>> {
-        &self.0.0
+        &self.0.crew
     }
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let crew = Arc::clone(self.crew());
-        let schedule = move |runnable: Runnable| {
-            if let Err(refused) = crew.deliver(Admission::Continued, step(runnable)) {
+        let tether = Arc::clone(self.crew().this_worker().map_or(&self.0.tether, Worker::tether));
+        let schedule = move |runnable: Runnable, info: ScheduleInfo| {
+            let (crew, step) = (&**tether, step(runnable));
+            let delivered =
+                if info.woken_while_running { crew.carry_on(step) } else { crew.deliver(Admission::Continued, step) };
+            if let Err(refused) = delivered {
                 ignore(refused); // cancels the future
             }
         };
-        let (runnable, handle) = spawn_task(future, schedule);
+        let (runnable, handle) = spawn_task(future, WithInfo(schedule));
         self.execute(step(runnable));
         handle
     }
@@ -285,7 +323,7 @@ where
 
 impl<S: Source, P: Parker + 'static> fmt::Debug for Handle<S, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.0.fmt(f)
+        self.crew().fmt(f)
     }
 }
 

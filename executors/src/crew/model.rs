@@ -136,6 +136,10 @@ impl Source for ModelSource {
         self.tray(seat).len() > 0
     }
 
+    fn shows_by_taking(&self, _seat: &usize) -> bool {
+        true // both are steps of one count
+    }
+
     fn has_crowds(&self) -> bool {
         [&self.common].into_iter().any(|tray| tray.len() > 0) || self.own.iter().any(|tray| tray.len() > 1)
     }
@@ -160,7 +164,11 @@ const CHARTER: Charter = Charter {
 };
 
 fn start(workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {
-    Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap()
+    start_with(CHARTER, workers, source)
+}
+
+fn start_with(charter: Charter, workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {
+    Handle::start(workers, source, parker::dynamic(), charter, Options::new()).unwrap()
 }
 
 /// A crew whose workers share as those of the work-stealing pool do.
@@ -242,6 +250,38 @@ fn siblings_can_wait_for_each_other() {
     });
 }
 
+/// The first child is announced, the second is not: it takes its parent's place. The worker that runs the first must
+/// not be the only one that is awake.
+#[test]
+fn a_child_can_wait_for_what_its_parent_ends_with() {
+    check(2, || {
+        let (crew, pair) = (crew(2), Pair::default());
+        let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
+        crew.execute(move || {
+            jobs.by_ref().take(1).for_each(spawn);
+            jobs.for_each(|last| assert!(shared.carry_on(last).is_ok()));
+        });
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// As above, but the worker takes the other one of the pair from outside before it comes to the one that was not
+/// announced.
+#[test]
+fn a_job_from_outside_can_wait_for_what_another_ended_with() {
+    check(2, || {
+        let crew = start_with(Charter { fairness: Fairness::Counted(1), ..CHARTER }, 2, ModelSource::new(2, |_| 1));
+        let pair = Pair::default();
+        let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
+        let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
+        crew.execute(move || assert!(shared.carry_on(last).is_ok()));
+        crew.execute(outside);
+        pair.meet();
+        see_off(crew);
+    });
+}
+
 /// A search may move jobs to the worker that searches; no other may sleep through that.
 #[test]
 fn jobs_that_are_moved_can_wait_for_each_other() {
@@ -259,9 +299,10 @@ fn jobs_that_are_moved_can_wait_for_each_other() {
 struct Pair(Arc<[Gate; 2]>);
 
 impl Pair {
-    fn jobs(&self) -> impl Iterator<Item = impl FnOnce() + Send + use<>> {
-        [(0, 1), (1, 0)].into_iter().map(|(own, other)| {
-            let gates = Arc::clone(&self.0);
+    fn jobs(&self) -> impl Iterator<Item = impl FnOnce() + Send + use<>> + Send + use<> {
+        let pair = Arc::clone(&self.0);
+        [(0, 1), (1, 0)].into_iter().map(move |(own, other)| {
+            let gates = Arc::clone(&pair);
             move || {
                 gates[own].open();
                 gates[other].pass();

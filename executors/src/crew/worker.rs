@@ -1,6 +1,11 @@
 //! One worker: the loop, and what it does when it runs out of jobs.
 
-use super::{Crew, nap::Nap, turn::Turn};
+use super::{
+    Crew,
+    handle::{Tether, tether},
+    nap::Nap,
+    turn::Turn,
+};
 use crate::{
     containment::{contain, discard, discard_payload},
     job::{IntoJob, Job, Run},
@@ -23,11 +28,13 @@ use std::{
     any::Any,
     cell::Cell,
     hint, mem,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 pub(super) struct Worker<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
+    tether: Tether<S, P>,
     seat: usize,
     meter: &'a Meter,
     local: S::Local,
@@ -41,9 +48,10 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    pub(super) fn new(crew: &'a Crew<S, P>, seat: usize) -> Self {
+    pub(super) fn new(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
         let (local, turn) = (crew.source.attach(seat), Turn::new(crew.fairness));
-        Worker { crew, seat, meter: &crew.seats.get(seat).meter, local, turn, leaving: Cell::new(false) }
+        let tether = tether(Arc::clone(crew));
+        Worker { crew, tether, seat, meter: &crew.seats.get(seat).meter, local, turn, leaving: Cell::new(false) }
     }
 
     /// From the first job to the last.
@@ -53,6 +61,8 @@ where
         }
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
+            let Some(first) = self.settle_in() else { return };
+            self.run(first);
             loop {
                 if self.turn.is_outside()
                     && let Some(job) = self.pop_outside()
@@ -137,6 +147,24 @@ where
         self.crew.announce(1, if alone { Origin::Alone } else { Origin::Inside });
     }
 
+    /// Takes a job from a job that runs on this worker and does nothing more after this call.
+    ///
+    /// Nobody need be told if the worker's next job is either this one or one whose taking shows this one to all; the
+    /// parker's README says why ("Jobs that are not announced").
+    #[inline(always)]
+    pub(super) fn push_at_end_of_job(&self, job: impl IntoJob) {
+        let Crew { source, .. } = self.crew;
+        source.push(&self.local, job);
+        if !source.shows_by_taking(&self.local) {
+            self.crew.announce(1, Origin::Inside);
+        }
+    }
+
+    /// For the futures that jobs of this worker spawn.
+    pub(super) fn tether(&self) -> &Tether<S, P> {
+        &self.tether
+    }
+
     /// Takes a job without telling anybody; the caller will announce it.
     pub(super) fn push_quietly(&self, job: impl IntoJob) {
         self.crew.source.push(&self.local, job);
@@ -159,13 +187,28 @@ where
         }
         let alone = self.crew.parker.start_looking(self.seat);
         // Where somebody might be hired, who only looks around is idle.
-        let mut looks_around = S::ELASTIC && alone && self.crew.may_grow();
+        let looks_around = S::ELASTIC && alone && self.crew.may_grow();
         if alone
             && !looks_around
             && let Some(job) = self.search_for_a_while()
         {
             return Some(self.found(job));
         }
+        self.await_job(looks_around)
+    }
+
+    /// The first job. While a pool starts there is seldom one: a worker that looked for it would only take the time of
+    /// those that have not started yet. Unless it was hired for one.
+    fn settle_in(&self) -> Option<Job> {
+        if S::ELASTIC {
+            return self.look_for_job();
+        }
+        self.crew.parker.start_looking(self.seat);
+        self.await_job(false)
+    }
+
+    /// Sleeps until there is a job. `None` as above.
+    fn await_job(&self, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let deadline = self.deadline();
         loop {

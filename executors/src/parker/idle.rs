@@ -20,7 +20,7 @@ use crossbeam_utils::CachePadded;
 use std::{fmt, time::Duration};
 
 /// The workers of one pool, as far as sleeping goes.
-pub(super) struct IdleSet {
+pub struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
     word: CachePadded<IdleWord>,
     /// Workers that exist, asleep or not. Relaxed: it only tells how many calls are worth their while.
@@ -188,7 +188,7 @@ impl IdleSet {
         self.word.read().sleeping() == 0
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();
         if census.sleeping() > 0 && self.call_is_due(census, origin) {

@@ -63,6 +63,10 @@ impl Source for ChannelSource {
         false
     }
 
+    fn shows_by_taking(&self, (): &()) -> bool {
+        false
+    }
+
     fn has_crowds(&self) -> bool {
         self.has_jobs()
     }

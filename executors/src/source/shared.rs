@@ -74,6 +74,10 @@ impl Source for SharedSource {
         false
     }
 
+    fn shows_by_taking(&self, _next: &NextLane) -> bool {
+        false // the worker may go on to another lane
+    }
+
     fn has_crowds(&self) -> bool {
         self.has_jobs()
     }

@@ -248,6 +248,14 @@ impl Source for StealingSource {
         local.ring.len() > 0 || !self.spills[local.seat].is_empty()
     }
 
+    #[inline]
+    fn shows_by_taking(&self, local: &StealingLocal) -> bool {
+        // What is taken out of the ring, or out of a lane, is taken by a Release behind the push, and who looks for
+        // jobs acquires that (the lane's count, or the ring's head) before the ring's tail. But spills are looked at
+        // before rings.
+        !local.spilled.get()
+    }
+
     fn has_crowds(&self) -> bool {
         self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
     }

@@ -89,6 +89,21 @@ pub(crate) fn futures_that_yield_are_resumed(subject: &impl Crew<Pool: FuturesEx
     });
 }
 
+/// A future gives the pool a job that waits for the future's next step, and wakes itself: one worker cannot do both.
+pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        for _ in 0..100 {
+            let (own, gate) = (pool.clone(), Gate::default());
+            block_on(pool.spawn(async move {
+                let blocked = gate.clone();
+                own.execute(move || blocked.pass());
+                yield_once().await;
+                gate.open();
+            }));
+        }
+    });
+}
+
 /// Woken by a foreign thread and by a job of another pool, the future goes on where it was spawned.
 pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Crew<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {

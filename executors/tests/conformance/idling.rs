@@ -8,23 +8,43 @@ use crate::support::{child::Child, threads, watchdog::until};
 use executors::Pool;
 use std::{env, thread, time::Duration};
 
-/// The processor time of eight sleeping workers in a period is below a thousandth of it.
+/// The processor time of sleeping workers, of all together, in a period is below a thousandth of it.
 pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
     /// Set this to measure for longer than it is polite in a run of all tests.
     const SECONDS: &str = "EXECUTORS_IDLE_SECONDS";
-    const WORKERS: usize = 8;
+    let workers = subject.at_most(64);
     let seconds = env::var(SECONDS).map_or(2, |text| text.parse().expect("EXECUTORS_IDLE_SECONDS is a number"));
     let period = Duration::from_secs(seconds);
     Child::default().run(|| {
-        let pool = subject.builder().threads(WORKERS).name("idle").build().expect("eight threads");
-        assert_eq!(names_of(&pool, WORKERS).len(), WORKERS, "all workers have worked");
-        until("all workers are idle", || pool.stats().idle == WORKERS);
+        let pool = subject.builder().threads(workers).name("idle").build().expect("the subject can have so many");
+        assert_eq!(names_of(&pool, workers).len(), workers, "all workers have worked");
+        until("all workers are idle", || pool.stats().idle == workers);
         // From idle to asleep it is a few microseconds; what that costs is part of the measured price.
         let Some(before) = threads::processor_time("idle") else { return };
         thread::sleep(period);
         let used = threads::processor_time("idle").expect("it was there before") - before;
         assert!(used < period / 1000, "{used:?} of {period:?} were spent on nothing");
         assert!(before > Duration::ZERO, "the measurement works");
+    });
+}
+
+/// A worker that has nothing to do any more looks on for some microseconds, not for a hundred: the whole price of being woken
+/// for a job, running it, and falling asleep again is less than that.
+pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
+    const JOBS: u32 = 200;
+    const LIMIT: Duration = Duration::from_micros(100);
+    Child::default().run(|| {
+        let pool = subject.builder().threads(2).name("idle").build().expect("two threads");
+        let asleep = || threads::all_asleep("idle").is_none_or(|asleep| asleep);
+        assert_eq!(names_of(&pool, 2).len(), 2, "all workers have worked");
+        until("all workers are asleep", asleep);
+        let Some(before) = threads::processor_time("idle") else { return };
+        for _ in 0..JOBS {
+            pool.submit(|| ()).wait().expect("no panic");
+            until("all workers are asleep", asleep);
+        }
+        let used = threads::processor_time("idle").expect("it was there before") - before;
+        assert!(used < LIMIT * JOBS, "{:?} for each job", used / JOBS);
     });
 }
 

@@ -15,13 +15,23 @@ fn on_linux<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
 
 /// The processor time that the threads whose name begins with `prefix` have used.
 pub(crate) fn processor_time(prefix: &str) -> Option<Duration> {
-    let time_of = |task: fs::DirEntry| {
+    let nanoseconds = |schedstat: String| schedstat.split(' ').next()?.parse().ok();
+    on_linux(|| Some(read_of_each(prefix, "schedstat")?.filter_map(nanoseconds).map(Duration::from_nanos).sum()))
+}
+
+/// Whether all threads whose name begins with `prefix` sleep.
+pub(crate) fn all_asleep(prefix: &str) -> Option<bool> {
+    let sleeps = |stat: String| stat.rsplit_once(") ").is_some_and(|(_name, state)| state.starts_with('S'));
+    on_linux(|| Some(read_of_each(prefix, "stat")?.all(sleeps)))
+}
+
+/// What `file` says of each of the threads whose name begins with `prefix`.
+fn read_of_each(prefix: &str, file: &str) -> Option<impl Iterator<Item = String>> {
+    let read = move |task: fs::DirEntry| {
         let read = |file| fs::read_to_string(task.path().join(file)).ok();
-        let ours = read("comm")?.starts_with(prefix);
-        let nanoseconds: u64 = read("schedstat")?.split(' ').next()?.parse().ok()?;
-        ours.then(|| Duration::from_nanos(nanoseconds))
+        if read("comm")?.starts_with(prefix) { read(file) } else { None }
     };
-    on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.flatten().filter_map(time_of).sum()))
+    Some(fs::read_dir("/proc/self/task").ok()?.flatten().filter_map(read))
 }
 
 /// The cores that the calling thread may run on, as the kernel lists them.
