@@ -183,12 +183,13 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
+        // Before anybody is called: who is on its way to a job is no longer idle, and nobody else need be hired for that job.
+        if S::ELASTIC && self.may_grow() {
+            self.grow(jobs);
+        }
         self.parker.job_arrived(origin);
         for _ in 1..jobs.min(self.terms.max) {
             self.parker.job_arrived(origin);
-        }
-        if S::ELASTIC && self.may_grow() {
-            self.grow(jobs, true);
         }
     }
 
@@ -198,13 +199,14 @@ where
         self.terms.have_room(self.life.roll())
     }
 
-    /// Hires up to `workers` as far as waiting jobs make it due, or the core is to be filled in any case.
+    /// Hires `for_core` workers until the core is full, and beyond it as many as waiting jobs make due.
+    ///
+    /// Not only one for the caller's job: another submitter may have counted on the one that is hired here.
     #[cold]
-    fn grow(&self, workers: usize, fill_core: bool) {
-        for _ in 0..workers {
-            if !self.life.hire(&self.terms, || self.source.len(), fill_core) || !self.employ() {
-                return;
-            }
+    fn grow(&self, for_core: usize) {
+        let hire = |fill_core| self.life.hire(&self.terms, || self.source.len(), fill_core) && self.employ();
+        if (0..for_core).all(|_| hire(true)) {
+            while hire(false) {}
         }
     }
 

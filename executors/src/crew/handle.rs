@@ -171,7 +171,7 @@ where
     /// Hires workers until the core is full.
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
-        crew.grow(crew.terms.core, true);
+        crew.grow(crew.terms.core);
     }
 
     /// [`admit`](Backing::admit) in the form that `wrap` gives to the closure.

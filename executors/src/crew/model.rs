@@ -5,7 +5,7 @@ mod elastic;
 use super::{Charter, Handle};
 use crate::{
     backing::Backing,
-    job::{IntoJob, Job, Run},
+    job::{IntoJob, Job},
     local::try_execute_locally,
     meter::Meter,
     options::{Fairness, Idle, Options},

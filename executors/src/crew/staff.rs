@@ -5,7 +5,11 @@ mod model;
 
 use super::roll::{Roll, RollWord};
 use crate::sync::{Mutex, MutexGuard};
-use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
+use std::{cmp::Reverse, collections::BinaryHeap, hint, sync::PoisonError, time::Duration};
+
+/// How often to look before somebody is hired, with a pause of the processor in between: all together less than a hundredth
+/// of what a thread costs.
+const PATIENCE: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 
 /// How large a crew is.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +40,7 @@ impl Terms {
 
     /// Counts one more worker on the roll, if so many `jobs` are waiting that one is due. (S3 and S4 of the README.)
     pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
+        let mut patience = PATIENCE;
         loop {
             // In this order: whoever took a job that is not waiting any more was active before.
             let waiting = jobs();
@@ -49,6 +54,12 @@ impl Terms {
             }
             // Who has taken a job since the first look is active by now, and makes the others look fewer than they are.
             if !is_for_core && jobs() < waiting {
+                continue;
+            }
+            // And who is about to take one is active already, but not for long.
+            if !is_for_core && patience > 0 {
+                patience -= 1;
+                hint::spin_loop();
                 continue;
             }
             if word.hire(roll) {

@@ -411,7 +411,7 @@ where
             self.crew.life.block();
             // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
             fence(SeqCst);
-            self.crew.grow(1, false);
+            self.crew.grow(0);
         }
     }
 

