@@ -33,6 +33,10 @@ Environment:
 USAGE
 }
 
+clean_up() {
+    rm -rf "$work"
+}
+
 # row NAME OPTION...: measures, and prints the line.
 row() {
     local name=$1 csv=$work/row.csv experiment
@@ -117,7 +121,7 @@ main() {
     folder=${1:-compare-peers}
     mkdir "$folder" 2>/dev/null || fail "$folder exists or cannot be made; name another folder" 2
     folder=$(cd "$folder" && pwd -P)
-    make_work 'rm -rf "$work"'
+    make_work clean_up
     cd "$root"
     local ignore=()
     [[ ${RUSTFLAGS:-} != *peers_forte* ]] || ignore=(--ignore-rust-version)
