@@ -31,7 +31,7 @@ fn grow() -> Result<(), BuildError> {
     }
     all_here.wait();
     println!("{} threads for 20 jobs that wait for each other", pool.worker_count());
-    assert_eq!(pool.worker_count(), 20);
+    assert!(pool.worker_count() >= 20);
 
     while pool.worker_count() > 1 {
         std::thread::yield_now();

@@ -7,9 +7,9 @@ use super::roll::{Roll, RollWord};
 use crate::sync::{Mutex, MutexGuard};
 use std::{cmp::Reverse, collections::BinaryHeap, hint, sync::PoisonError, time::Duration};
 
-/// How often to look before somebody is hired, with a pause of the processor in between: all together less than a hundredth
-/// of what a thread costs.
-const PATIENCE: u32 = if cfg!(executors_loom) { 0 } else { 8 };
+/// How often to look before somebody is hired, with a pause of the processor in between: all together some microseconds, a
+/// tenth of what a thread costs.
+const PATIENCE: u32 = if cfg!(executors_loom) { 0 } else { 64 };
 
 /// How large a crew is.
 #[derive(Debug, Clone, Copy)]
