@@ -131,9 +131,9 @@ executors! {
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
     "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
-    "elastic", "a thread for each of the first jobs, and one queue in lanes", ON_REQUEST, Futures, None,
+    "elastic", "threads come and go; one queue in lanes", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
-    "elastic-growing", "no thread stays for good; more come when all are busy", ON_REQUEST, Futures, None,
+    "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
     "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, Jobs, None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);
