@@ -26,7 +26,7 @@ use crate::{
     options::{Fairness, Idle, Options},
     parker::{Origin, Parker},
     pool::Stats,
-    source::Source,
+    source::{Source, Whom},
     sync::{
         Mutex,
         atomic::{
@@ -102,7 +102,7 @@ where
             parker,
             life: Life::new(),
             terms,
-            seats: Seats::new(cores),
+            seats: seats::on(cores),
             vacancies: Vacancies::default(),
             charter,
             idle: options.idle.unwrap_or(charter.idle),
@@ -177,6 +177,20 @@ where
         PoolId::of(self)
     }
 
+    /// Tells whom it needs that a job has just been put into the source.
+    #[inline(always)]
+    fn announce_to(&self, whom: Whom, origin: Origin) {
+        match whom {
+            Whom::Anyone => self.announce(1, origin),
+            Whom::AnyoneInTime => self.announce(1, Origin::Alone),
+            Whom::Seat(seat) => {
+                // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
+                fence(SeqCst);
+                self.parker.unpark(seat);
+            }
+        }
+    }
+
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
     #[inline(always)]
     fn announce(&self, jobs: usize, origin: Origin) {
@@ -232,7 +246,7 @@ where
     /// Does a worker's `work` on this thread.
     fn stand_in(&self, work: impl FnOnce(Worker<'_, S, P>)) {
         let seat = self.vacancies.take();
-        work(Worker::new(&self.myself(), seat));
+        work(Worker::stranger(&self.myself(), seat));
         self.vacancies.give_back(seat);
         // This thread may have been the last active one, and workers that sleep have looked before.
         self.is_over();
@@ -255,7 +269,7 @@ where
         let late_seat = if S::ELASTIC { self.vacancies.take() } else { self.seats.reserved() - 1 };
         let spawned = self.spawn(late_seat, |crew, seat| {
             let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
-            Worker::new(crew, seat).work_late();
+            Worker::stranger(crew, seat).work_late();
         });
         if spawned.is_err() && S::ELASTIC {
             self.vacancies.give_back(late_seat);

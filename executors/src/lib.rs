@@ -54,7 +54,8 @@
         feature = "threadpool-exec",
         feature = "cb-channel-exec",
         feature = "workstealing-exec",
-        feature = "elastic-exec"
+        feature = "elastic-exec",
+        feature = "burst-exec"
     )),
     allow(dead_code, unused_imports, unused_macros)
 )]
@@ -63,11 +64,18 @@ mod backing;
 mod bell;
 pub mod bichannel;
 mod builder;
+#[cfg(feature = "burst-exec")]
+pub mod burst_pool;
 pub mod common;
 #[cfg(feature = "compat-rusty-pool")]
 pub mod compat;
 mod containment;
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
 mod crew;
 #[cfg(feature = "cb-channel-exec")]
 pub mod crossbeam_channel_pool;
@@ -80,7 +88,8 @@ mod error;
     feature = "threadpool-exec",
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
-    feature = "elastic-exec"
+    feature = "elastic-exec",
+    feature = "burst-exec"
 ))]
 pub mod futures_executor;
 mod handle;
@@ -88,6 +97,8 @@ mod job;
 #[cfg(feature = "threadpool-exec")]
 mod ledger;
 mod local;
+#[cfg(feature = "burst-exec")]
+mod mailbox;
 mod meter;
 #[cfg(feature = "numa-aware")]
 pub mod numa_utils;
@@ -97,8 +108,20 @@ mod placement;
 mod pool;
 #[cfg(any(feature = "workstealing-exec", feature = "elastic-exec"))]
 mod queue;
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+mod rows;
 pub mod run_now;
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
 mod source;
 mod sync;
 #[cfg(feature = "threadpool-exec")]
@@ -108,7 +131,8 @@ pub mod threadpool_executor;
     feature = "threadpool-exec",
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
-    feature = "elastic-exec"
+    feature = "elastic-exec",
+    feature = "burst-exec"
 ))]
 pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
 pub use crate::{

@@ -40,6 +40,11 @@ pub(crate) trait Attendant {
     /// Counts and reports what a job threw, where the job itself has caught it to pass it on.
     fn report(&self, payload: &(dyn Any + Send));
 
+    /// Which of the executor's seats the thread has, if it has seats.
+    fn seat(&self) -> Option<usize> {
+        None
+    }
+
     /// The thread is going to block: its executor may have another one stand in for it until it
     /// [`goes_on`](Self::goes_on).
     fn blocks(&self) {}
@@ -221,6 +226,11 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
         }
         next = post.outer.get();
     }
+}
+
+/// The seat at which this thread runs a job, if it runs one of an executor that has seats.
+pub(crate) fn seat() -> Option<usize> {
+    with_current(|post| post?.attendant.seat())
 }
 
 /// Counts and reports a panic with the executor whose job this thread is running.

@@ -97,6 +97,13 @@ pub trait Parker: Sync + Send + Clone {
     /// Wakes one thread that has announced its sleep, if there is one.
     fn unpark_one(&self);
 
+    /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that one thread has to run; the pool issues a
+    /// sequentially consistent fence before. The provided body wakes all.
+    fn unpark(&self, thread_id: usize) {
+        let _ = thread_id;
+        self.unpark_all();
+    }
+
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
     fn unpark_all(&self);
 
@@ -172,6 +179,12 @@ pub trait ThreadData: fmt::Debug {
 
     /// See [`Parker::unpark_one`].
     fn unpark_one(&self);
+
+    /// See [`Parker::unpark`].
+    fn unpark(&self, thread_id: usize) {
+        let _ = thread_id;
+        self.unpark_all();
+    }
 
     /// See [`Parker::unpark_all`].
     fn unpark_all(&self);
@@ -272,6 +285,10 @@ impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
         self.0.unpark_one();
     }
 
+    fn unpark(&self, thread_id: usize) {
+        self.0.unpark(thread_id);
+    }
+
     fn unpark_all(&self) {
         self.0.unpark_all();
     }
@@ -331,6 +348,10 @@ macro_rules! parker_by_data {
 
         fn unpark_one(&self) {
             self.data.unpark_one();
+        }
+
+        fn unpark(&self, thread_id: usize) {
+            self.data.unpark(thread_id);
         }
 
         fn unpark_all(&self) {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cb-channel-exec")]
 pub(crate) mod channel;
+#[cfg(feature = "burst-exec")]
+pub(crate) mod mail;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
 #[cfg(feature = "workstealing-exec")]
@@ -12,11 +14,23 @@ use crate::{
     meter::Meter,
 };
 
+/// Whom a job needs that has just been put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// One of those who look for jobs, or a sleeper.
+    Anyone,
+    /// As above, but it has a worker that will come to it, unless that blocks: it is alone there.
+    AnyoneInTime,
+    /// The worker on this seat.
+    Seat(usize),
+}
+
 /// How jobs are stored, found and shared among workers.
 ///
 /// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but a
-/// job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
-/// [`has_jobs`](Self::has_jobs).
+/// job that is in, wherever, must be found by any worker's [`search`](Self::search), unless the source says otherwise
+/// ([`is_for_all`](Self::is_for_all)), and seen by [`has_jobs`](Self::has_jobs). The search of a worker without a seat of its own
+/// finds all in any case.
 pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
@@ -30,11 +44,16 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// The own part of the worker on `seat`. The seat behind the last one may be asked for several times.
     fn attach(&self, seat: usize) -> Self::Local;
 
-    /// Takes a job from any thread.
-    fn inject(&self, job: impl IntoJob);
+    /// The own part of somebody who only finds and runs what there is, and has no seat of its own.
+    fn attach_stranger(&self, seat: usize) -> Self::Local {
+        self.attach(seat)
+    }
 
-    /// Takes a job from a worker. Returns whether the worker has no other, in a source whose workers keep jobs.
-    fn push(&self, local: &Self::Local, job: impl IntoJob) -> bool;
+    /// Takes a job from any thread.
+    fn inject(&self, job: impl IntoJob) -> Whom;
+
+    /// Takes a job from a worker.
+    fn push(&self, local: &Self::Local, job: impl IntoJob) -> Whom;
 
     /// The worker's next job. Hot: no clock, no lock, no wait.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
@@ -62,6 +81,18 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
     /// sequentially consistent fence which precedes the caller's own.
     fn has_jobs(&self) -> bool;
+
+    /// Whether there is a job that the worker's [`search`](Self::search) would find: as [`has_jobs`](Self::has_jobs), if all are
+    /// for all.
+    fn has_jobs_for(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        self.has_jobs()
+    }
+
+    /// Whether any worker may run any job. If not, each job is announced to the worker that has it.
+    fn is_for_all(&self) -> bool {
+        true
+    }
 
     /// How many jobs there are; exact when nobody puts in or takes out.
     fn len(&self) -> usize;

@@ -8,7 +8,8 @@
         feature = "cb-channel-exec",
         feature = "workstealing-exec",
         feature = "threadpool-exec",
-        feature = "elastic-exec"
+        feature = "elastic-exec",
+        feature = "burst-exec"
     )),
     allow(dead_code, unused_macros, reason = "a pool that is not there answers for nothing")
 )]
@@ -24,7 +25,8 @@ mod topics {
         feature = "cb-channel-exec",
         feature = "workstealing-exec",
         feature = "threadpool-exec",
-        feature = "elastic-exec"
+        feature = "elastic-exec",
+        feature = "burst-exec"
     ))]
     pub(crate) mod futures;
     pub(crate) mod handles;
@@ -388,6 +390,30 @@ mod channel {
     policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
     policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; every_crew sleeps pins }
+}
+
+#[cfg(feature = "burst-exec")]
+mod burst {
+    macro_rules! policy {
+        ($name:ident: $idle:expr, $steals:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+            mod $name {
+                use crate::topics::subject::{self, Burst};
+                use executors::{Idle, Placement};
+
+                static SUBJECT: Burst =
+                    Burst { idle: $idle, steals: $steals, placement: $placement, sizes: $sizes };
+
+                $( $group! { SUBJECT } )+
+            }
+        };
+    }
+
+    const SLEEP: executors::Idle = executors::Idle::Park { spin: std::time::Duration::ZERO };
+
+    policy! { stealing: super::SLEEP, true, Placement::Floating, subject::ANY; every_crew sleeps }
+    policy! { looking: Idle::PARK, true, Placement::Floating, subject::FEW; every_crew sleeps }
+    policy! { spinning: Idle::Spin, true, Placement::Floating, subject::ANY; every_crew }
+    policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; every_crew sleeps }
 }
 
 #[cfg(feature = "elastic-exec")]

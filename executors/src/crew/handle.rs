@@ -11,7 +11,7 @@ use crate::{
     options::Options,
     parker::{Origin, Parker},
     pool::Stats,
-    source::Source,
+    source::{Source, Whom},
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use crossbeam_utils::CachePadded;
@@ -102,8 +102,13 @@ where
 
     #[inline(always)]
     fn put_from_outside(self: &Arc<Self>, job: impl IntoJob) {
-        self.source.inject(job);
-        self.announce(1, Origin::Outside);
+        let whom = self.source.inject(job);
+        self.announce_from_outside(whom);
+    }
+
+    #[inline(always)]
+    fn announce_from_outside(self: &Arc<Self>, whom: Whom) {
+        self.announce_to(whom, Origin::Outside);
         self.check_for_late_jobs();
     }
 
@@ -272,13 +277,13 @@ where
         let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
         let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
         for job in jobs {
-            match worker {
+            let whom = match worker {
                 Some(worker) if worker.refuses() => return batch.cut_short(job),
                 Some(worker) => worker.push_quietly(job),
                 None if crew.life.is_closed() => return batch.cut_short(job),
                 None => crew.source.inject(job),
-            }
-            batch.count_one();
+            };
+            batch.count_one(whom);
         }
         batch.accepted
     }
@@ -340,9 +345,13 @@ struct Batch<'a, S: Source, P: Parker + 'static> {
 const LARGEST_STEP: usize = 256;
 
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
-    fn count_one(&mut self) {
+    fn count_one(&mut self, whom: Whom) {
         self.accepted += 1;
-        if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
+        if let Whom::Seat(_) = whom {
+            self.announced += 1;
+            self.crew.announce_to(whom, self.origin);
+            self.see_to_late_jobs();
+        } else if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
             self.announce();
         }
     }
@@ -350,6 +359,10 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn announce(&mut self) {
         self.crew.announce(self.accepted - self.announced, self.origin);
         self.announced = self.accepted;
+        self.see_to_late_jobs();
+    }
+
+    fn see_to_late_jobs(&self) {
         if self.origin == Origin::Outside {
             self.crew.check_for_late_jobs();
         }

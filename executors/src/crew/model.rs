@@ -10,7 +10,7 @@ use crate::{
     meter::Meter,
     options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, Origin, StaticParker},
-    source::Source,
+    source::{Source, Whom},
     sync::{
         Gate,
         atomic::{
@@ -98,13 +98,14 @@ impl Source for ModelSource {
         seat
     }
 
-    fn inject(&self, job: impl IntoJob) {
+    fn inject(&self, job: impl IntoJob) -> Whom {
         self.common.put([job.into_job()]);
+        Whom::Anyone
     }
 
-    fn push(&self, &seat: &usize, job: impl IntoJob) -> bool {
+    fn push(&self, &seat: &usize, job: impl IntoJob) -> Whom {
         self.tray(seat).put([job.into_job()]);
-        self.tray(seat).len() == 1
+        if self.tray(seat).len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
     }
 
     fn pop(&self, &seat: &usize) -> Option<Job> {

@@ -14,7 +14,7 @@ use crate::{
     options::{Idle, WorkerHook},
     parker::{Origin, ParkResult, Parker},
     placement,
-    source::Source,
+    source::{Source, Whom},
     sync::{
         atomic::{
             Ordering::{Relaxed, SeqCst},
@@ -49,8 +49,16 @@ where
     P: Parker + 'static,
 {
     pub(super) fn new(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
-        let (local, turn) = (crew.source.attach(seat), Turn::new(crew.fairness));
-        let tether = tether(Arc::clone(crew));
+        Worker::with(crew, seat, crew.source.attach(seat))
+    }
+
+    /// Somebody who only runs what there is.
+    pub(super) fn stranger(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
+        Worker::with(crew, seat, crew.source.attach_stranger(seat))
+    }
+
+    fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local) -> Self {
+        let (tether, turn) = (tether(Arc::clone(crew)), Turn::new(crew.fairness));
         Worker { crew, tether, seat, meter: &crew.seats.get(seat).meter, local, turn, leaving: Cell::new(false) }
     }
 
@@ -143,8 +151,8 @@ where
     /// Takes a job from a job that runs on this worker.
     #[inline(always)]
     pub(super) fn push(&self, job: impl IntoJob) {
-        let alone = self.crew.source.push(&self.local, job);
-        self.crew.announce(1, if alone { Origin::Alone } else { Origin::Inside });
+        let whom = self.crew.source.push(&self.local, job);
+        self.crew.announce_to(whom, Origin::Inside);
     }
 
     /// Takes a job from a job that runs on this worker and does nothing more after this call.
@@ -154,9 +162,9 @@ where
     #[inline(always)]
     pub(super) fn push_at_end_of_job(&self, job: impl IntoJob) {
         let Crew { source, .. } = self.crew;
-        source.push(&self.local, job);
+        let whom = source.push(&self.local, job);
         if !source.shows_by_taking(&self.local) {
-            self.crew.announce(1, Origin::Inside);
+            self.crew.announce_to(whom, Origin::Inside);
         }
     }
 
@@ -166,8 +174,8 @@ where
     }
 
     /// Takes a job without telling anybody; the caller will announce it.
-    pub(super) fn push_quietly(&self, job: impl IntoJob) {
-        self.crew.source.push(&self.local, job);
+    pub(super) fn push_quietly(&self, job: impl IntoJob) -> Whom {
+        self.crew.source.push(&self.local, job)
     }
 
     #[cold]
@@ -252,7 +260,7 @@ where
         let begin = Instant::now();
         while begin.elapsed() < spin {
             for _ in 0..8 {
-                if self.crew.source.has_jobs()
+                if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
                 {
                     return Some(result);
@@ -267,7 +275,7 @@ where
     fn found(&self, job: Job) -> Job {
         let last = self.crew.parker.stop_looking(self.seat);
         self.see_to_the_rest(last);
-        if S::ELASTIC {
+        if S::ELASTIC && self.crew.source.is_for_all() {
             // Beyond what is needed: jobs that block keep their workers, so that soon each will need another.
             for _ in 0..self.crew.source.len().min(2) {
                 self.crew.parker.unpark_one();
@@ -283,7 +291,7 @@ where
     /// fallen asleep over that.
     fn see_to_the_rest(&self, was_last_looking: bool) {
         let has_own = self.crew.source.has_own(&self.local);
-        if !has_own && !was_last_looking {
+        if !has_own && !(was_last_looking && self.crew.source.is_for_all()) {
             return;
         }
         // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and with
@@ -346,7 +354,7 @@ where
         // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
         fence(SeqCst);
         loop {
-            let has_jobs = if nap.is_some() { source.has_crowds() } else { source.has_jobs() };
+            let has_jobs = if nap.is_some() { source.has_crowds() } else { source.has_jobs_for(&self.local) };
             if has_jobs || self.crew.is_over() {
                 parker.abort_park(self.seat);
                 break;
@@ -367,7 +375,7 @@ where
     fn hover(&self, deadline: Option<Instant>) {
         let is_due = || deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline);
         let backoff = Backoff::new();
-        while !self.crew.source.has_jobs() && !self.crew.is_over() && !is_due() {
+        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !is_due() {
             backoff.snooze();
         }
     }
@@ -404,6 +412,10 @@ where
     fn report(&self, payload: &(dyn Any + Send)) {
         self.meter.job_panicked();
         self.crew.report_panic("A job", self.seat, payload);
+    }
+
+    fn seat(&self) -> Option<usize> {
+        Some(self.seat)
     }
 
     fn blocks(&self) {

@@ -202,6 +202,20 @@ impl IdleSet {
         self.call_one(None);
     }
 
+    /// Calls `worker`, if it sleeps. Relies on a fence between the reason for that and the look at the word.
+    pub(super) fn unpark(&self, worker: usize) {
+        if self.word.read().sleeping() == 0 {
+            return;
+        }
+        let called = {
+            let mut register = self.register();
+            register.remove(worker).then(|| self.call(&register, worker, None))
+        };
+        if let Some(bed) = called {
+            bed.thread.unpark(); // as in `call_one`
+        }
+    }
+
     pub(super) fn unpark_all(&self) {
         let sleepers: Vec<_> = {
             let mut register = self.register();
@@ -268,13 +282,18 @@ impl IdleSet {
     /// Takes the last sleeper off the list and counts it as called; the caller of this has to unpark it.
     fn call_last(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
         let worker = register.asleep.pop()?;
+        Some(self.call(register, worker, origin))
+    }
+
+    /// Counts `worker`, which has just been taken off the list, as called.
+    fn call(&self, register: &Register, worker: usize, origin: Option<Origin>) -> Arc<Bed> {
         let bed = Arc::clone(register.bed(worker));
         bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
         self.word.call();
         self.calls.fetch_add(1, Relaxed);
         // Release pairs with the Acquire in `park` and `abort_park`.
         bed.state.store(CALLED, Release);
-        Some(bed)
+        bed
     }
 
     fn register(&self) -> MutexGuard<'_, Register> {

@@ -3,7 +3,7 @@
 //! Workers never block in the channel, they sleep on the crew's parker. So a sender finds no registered receiver, and its
 //! wake path in the channel is a single load.
 
-use super::Source;
+use super::{Source, Whom};
 use crate::{
     job::{IntoJob, Job},
     meter::Meter,
@@ -30,16 +30,16 @@ impl Source for ChannelSource {
     fn attach(&self, _seat: usize) {}
 
     #[inline]
-    fn inject(&self, job: impl IntoJob) {
+    fn inject(&self, job: impl IntoJob) -> Whom {
         if self.sender.send(job.into_job()).is_err() {
             unreachable!("the source holds a receiver itself");
         }
+        Whom::Anyone
     }
 
     #[inline]
-    fn push(&self, (): &(), job: impl IntoJob) -> bool {
-        self.inject(job);
-        false
+    fn push(&self, (): &(), job: impl IntoJob) -> Whom {
+        self.inject(job)
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
 //! their lane.
 
-use super::Source;
+use super::{Source, Whom};
 use crate::{
     job::{IntoJob, Job},
     meter::Meter,
@@ -37,14 +37,14 @@ impl Source for SharedSource {
     }
 
     #[inline(always)]
-    fn inject(&self, job: impl IntoJob) {
+    fn inject(&self, job: impl IntoJob) -> Whom {
         self.0.push(job);
+        Whom::Anyone
     }
 
     #[inline(always)]
-    fn push(&self, _next: &NextLane, job: impl IntoJob) -> bool {
-        self.inject(job);
-        false
+    fn push(&self, _next: &NextLane, job: impl IntoJob) -> Whom {
+        self.inject(job)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
-use super::Source;
+use super::{Source, Whom};
 use crate::{
     job::{IntoJob, Job, Record},
     meter::Meter,
@@ -76,14 +76,14 @@ impl StealingSource {
     /// Takes a job from a worker whose ring has no free slot, or that must not overtake others.
     #[cold]
     #[inline(never)]
-    fn push_slowly(&self, local: &StealingLocal, job: Job) -> bool {
+    fn push_slowly(&self, local: &StealingLocal, job: Job) -> Whom {
         if !local.spilled.get() && local.ring.make_room() {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
             self.spills[local.seat].push(job);
         }
-        false
+        Whom::Anyone
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lanes> {
@@ -177,16 +177,17 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn inject(&self, job: impl IntoJob) {
+    fn inject(&self, job: impl IntoJob) -> Whom {
         self.lanes.push(job);
+        Whom::Anyone
     }
 
     #[inline(always)]
-    fn push(&self, local: &StealingLocal, job: impl IntoJob) -> bool {
+    fn push(&self, local: &StealingLocal, job: impl IntoJob) -> Whom {
         match local.ring.place() {
             Some(place) if !local.spilled.get() => {
                 place.put(job);
-                local.ring.len() == 1
+                if local.ring.len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
             }
             _ => self.push_slowly(local, job.into_job()),
         }

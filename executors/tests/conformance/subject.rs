@@ -67,7 +67,8 @@ impl Subject for RunNow {
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "threadpool-exec",
-    feature = "elastic-exec"
+    feature = "elastic-exec",
+    feature = "burst-exec"
 ))]
 macro_rules! crew {
     ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
@@ -98,7 +99,8 @@ macro_rules! crew {
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "threadpool-exec",
-    feature = "elastic-exec"
+    feature = "elastic-exec",
+    feature = "burst-exec"
 ))]
 pub(crate) const ANY: &[usize] = &[1, 2, 8, 33, 64, 65, 100];
 
@@ -111,7 +113,7 @@ pub(crate) const UP_TO_64: &[usize] = &[1, 2, 8, 33, 64];
 pub(crate) const UP_TO_32: &[usize] = &[1, 2, 8, 32];
 
 /// Sizes for policies that have nothing to do with the number of threads.
-#[cfg(feature = "workstealing-exec")]
+#[cfg(any(feature = "workstealing-exec", feature = "burst-exec"))]
 pub(crate) const FEW: &[usize] = &[1, 2, 8];
 
 #[cfg(feature = "cb-channel-exec")]
@@ -175,6 +177,26 @@ mod threadpool {
 }
 #[cfg(feature = "threadpool-exec")]
 pub(crate) use threadpool::Threadpool;
+
+#[cfg(feature = "burst-exec")]
+mod burst {
+    use super::{Builder, Crew, Subject};
+    use executors::{Idle, Placement, burst_pool::ThreadPool};
+
+    pub(crate) struct Burst {
+        pub(crate) idle: Idle,
+        pub(crate) steals: bool,
+        pub(crate) placement: Placement,
+        pub(crate) sizes: &'static [usize],
+    }
+
+    crew!(
+        [] Burst, ThreadPool,
+        |this| ThreadPool::builder().idle(this.idle).stealing(this.steals).placement(this.placement.clone()), this.sizes
+    );
+}
+#[cfg(feature = "burst-exec")]
+pub(crate) use burst::Burst;
 
 #[cfg(feature = "elastic-exec")]
 mod elastic {

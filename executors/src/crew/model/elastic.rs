@@ -9,7 +9,7 @@ use crate::{
     meter::Meter,
     options::Options,
     parker,
-    source::Source,
+    source::{Source, Whom},
     sync::{Gate, check, thread},
 };
 use std::{sync::Arc, time::Duration};
@@ -26,13 +26,13 @@ impl Source for OneTray {
 
     fn attach(&self, _seat: usize) {}
 
-    fn inject(&self, job: impl IntoJob) {
+    fn inject(&self, job: impl IntoJob) -> Whom {
         self.0.put([job.into_job()]);
+        Whom::Anyone
     }
 
-    fn push(&self, (): &(), job: impl IntoJob) -> bool {
-        self.inject(job);
-        false
+    fn push(&self, (): &(), job: impl IntoJob) -> Whom {
+        self.inject(job)
     }
 
     fn pop(&self, (): &()) -> Option<Job> {

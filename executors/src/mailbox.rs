@@ -1,0 +1,272 @@
+//! A mailbox for each worker, and dealing letters to workers that have nothing to do.
+//!
+//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that are its worker's: those
+//! that were promised to it, those that lie there, and the one that it is at. A worker without any is *idle*, asleep or not,
+//! and is claimed by counting one up from zero: by one dealer, for one letter. The states, the orderings, and why nothing is lost,
+//! are in `burst_pool/README.md`.
+
+#[cfg(all(test, executors_loom))]
+mod model;
+
+use crate::{
+    bell::Bell,
+    rows::Rows,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{
+            AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+        },
+    },
+};
+use std::{collections::VecDeque, fmt, sync::PoisonError, time::Duration};
+
+/// The mailboxes of one pool. Workers join, and do not leave before the end.
+pub(crate) struct Mailboxes<L> {
+    boxes: Rows<Mailbox<L>>,
+    /// How many workers there are. Release and Acquire: who sees a worker also sees what it was given to begin with.
+    workers: AtomicUsize,
+    /// Where the next dealer begins to look for an idle worker. Relaxed: any number is right.
+    next: AtomicUsize,
+    /// Rung when a worker becomes idle.
+    bell: Bell,
+}
+
+struct Mailbox<L> {
+    /// The letters that are this worker's. SeqCst, as the bell asks it of what its listeners look at; what follows from a
+    /// claim is ordered by the lock.
+    load: AtomicUsize,
+    /// How many lie here. Written under the lock; Relaxed, as who looks without it relies on a fence, or on luck.
+    waiting: AtomicUsize,
+    letters: Mutex<VecDeque<L>>,
+}
+
+/// Room for so many letters is kept when a mailbox has been emptied.
+const ROOM_KEPT: usize = 64;
+
+/// A letter is promised to the worker with this number, and has to be [`put`](Mailboxes::put).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "who claims a worker and gives it nothing takes it out of the pool"]
+pub(crate) struct Claim {
+    pub(crate) worker: usize,
+    /// The worker has nothing else to do.
+    pub(crate) is_exact: bool,
+}
+
+impl<L> Mailboxes<L> {
+    pub(crate) fn new(workers: usize) -> Self {
+        Mailboxes {
+            boxes: Rows::new((0..workers).map(|_| Mailbox::default())),
+            workers: AtomicUsize::new(workers),
+            next: AtomicUsize::new(0),
+            bell: Bell::default(),
+        }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.load(Acquire)
+    }
+
+    /// One more worker takes part in the deal. To be called by one thread at a time.
+    pub(crate) fn join(&self) {
+        self.workers.store(self.workers.load(Relaxed) + 1, Release);
+        self.bell.ring();
+    }
+
+    /// Claims an idle worker: the next in turn.
+    #[inline]
+    pub(crate) fn claim_idle(&self) -> Option<Claim> {
+        let (workers, first) = (self.workers(), self.next.load(Relaxed));
+        for worker in in_turn(first, workers) {
+            if self.claim(worker) {
+                self.next.store(worker + 1, Relaxed);
+                return Some(Claim { worker, is_exact: true });
+            }
+        }
+        None
+    }
+
+    /// Claims `worker` if it is idle. Returns whether it was.
+    pub(crate) fn claim(&self, worker: usize) -> bool {
+        let load = &self.boxes.get(worker).load;
+        load.load(Relaxed) == 0 && load.compare_exchange(0, 1, SeqCst, Relaxed).is_ok()
+    }
+
+    /// Claims an idle worker, or the one with the fewest letters. `None` if there is none at all.
+    #[inline]
+    pub(crate) fn claim_any(&self) -> Option<Claim> {
+        self.claim_idle().or_else(|| self.claim_least_loaded())
+    }
+
+    #[cold]
+    fn claim_least_loaded(&self) -> Option<Claim> {
+        let first = self.next.load(Relaxed);
+        let load = |worker: usize| self.boxes.get(worker).load.load(Relaxed);
+        let worker = in_turn(first, self.workers()).min_by_key(|&worker| load(worker))?;
+        self.next.store(worker + 1, Relaxed);
+        let is_exact = self.boxes.get(worker).load.fetch_add(1, SeqCst) == 0;
+        Some(Claim { worker, is_exact })
+    }
+
+    /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
+    pub(crate) fn claim_within(&self, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Claim> {
+        let mut claim = None;
+        self.bell.wait_until(timeout, || {
+            claim = self.claim_idle();
+            claim.is_some() || in_vain()
+        });
+        claim
+    }
+
+    /// Lets those who wait for an idle worker look at what is in vain again.
+    pub(crate) fn ring(&self) {
+        self.bell.ring();
+    }
+
+    /// Puts `letter` into the mailbox of the worker to whom it was promised.
+    #[inline]
+    pub(crate) fn put(&self, claim: Claim, letter: L) {
+        let mailbox = self.boxes.get(claim.worker);
+        let mut letters = mailbox.lock();
+        letters.push_back(letter);
+        mailbox.waiting.store(letters.len(), Relaxed);
+    }
+
+    /// Takes a letter out of the mailbox of `worker`, whose it remains until it is [`settled`](Self::settle).
+    #[inline]
+    pub(crate) fn take(&self, worker: usize) -> Option<L> {
+        let mailbox = self.boxes.get(worker);
+        if mailbox.waiting.load(Relaxed) == 0 {
+            return None;
+        }
+        let mut letters = mailbox.lock();
+        let letter = letters.pop_front();
+        mailbox.waiting.store(letters.len(), Relaxed);
+        if letters.is_empty() {
+            letters.shrink_to(ROOM_KEPT);
+        }
+        letter
+    }
+
+    /// Takes a letter out of any mailbox, from that of `first` on; it is nobody's any more.
+    pub(crate) fn take_any(&self, first: usize) -> Option<L> {
+        in_turn(first, self.workers()).find_map(|worker| {
+            let letter = self.take(worker)?;
+            self.settle(worker);
+            Some(letter)
+        })
+    }
+
+    /// `worker` is done with a letter.
+    #[inline]
+    pub(crate) fn settle(&self, worker: usize) {
+        if self.boxes.get(worker).load.fetch_sub(1, SeqCst) == 1 {
+            self.bell.ring();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has_letters_for(&self, worker: usize) -> bool {
+        self.boxes.get(worker).waiting.load(Relaxed) > 0
+    }
+
+    pub(crate) fn has_letters(&self) -> bool {
+        (0..self.workers()).any(|worker| self.has_letters_for(worker))
+    }
+
+    /// How many letters wait; exact when nobody puts in or takes out.
+    pub(crate) fn len(&self) -> usize {
+        (0..self.workers()).map(|worker| self.boxes.get(worker).waiting.load(Relaxed)).sum()
+    }
+}
+
+/// All numbers below `end`, beginning with that of `first`.
+#[inline]
+fn in_turn(first: usize, end: usize) -> impl Iterator<Item = usize> {
+    let first = first.checked_rem(end).unwrap_or(0);
+    (first..end).chain(0..first)
+}
+
+impl<L> Mailbox<L> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<L>> {
+        // Nothing under this lock panics but an allocation that fails, and a queue is whole then.
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<L> Default for Mailbox<L> {
+    fn default() -> Self {
+        Mailbox { load: AtomicUsize::new(0), waiting: AtomicUsize::new(0), letters: Mutex::new(VecDeque::new()) }
+    }
+}
+
+impl<L> fmt::Debug for Mailboxes<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mailboxes").field("workers", &self.workers()).field("letters", &self.len()).finish()
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    fn claimed<L>(boxes: &Mailboxes<L>, times: usize) -> Vec<usize> {
+        (0..times).map(|_| boxes.claim_any().expect("there are workers").worker).collect()
+    }
+
+    #[test]
+    fn idle_workers_are_claimed_in_turn_and_once() {
+        let boxes = Mailboxes::<()>::new(3);
+        assert_eq!(claimed(&boxes, 3), [0, 1, 2]);
+        assert_eq!(boxes.claim_idle(), None);
+        boxes.settle(1);
+        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1, is_exact: true }));
+        boxes.settle(0);
+        boxes.settle(2);
+        assert_eq!(claimed(&boxes, 2), [2, 0]);
+    }
+
+    #[test]
+    fn the_least_loaded_is_next() {
+        let boxes = Mailboxes::<()>::new(2);
+        assert_eq!(claimed(&boxes, 5), [0, 1, 0, 1, 0]);
+        boxes.settle(0);
+        boxes.settle(0);
+        assert_eq!(boxes.claim_any(), Some(Claim { worker: 0, is_exact: false }));
+    }
+
+    #[test]
+    fn letters_keep_their_order_and_are_settled_where_they_are_taken() {
+        let boxes = Mailboxes::new(2);
+        for letter in 0..4 {
+            let claim = boxes.claim_any().expect("there are workers");
+            boxes.put(claim, letter);
+        }
+        assert_eq!((boxes.len(), boxes.take(0), boxes.take(0), boxes.take(0)), (4, Some(0), Some(2), None));
+        assert_eq!((boxes.take_any(0), boxes.take_any(1), boxes.take_any(1)), (Some(1), Some(3), None));
+        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1, is_exact: true }));
+        assert_eq!(boxes.claim_idle(), None, "worker 0 is at two letters");
+    }
+
+    #[test]
+    fn who_joins_is_dealt_to() {
+        let boxes = Mailboxes::<()>::new(0);
+        assert_eq!(boxes.claim_any(), None);
+        boxes.join();
+        boxes.join();
+        assert_eq!(claimed(&boxes, 2), [0, 1]);
+    }
+
+    #[test]
+    fn a_claim_is_waited_for_until_it_is_in_vain() {
+        let boxes = Mailboxes::<()>::new(1);
+        assert_eq!(claimed(&boxes, 1), [0]);
+        assert_eq!(boxes.claim_within(Some(Duration::ZERO), || false), None);
+        assert_eq!(boxes.claim_within(None, || true), None);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| boxes.claim_within(None, || false));
+            boxes.settle(0);
+            assert!(waits.join().unwrap().is_some());
+        });
+    }
+}

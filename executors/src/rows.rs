@@ -1,0 +1,77 @@
+//! Something for each of any number of places, which stays where it is.
+
+use crossbeam_utils::CachePadded;
+use std::sync::OnceLock;
+
+/// A fixed number of items from the beginning, and more when somebody comes to them for the first time.
+///
+/// Nobody needs a lock to look at those that are there.
+#[derive(Debug)]
+pub(crate) struct Rows<T> {
+    first: Row<T>,
+    /// Each has twice as many items as the one before.
+    further: [OnceLock<Row<T>>; 16],
+}
+
+type Row<T> = Box<[CachePadded<T>]>;
+
+/// Items in the first of the further rows.
+const ROW: usize = 64;
+
+impl<T: Default> Rows<T> {
+    /// Begins with `items`.
+    pub(crate) fn new(items: impl IntoIterator<Item = T>) -> Self {
+        Rows { first: items.into_iter().map(CachePadded::new).collect(), further: Default::default() }
+    }
+
+    /// How many there were from the beginning.
+    #[inline]
+    pub(crate) fn reserved(&self) -> usize {
+        self.first.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> &T {
+        match self.first.get(place) {
+            Some(item) => item,
+            None => self.further(place - self.first.len()),
+        }
+    }
+
+    fn further(&self, place: usize) -> &T {
+        // Row 0 begins at ROW, row 1 at 2 * ROW and so on, if one counts from ROW.
+        let number = place + ROW;
+        let row = (number / ROW).ilog2() as usize;
+        let begin = ROW << row;
+        let items = self.further[row].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
+        &items[number - begin]
+    }
+
+    /// All that are there.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        let further = self.further.iter().filter_map(OnceLock::get);
+        [&self.first].into_iter().chain(further).flatten().map(|item| &**item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_number_is_a_place_of_its_own() {
+        let rows = Rows::new([7, 0, 0]);
+        let places: HashSet<_> = (0..1000).map(|place| std::ptr::from_ref(rows.get(place))).collect();
+        assert_eq!(places.len(), 1000);
+        assert_eq!(rows.iter().count(), 3 + 64 + 128 + 256 + 512 + 1024);
+        assert_eq!(*rows.get(0), 7);
+        assert_eq!((rows.reserved(), *rows.get(500)), (3, 0));
+    }
+
+    #[test]
+    fn as_many_as_there_can_be_threads() {
+        let largest = crate::options::MAX_THREADS;
+        assert!(((largest + ROW) / ROW).ilog2() < Rows::<()>::new([]).further.len() as u32);
+    }
+}

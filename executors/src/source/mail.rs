@@ -1,0 +1,140 @@
+//! Jobs that are dealt to workers: a mailbox for each. See `burst_pool/README.md`.
+
+use super::{Source, Whom};
+use crate::{
+    job::{IntoJob, Job},
+    mailbox::{Claim, Mailboxes},
+    meter::Meter,
+};
+use std::{cell::Cell, sync::Arc};
+
+/// `JOINED` if workers join one by one.
+pub(crate) struct MailSource<const JOINED: bool> {
+    boxes: Arc<Mailboxes<Job>>,
+    /// Whether a worker that has nothing to do takes what lies in the mailboxes of others.
+    steals: bool,
+}
+
+pub(crate) struct MailLocal {
+    seat: usize,
+    /// Whether letters are dealt to it.
+    has_box: bool,
+    /// The worker runs a job that counts for its mailbox.
+    owes: Cell<bool>,
+}
+
+impl<const JOINED: bool> MailSource<JOINED> {
+    pub(crate) fn new(boxes: Arc<Mailboxes<Job>>, steals: bool) -> Self {
+        MailSource { boxes, steals }
+    }
+
+    /// Puts the job where it was promised to be put.
+    #[inline]
+    pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
+        self.boxes.put(claim, job.into_job());
+        // A busy worker may fall asleep before the job is there; then this call is needed, if nobody else takes the job.
+        if self.steals && !claim.is_exact { Whom::Anyone } else { Whom::Seat(claim.worker) }
+    }
+
+    /// The job before has ended.
+    #[inline]
+    fn settle(&self, local: &MailLocal) {
+        if local.owes.replace(false) {
+            self.boxes.settle(local.seat);
+        }
+    }
+
+    fn take_own(&self, local: &MailLocal) -> Option<Job> {
+        let job = self.boxes.take(local.seat)?;
+        local.owes.set(true);
+        Some(job)
+    }
+
+    /// Takes a job out of another mailbox. Nobody deals to this worker meanwhile: it is not idle.
+    fn steal(&self, local: &MailLocal) -> Option<Job> {
+        if !self.boxes.has_letters() || !self.boxes.claim(local.seat) {
+            return None; // who has claimed this worker will call it
+        }
+        local.owes.set(true);
+        let job = self.boxes.take_any(local.seat + 1);
+        if job.is_none() {
+            self.settle(local);
+        }
+        job
+    }
+}
+
+impl<const JOINED: bool> Source for MailSource<JOINED> {
+    const ELASTIC: bool = JOINED;
+
+    type Local = MailLocal;
+    type Own<'a> = Job;
+
+    fn attach(&self, seat: usize) -> MailLocal {
+        MailLocal { seat, has_box: true, owes: Cell::new(false) }
+    }
+
+    fn attach_stranger(&self, seat: usize) -> MailLocal {
+        MailLocal { seat, has_box: false, owes: Cell::new(false) }
+    }
+
+    #[inline]
+    fn inject(&self, job: impl IntoJob) -> Whom {
+        let claim = self.boxes.claim_any().expect("nobody submits to a pool without workers");
+        self.put(claim, job)
+    }
+
+    #[inline]
+    fn push(&self, _local: &MailLocal, job: impl IntoJob) -> Whom {
+        self.inject(job)
+    }
+
+    #[inline]
+    fn pop(&self, local: &MailLocal) -> Option<Job> {
+        self.settle(local);
+        self.take_own(local)
+    }
+
+    fn pop_outside(&self, _local: &MailLocal) -> Option<Job> {
+        None // all jobs are dealt alike
+    }
+
+    fn search(&self, local: &MailLocal, meter: &Meter) -> Option<Job> {
+        if !local.has_box {
+            return self.take();
+        }
+        self.settle(local);
+        self.take_own(local).or_else(|| {
+            let stolen = self.steals.then(|| self.steal(local)).flatten();
+            stolen.inspect(|_| meter.stole())
+        })
+    }
+
+    fn take(&self) -> Option<Job> {
+        self.boxes.take_any(0)
+    }
+
+    fn has_own(&self, _local: &MailLocal) -> bool {
+        false // none that was on its way
+    }
+
+    fn has_crowds(&self) -> bool {
+        self.has_jobs()
+    }
+
+    fn has_jobs(&self) -> bool {
+        self.boxes.has_letters()
+    }
+
+    fn has_jobs_for(&self, local: &MailLocal) -> bool {
+        if self.steals || !local.has_box { self.has_jobs() } else { self.boxes.has_letters_for(local.seat) }
+    }
+
+    fn is_for_all(&self) -> bool {
+        self.steals
+    }
+
+    fn len(&self) -> usize {
+        self.boxes.len()
+    }
+}
