@@ -10,6 +10,42 @@ use crate::{
 };
 use std::time::Duration;
 
+/// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+macro_rules! impl_backing_by_crew {
+    () => {
+        fn name(&self) -> &str {
+            self.crew.name()
+        }
+
+        fn id(&self) -> $crate::local::PoolId {
+            self.crew.id()
+        }
+
+        fn await_idle(&self, timeout: Option<std::time::Duration>) -> bool {
+            self.crew.await_idle(timeout)
+        }
+
+        fn await_end(&self, timeout: std::time::Duration) -> bool {
+            self.crew.await_end(timeout)
+        }
+
+        fn workers_left(&self) -> usize {
+            self.crew.workers_left()
+        }
+
+        fn report(&self) -> $crate::ShutdownReport {
+            self.crew.report()
+        }
+
+        fn stats(&self) -> $crate::Stats {
+            self.crew.stats()
+        }
+    };
+}
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+pub(crate) use impl_backing_by_crew;
+
 /// The handle inside a pool. From what differs between the kinds of pools follows all that a user can ask of any.
 ///
 /// The provided methods do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say of their namesakes.

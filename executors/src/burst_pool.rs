@@ -1,56 +1,267 @@
-//! draft
+//! A thread pool for long quiet, and then many jobs at once that must start now.
+//!
+//! Each worker has a mailbox of its own. Who submits deals jobs round robin to idle workers, and wakes each of them itself: no queue
+//! that all fall upon, no worker that wakes the next. An idle worker is claimed for one job, so of as many jobs as there are idle
+//! workers none waits for another. What becomes of a job when all are busy is the pool's [`WhenBusy`]. How it is done, and
+//! why nothing is lost, is in `burst_pool/README.md` of the sources.
+//!
+//! There are two kinds:
+//!
+//! - [`BurstPool<T>`](BurstPool) takes values. Each worker has a handler of its own, given to [`spawn`](BurstPool::spawn).
+//! - [`ThreadPool`] takes closures, and is an [`Executor`](crate::Executor) like the others.
+//!
+//! A worker that has nothing to do takes what lies in the mailboxes of others ([`stealing`](crate::Builder::stealing)), so that
+//! jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt to a worker is run
+//! by this one and in order.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::burst_pool::BurstPool;
+//! use std::sync::mpsc::channel;
+//!
+//! let mut pool = BurstPool::new();
+//! let (tell, told) = channel();
+//! for worker in 0..4 {
+//!     let tell = tell.clone();
+//!     pool.spawn(move |value: u32| tell.send((worker, value)).unwrap());
+//! }
+//! for value in 0..4 {
+//!     pool.send(value).unwrap();
+//! }
+//! let mut values: Vec<u32> = told.iter().take(4).map(|(_worker, value)| value).collect();
+//! values.sort_unstable();
+//! assert_eq!(values, [0, 1, 2, 3]);
+//! pool.shutdown().unwrap();
+//! ```
+
+mod handle;
+mod pool;
+mod team;
+
+pub use pool::BurstPool;
+
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
-    crew::{Charter, Handle},
+    crew::Charter,
     error::BuildError,
     mailbox::Mailboxes,
     options::{Fairness, Idle, Options},
-    parker::{self, DynamicThreadData, StaticParker},
+    parker,
     pool::{impl_futures_executor, impl_pool},
     source::mail::MailSource,
 };
-use std::{sync::Arc, time::Duration};
+use handle::{Crew, Handle};
+use std::{fmt, sync::Arc, time::Duration};
 
 const CHARTER: Charter = Charter {
     label: "burst_pool",
     thread_name: |worker| format!("burst-pool-worker-{worker}"),
+    // After a burst comes quiet: to look for more would only take a core from the workers that are still to come.
     idle: Idle::Park { spin: Duration::ZERO },
+    // As in the channel pool.
     fairness: Fairness::Counted(1024),
 };
 
-/// x
+/// What becomes of a new job when no worker is idle.
+///
+/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case: they go on what
+/// was accepted before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum WhenBusy {
+    /// It goes to the worker with the fewest jobs.
+    #[default]
+    Queue,
+    /// It is given back: [`BurstPool::send`], [`ThreadPool::offer`] and `try_execute` return it, `execute` drops it with a
+    /// `warn!`.
+    GiveBack,
+    /// Its submitter waits until a worker is idle, and then it is given back.
+    ///
+    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
+    Block {
+        /// How long the submitter waits; `None` is for as long as it takes.
+        timeout: Option<Duration>,
+    },
+}
+
+/// Why a value or a job was not accepted; it is inside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BurstError<T> {
+    /// The pool is closed.
+    Closed(T),
+    /// No worker is idle, and the time to wait for one was up, if there was some.
+    Busy(T),
+    /// The pool has no workers yet.
+    NoWorkers(T),
+}
+
+impl<T> BurstError<T> {
+    /// What was not accepted.
+    #[must_use = "dropping the value loses it; ignore the error instead if that is what you want"]
+    pub fn into_value(self) -> T {
+        match self {
+            BurstError::Closed(value) | BurstError::Busy(value) | BurstError::NoWorkers(value) => value,
+        }
+    }
+
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> BurstError<U> {
+        match self {
+            BurstError::Closed(value) => BurstError::Closed(f(value)),
+            BurstError::Busy(value) => BurstError::Busy(f(value)),
+            BurstError::NoWorkers(value) => BurstError::NoWorkers(f(value)),
+        }
+    }
+}
+
+impl<T> fmt::Debug for BurstError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BurstError::Closed(_) => "Closed(..)",
+            BurstError::Busy(_) => "Busy(..)",
+            BurstError::NoWorkers(_) => "NoWorkers(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for BurstError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BurstError::Closed(_) => "the pool is closed and takes nothing more",
+            BurstError::Busy(_) => {
+                "all workers of the pool are busy: give it more workers, choose `WhenBusy::Queue`, or try again later"
+            }
+            BurstError::NoWorkers(_) => "the pool has no workers: call `spawn` before `send`",
+        })
+    }
+}
+
+impl<T> std::error::Error for BurstError<T> {}
+
+/// What only burst pools let their users choose.
+#[derive(Debug, Clone, Copy)]
+pub struct Extra {
+    when_busy: WhenBusy,
+    steals: bool,
+}
+
+impl Extra {
+    const DEFAULT: Extra = Extra { when_busy: WhenBusy::Queue, steals: true };
+}
+
+/// What only burst pools have.
+impl<P: Build + Recipe<Extra = Extra>> Builder<P> {
+    /// What becomes of a job when no worker is idle. The default is [`WhenBusy::Queue`].
+    pub fn when_busy(mut self, when_busy: WhenBusy) -> Self {
+        self.extra.when_busy = when_busy;
+        self
+    }
+
+    /// Whether a worker that has nothing to do takes what was dealt to others and has not begun; by default it does.
+    ///
+    /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another worker is
+    /// idle: for jobs that are of one length, never wait for each other, and must run where they were dealt to.
+    pub fn stealing(mut self, steals: bool) -> Self {
+        self.extra.steals = steals;
+        self
+    }
+}
+
+/// A handle to a burst pool that runs closures. See the [module](self).
+///
+/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
+/// threads end; nobody waits for that.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{Executor, Pool, burst_pool::ThreadPool};
+///
+/// let pool = ThreadPool::new(10);
+/// let handles: Vec<_> = (0..10).map(|n| pool.submit(move || n * n)).collect();
+/// let squares: u32 = handles.into_iter().map(|handle| handle.wait().unwrap()).sum();
+/// assert_eq!(squares, 285);
+/// pool.shutdown().unwrap();
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool {
-    handle: Handle<MailSource<false>, StaticParker<DynamicThreadData>>,
+    handle: Handle<false>,
 }
 
 impl ThreadPool {
-    /// x
-    pub fn builder() -> Builder<ThreadPool> {
-        Builder::new(true)
+    /// Starts a pool of `threads` workers.
+    ///
+    /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
+    ///
+    /// # Panics
+    ///
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
+    /// instead.
+    pub fn new(threads: usize) -> ThreadPool {
+        Self::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
     }
-}
-impl Builder<ThreadPool> {
-    /// x
-    pub fn stealing(mut self, steals: bool) -> Self {
-        self.extra = steals;
-        self
+
+    /// Chooses threads, name, hooks and policies.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, burst_pool::{BurstError, ThreadPool, WhenBusy}};
+    ///
+    /// let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel::<()>();
+    /// pool.offer(move || assert!(told.recv().is_err())).expect("the worker is idle");
+    /// assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_job))));
+    /// drop(tell);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder<ThreadPool> {
+        Builder::new(Extra::DEFAULT)
+    }
+
+    /// Gives a job to the pool, and tells why if it is not accepted.
+    ///
+    /// Blocks only with [`WhenBusy::Block`].
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`] with the job inside.
+    #[inline]
+    pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), BurstError<F>> {
+        self.handle.offer(job, |job| job)
     }
 }
 
 impl Build for ThreadPool {}
 
 impl Recipe for ThreadPool {
-    type Extra = bool;
+    type Extra = Extra;
 
     #[allow(private_interfaces, reason = "see the trait")]
-    fn build(options: Options, steals: bool) -> Result<Self, BuildError> {
+    fn build(options: Options, extra: Extra) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
         let threads = options.thread_count()?;
-        let source = MailSource::new(Arc::new(Mailboxes::new(threads)), steals);
-        let handle = Handle::start(threads, source, parker::dynamic(), CHARTER, options)?;
-        Ok(ThreadPool { handle })
+        let boxes = Arc::new(Mailboxes::new(threads));
+        let source = MailSource::new(Arc::clone(&boxes), extra.steals);
+        let crew = Crew::start(threads, source, parker::dynamic(), CHARTER, options)?;
+        Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }
 }
+
+/// A pool with one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says.
+///
+/// # Panics
+///
+/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+#[cfg(feature = "defaults")]
+impl Default for ThreadPool {
+    fn default() -> Self {
+        Self::builder().build().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
 impl_pool!(ThreadPool);
 impl_futures_executor!(ThreadPool);

@@ -128,12 +128,7 @@ where
             if let Err(error) = crew.spawn(worker, |crew, worker| Worker::new(crew, worker).work()) {
                 crew.close();
                 crew.join_threads();
-                return Err(match error {
-                    SpawnError::Name(error) => error,
-                    SpawnError::Thread(source) => {
-                        BuildErrorKind::Spawn { worker: Some(worker), threads, source }.into()
-                    }
-                });
+                return Err(error.into_build_error(Some((worker, threads))));
             }
         }
         Ok(crew)
@@ -207,6 +202,11 @@ where
         }
     }
 
+    /// Whether jobs bring workers.
+    fn hires(&self) -> bool {
+        S::ELASTIC && self.terms.max > 0
+    }
+
     /// Whether more workers can be hired. Relies on a fence between the reason for asking and this.
     #[inline]
     fn may_grow(&self) -> bool {
@@ -226,13 +226,11 @@ where
 
     /// Starts a thread for a worker that has been counted. Returns whether that succeeded.
     fn employ(&self) -> bool {
-        let seat = self.vacancies.take();
-        let refused = match self.myself().spawn(seat, |crew, worker| Worker::new(crew, worker).work()) {
+        let refused = match self.seat_one(|_seat| ()) {
             Ok(()) => return true,
             Err(SpawnError::Thread(error)) => error.to_string(),
             Err(SpawnError::Name(error)) => error.to_string(),
         };
-        self.vacancies.give_back(seat);
         let left = self.life.cancel_hire();
         let left = left.live();
         guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
@@ -241,6 +239,14 @@ where
             self.stand_in(|worker| worker.work_late());
         }
         false
+    }
+
+    /// Starts a thread for a worker on a vacant seat, of which `prepare` is told before.
+    fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), SpawnError> {
+        let seat = self.vacancies.take();
+        prepare(seat);
+        let spawned = self.myself().spawn(seat, |crew, worker| Worker::new(crew, worker).work());
+        spawned.inspect_err(|_| self.vacancies.give_back(seat))
     }
 
     /// Does a worker's `work` on this thread.
@@ -434,4 +440,17 @@ impl<S: Source, P> Drop for Departure<S, P> {
 enum SpawnError {
     Name(BuildError),
     Thread(std::io::Error),
+}
+
+impl SpawnError {
+    /// For a thread of so many, if their number was known beforehand.
+    fn into_build_error(self, one_of: Option<(usize, usize)>) -> BuildError {
+        match (self, one_of) {
+            (SpawnError::Name(error), _) => error,
+            (SpawnError::Thread(source), Some((worker, threads))) => {
+                BuildErrorKind::Spawn { worker: Some(worker), threads, source }.into()
+            }
+            (SpawnError::Thread(source), None) => BuildErrorKind::Spawn { worker: None, threads: 1, source }.into(),
+        }
+    }
 }

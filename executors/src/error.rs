@@ -21,6 +21,7 @@ pub(crate) enum BuildErrorKind {
     },
     NoKeepAlive,
     NothingToDiscard,
+    ClosedToWorkers,
     NameWithNul {
         name: String,
     },
@@ -80,6 +81,9 @@ impl fmt::Display for BuildError {
             BuildErrorKind::NothingToDiscard => f.write_str(
                 "`Saturation::DiscardOldest` with a queue of 0 has nothing to discard: give it a queue of at least 1",
             ),
+            BuildErrorKind::ClosedToWorkers => {
+                f.write_str("the pool is closed and takes no more workers: make a new one, or spawn before the shutdown")
+            }
             BuildErrorKind::NameWithNul { name } => {
                 write!(f, "the thread name {name:?} contains a NUL character: remove it")
             }

@@ -8,6 +8,7 @@
 //! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs, and whenever you do not know |
 //! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
+//! | [`burst_pool`] | long quiet, and then many jobs at once that must start now |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |
 //!
@@ -35,6 +36,8 @@
 //! | `cb-channel-exec` | yes | [`crossbeam_channel_pool`] |
 //! | `workstealing-exec` | yes | [`crossbeam_workstealing_pool`] |
 //! | `elastic-exec` | yes | [`elastic_pool`] |
+//! | `burst-exec` | yes | [`burst_pool`] |
+//! | `compat-burst-pool` | no | [`compat`]`::burst_pool`: the interface of the crate burst-pool |
 //! | `compat-rusty-pool` | no | [`compat`]`::rusty_pool`: the interface of that crate |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await`, too |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
@@ -67,7 +70,7 @@ mod builder;
 #[cfg(feature = "burst-exec")]
 pub mod burst_pool;
 pub mod common;
-#[cfg(feature = "compat-rusty-pool")]
+#[cfg(any(feature = "compat-rusty-pool", feature = "compat-burst-pool"))]
 pub mod compat;
 mod containment;
 #[cfg(any(

@@ -67,10 +67,9 @@ impl<L> Mailboxes<L> {
         self.workers.load(Acquire)
     }
 
-    /// One more worker takes part in the deal. To be called by one thread at a time.
+    /// One more worker takes part in the deal. To be called by one thread at a time, while nobody waits for a claim.
     pub(crate) fn join(&self) {
         self.workers.store(self.workers.load(Relaxed) + 1, Release);
-        self.bell.ring();
     }
 
     /// Claims an idle worker: the next in turn.

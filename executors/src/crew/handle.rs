@@ -195,6 +195,24 @@ where
         Ok(())
     }
 
+    /// Has `put` put a job into the source, and tells whom it needs.
+    #[inline(always)]
+    pub(crate) fn put_by(&self, put: impl FnOnce(&S) -> Whom) {
+        let crew = self.crew();
+        let whom = put(&crew.source);
+        match crew.this_worker() {
+            Some(_) => crew.announce_to(whom, Origin::Inside),
+            None => crew.announce_from_outside(whom),
+        }
+    }
+
+    /// Hires one more worker, however many there are, after `prepare` was told its seat.
+    #[cfg(feature = "burst-exec")]
+    pub(crate) fn hire(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
+        debug_assert!(S::ELASTIC);
+        self.crew().seat_one(prepare).map_err(|error| error.into_build_error(None))
+    }
+
     /// Runs `closure` on this thread, as a job of the crew like any other; or gives it back.
     pub(crate) fn run_here<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
         let crew = self.crew();

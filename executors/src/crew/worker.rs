@@ -275,7 +275,7 @@ where
     fn found(&self, job: Job) -> Job {
         let last = self.crew.parker.stop_looking(self.seat);
         self.see_to_the_rest(last);
-        if S::ELASTIC && self.crew.source.is_for_all() {
+        if self.crew.hires() {
             // Beyond what is needed: jobs that block keep their workers, so that soon each will need another.
             for _ in 0..self.crew.source.len().min(2) {
                 self.crew.parker.unpark_one();

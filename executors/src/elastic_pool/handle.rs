@@ -5,14 +5,11 @@ use super::{
     gate::{Gate, Slot},
 };
 use crate::{
-    backing::Backing,
+    backing::{Backing, impl_backing_by_crew},
     containment::guard,
     crew,
-    error::ShutdownReport,
     futures_executor::JoinHandle,
-    local::PoolId,
     parker::{DynamicThreadData, StaticParker},
-    pool::Stats,
     source::shared::SharedSource,
     sync::thread,
 };
@@ -91,13 +88,7 @@ impl Handle {
 }
 
 impl Backing for Handle {
-    fn name(&self) -> &str {
-        self.crew.name()
-    }
-
-    fn id(&self) -> PoolId {
-        self.crew.id()
-    }
+    impl_backing_by_crew!();
 
     #[inline]
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
@@ -136,26 +127,6 @@ impl Backing for Handle {
     fn discard(&self) {
         self.crew.discard();
         self.gate.iter().for_each(|gate| gate.ring());
-    }
-
-    fn await_idle(&self, timeout: Option<Duration>) -> bool {
-        self.crew.await_idle(timeout)
-    }
-
-    fn await_end(&self, timeout: Duration) -> bool {
-        self.crew.await_end(timeout)
-    }
-
-    fn workers_left(&self) -> usize {
-        self.crew.workers_left()
-    }
-
-    fn report(&self) -> ShutdownReport {
-        self.crew.report()
-    }
-
-    fn stats(&self) -> Stats {
-        self.crew.stats()
     }
 }
 

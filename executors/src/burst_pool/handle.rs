@@ -1,0 +1,123 @@
+//! The crew behind a burst pool, and what stands before it when all are busy.
+
+use super::{BurstError, WhenBusy};
+use crate::{
+    backing::{Backing, impl_backing_by_crew},
+    common::ignore,
+    containment::{discard, guard},
+    crew,
+    futures_executor::JoinHandle,
+    job::{Closure, Job},
+    mailbox::{Claim, Mailboxes},
+    parker::{DynamicThreadData, StaticParker},
+    source::mail::MailSource,
+};
+use std::{fmt, future::Future, sync::Arc};
+
+pub(super) type Crew<const JOINED: bool> = crew::Handle<MailSource<JOINED>, StaticParker<DynamicThreadData>>;
+
+#[derive(Clone)]
+pub(super) struct Handle<const JOINED: bool> {
+    crew: Crew<JOINED>,
+    boxes: Arc<Mailboxes<Job>>,
+    when_busy: WhenBusy,
+}
+
+impl<const JOINED: bool> Handle<JOINED> {
+    pub(super) fn new(crew: Crew<JOINED>, boxes: Arc<Mailboxes<Job>>, when_busy: WhenBusy) -> Self {
+        Handle { crew, boxes, when_busy }
+    }
+
+    pub(super) fn crew(&self) -> &Crew<JOINED> {
+        &self.crew
+    }
+
+    pub(super) fn boxes(&self) -> &Mailboxes<Job> {
+        &self.boxes
+    }
+
+    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        self.crew.spawn(future)
+    }
+
+    /// Deals `value`, in the form that `wrap` gives to it.
+    #[inline]
+    pub(super) fn offer<V, W>(&self, value: V, wrap: impl FnOnce(V) -> W) -> Result<(), BurstError<V>>
+    where
+        W: FnOnce() + Send + 'static,
+    {
+        if self.crew.is_closed_to_caller() {
+            return Err(BurstError::Closed(value));
+        }
+        match self.claim() {
+            Some(claim) => {
+                self.crew.put_by(|source| source.put(claim, Closure(wrap(value))));
+                Ok(())
+            }
+            None if self.crew.is_closed_to_caller() => Err(BurstError::Closed(value)),
+            None if self.boxes.workers() == 0 => Err(BurstError::NoWorkers(value)),
+            None => Err(BurstError::Busy(value)),
+        }
+    }
+
+    #[inline]
+    fn claim(&self) -> Option<Claim> {
+        match self.when_busy {
+            WhenBusy::Queue => self.boxes.claim_any(),
+            WhenBusy::GiveBack => self.boxes.claim_idle(),
+            WhenBusy::Block { timeout } => {
+                let is_closed = || self.crew.is_closed_to_caller();
+                self.boxes.claim_idle().or_else(|| self.boxes.claim_within(timeout, is_closed))
+            }
+        }
+    }
+}
+
+impl<const JOINED: bool> Backing for Handle<JOINED> {
+    impl_backing_by_crew!();
+
+    #[inline]
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.offer(closure, |closure| closure).map_err(BurstError::into_value)
+    }
+
+    #[inline]
+    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        match self.offer(closure, |closure| closure) {
+            Ok(()) => {}
+            Err(BurstError::Closed(closure)) => ignore(closure),
+            Err(BurstError::Busy(closure) | BurstError::NoWorkers(closure)) => {
+                guard(|| log::warn!("Ignoring a job, as all workers of {} are busy.", self.name()));
+                discard(closure);
+            }
+        }
+    }
+
+    fn execute_batch<I>(&self, closures: I) -> usize
+    where
+        I: IntoIterator,
+        I::Item: FnOnce() + Send + 'static,
+    {
+        match self.when_busy {
+            WhenBusy::Queue => self.crew.execute_batch(closures),
+            WhenBusy::GiveBack | WhenBusy::Block { .. } => self.admit_each(closures),
+        }
+    }
+
+    fn close(&self) -> bool {
+        let closed = self.crew.close();
+        self.boxes.ring();
+        closed
+    }
+
+    fn discard(&self) {
+        self.crew.discard();
+        self.boxes.ring();
+    }
+}
+
+impl<const JOINED: bool> fmt::Debug for Handle<JOINED> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.crew.fmt(f)
+    }
+}

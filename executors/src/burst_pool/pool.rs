@@ -1,0 +1,233 @@
+//! The pool that takes values.
+
+use super::{
+    BurstError, CHARTER, Extra,
+    handle::{Crew, Handle},
+    team::Team,
+};
+use crate::{
+    backing::Backing,
+    builder::{Build, Builder, sealed::Recipe},
+    crew::Terms,
+    error::{BuildError, BuildErrorKind, ShutdownError, ShutdownReport, WaitError},
+    mailbox::Mailboxes,
+    options::{MAX_THREADS, Options, Placement},
+    parker,
+    pool::Stats,
+    source::mail::MailSource,
+};
+use std::{fmt, sync::Arc, time::Duration};
+
+/// A pool of workers that handle values, each with a handler of its own. See the [module](super).
+///
+/// When it is dropped, the pool closes, handles what it has accepted, and its threads end; nobody waits for that.
+/// [`shutdown`](Self::shutdown) does.
+#[must_use = "a pool that is dropped at once handles nothing"]
+pub struct BurstPool<T: Send + 'static> {
+    handle: Handle<true>,
+    team: Arc<Team<T>>,
+}
+
+impl<T: Send + 'static> BurstPool<T> {
+    /// A pool without workers: [`spawn`](Self::spawn) some.
+    pub fn new() -> Self {
+        Self::builder().build().expect("the defaults can be honoured anywhere")
+    }
+
+    /// Chooses names, hooks and policies. There is no number of threads to choose: each [`spawn`](Self::spawn) starts one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
+    ///
+    /// let mut pool = BurstPool::builder().name("alarm").when_busy(WhenBusy::GiveBack).build()?;
+    /// assert_eq!(pool.send("too early"), Err(BurstError::NoWorkers("too early")));
+    /// pool.spawn(|text| println!("{text}"));
+    /// assert_eq!(pool.send("in time"), Ok(()));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder<Self> {
+        Builder::new(Extra::DEFAULT)
+    }
+
+    /// Starts a worker that calls `handler` with each value that it gets.
+    ///
+    /// A handler that panics is called again with the next value; the panic is caught, counted and reported like a job's.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system refuses the thread, or the pool is closed; [`try_spawn`](Self::try_spawn) returns an error
+    /// instead.
+    pub fn spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) {
+        self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// [`spawn`](Self::spawn) that returns what went wrong.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses the thread, there are too many, or the pool is closed. The pool goes on as it was.
+    pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
+        let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
+        if crew.is_closed_to_caller() {
+            return Err(BuildErrorKind::ClosedToWorkers.into());
+        }
+        if boxes.workers() >= MAX_THREADS {
+            return Err(BuildErrorKind::TooManyThreads { asked: boxes.workers() + 1, limit: MAX_THREADS }.into());
+        }
+        crew.hire(|seat| self.team.equip(seat, Box::new(handler)))?;
+        // Only now: what is dealt to a worker must not depend on whether there will be one.
+        boxes.join();
+        Ok(())
+    }
+
+    /// Sends `value` to an idle worker: the next in turn. If there is none, the pool's [`WhenBusy`](super::WhenBusy) decides.
+    ///
+    /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`] with the value inside.
+    #[inline]
+    pub fn send(&self, value: T) -> Result<(), BurstError<T>> {
+        let team = &self.team;
+        self.handle.offer(value, |value| {
+            let team = Arc::clone(team);
+            move || team.handle(value)
+        })
+    }
+
+    /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`] with that value and all that follow it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let mut pool = BurstPool::builder().when_busy(WhenBusy::GiveBack).build()?;
+    /// let (tell, told) = channel::<()>();
+    /// pool.spawn(move |_value| assert!(told.recv().is_err()));
+    /// assert_eq!(pool.send_all([1, 2, 3]), Err(BurstError::Busy(vec![2, 3])));
+    /// drop(tell);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_all<I: IntoIterator<Item = T>>(&self, values: I) -> Result<usize, BurstError<Vec<T>>> {
+        let mut values = values.into_iter();
+        let mut sent = 0;
+        while let Some(value) = values.next() {
+            self.send(value)
+                .map_err(|error| error.map(|first| [first].into_iter().chain(values.by_ref()).collect()))?;
+            sent += 1;
+        }
+        Ok(sent)
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn worker_count(&self) -> usize {
+        self.handle.boxes().workers()
+    }
+
+    /// Blocks until everything accepted before this call has been handled.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitError::FromWorker`] if called from a handler of this pool.
+    pub fn join(&self) -> Result<(), WaitError> {
+        self.handle.join(None)
+    }
+
+    /// [`join`](Self::join) for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// As `join`, and [`WaitError::TimedOut`].
+    pub fn join_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
+        self.handle.join(Some(timeout))
+    }
+
+    /// Takes nothing more. What was accepted is handled, and then the workers leave; nobody waits for that.
+    pub fn close(&self) {
+        self.handle.close();
+    }
+
+    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most 5 s.
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown_timeout`](Self::shutdown_timeout).
+    pub fn shutdown(self) -> Result<ShutdownReport, ShutdownError> {
+        self.shutdown_timeout(crate::common::SHUTDOWN_PATIENCE)
+    }
+
+    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`ShutdownError::FromWorker`] if called from a handler of this pool, [`ShutdownError::TimedOut`] with a report of
+    /// what is left. The pool is closed in either case.
+    pub fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
+        self.handle.shutdown_timeout(timeout)
+    }
+
+    /// Closes the pool and drops every value that no handler has been called with. Does not wait for the handlers.
+    pub fn shutdown_now(&self) -> ShutdownReport {
+        self.handle.shutdown_now()
+    }
+
+    /// A snapshot of the pool's counters; values are its jobs.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.handle.stats()
+    }
+}
+
+impl<T: Send + 'static> Default for BurstPool<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Send + 'static> fmt::Debug for BurstPool<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BurstPool")
+            .field("workers", &self.worker_count())
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static> Build for BurstPool<T> {}
+
+impl<T: Send + 'static> Recipe for BurstPool<T> {
+    type Extra = Extra;
+
+    #[allow(private_interfaces, reason = "see the trait")]
+    fn build(mut options: Options, extra: Extra) -> Result<Self, BuildError> {
+        if options.threads.is_some() {
+            let remedy = "call `spawn` once for each worker";
+            return Err(BuildErrorKind::Unsupported { option: "threads", pool: "BurstPool", remedy }.into());
+        }
+        options.placement.check(CHARTER.label)?;
+        if options.placement == Placement::Auto {
+            // How many there will be is not known.
+            options.placement = Placement::Floating;
+        }
+        options.thread_name(0, CHARTER.thread_name)?;
+        let pinned = if let Placement::Cores(cores) = &options.placement { cores.len() } else { 0 };
+        // Workers come when they are spawned, and never because of a job; and nobody leaves.
+        let terms = Terms { core: pinned, max: 0, only_replaces: false, keep_alive: Duration::MAX };
+        let boxes = Arc::new(Mailboxes::new(0));
+        let source = MailSource::new(Arc::clone(&boxes), extra.steals);
+        let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
+        Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
+    }
+}

@@ -1,0 +1,46 @@
+//! Workers with a handler of their own each.
+
+use crate::{local, rows::Rows};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Handler<T> = Box<dyn FnMut(T) + Send>;
+
+/// The handlers of a pool, by seat.
+pub(super) struct Team<T>(Rows<Place<T>>);
+
+/// The lock is its worker's: nobody waits for it while the pool is open.
+struct Place<T>(Mutex<Option<Handler<T>>>);
+
+impl<T> Team<T> {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Team(Rows::new([])))
+    }
+
+    /// The worker on `seat` is to have this handler.
+    pub(super) fn equip(&self, seat: usize, handler: Handler<T>) {
+        *self.0.get(seat).lock() = Some(handler);
+    }
+
+    /// Has the worker that this thread is handle `value`.
+    pub(super) fn handle(&self, value: T) {
+        // At the end of the pool, what came late is run by a thread without a handler: in place of the first worker.
+        let own = local::seat().map(|seat| self.0.get(seat).lock()).filter(|handler| handler.is_some());
+        let mut handler = own.unwrap_or_else(|| self.0.get(0).lock());
+        if let Some(handler) = &mut *handler {
+            handler(value);
+        }
+    }
+}
+
+impl<T> Place<T> {
+    /// A handler that has panicked goes on; what state it is in is its own affair.
+    fn lock(&self) -> MutexGuard<'_, Option<Handler<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Default for Place<T> {
+    fn default() -> Self {
+        Place(Mutex::new(None))
+    }
+}

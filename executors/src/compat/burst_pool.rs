@@ -1,0 +1,163 @@
+#![doc = include_str!("burst_pool.md")]
+
+pub use crate::burst_pool::{BurstError, BurstPool};
+
+use crate::{
+    mailbox::{Claim, Mailboxes},
+    parker::{self, DynamicThreadData, ParkResult, Parker, StaticParker},
+};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+    },
+    thread,
+};
+
+/// The end that gives values to receivers which wait for some.
+///
+/// When it is dropped, receivers are [orphaned](RecvError::Orphaned) once they have got what they were woken for.
+pub struct Sender<T> {
+    shared: Arc<Shared<T>>,
+    /// Promised to receivers that have not been woken for them.
+    enqueued: Vec<(Claim, Box<T>)>,
+}
+
+/// The end of one worker.
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+    number: usize,
+    /// Whether the sender may choose this receiver.
+    is_idle: bool,
+}
+
+struct Shared<T> {
+    boxes: Mailboxes<Box<T>>,
+    parker: StaticParker<DynamicThreadData>,
+    /// The sender is gone. Relaxed: between it and the look at it there are fences.
+    orphaned: AtomicBool,
+}
+
+/// Why there is nothing to receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecvError {
+    /// The sender is gone, and nothing will come any more.
+    Orphaned,
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the sender was dropped: nothing will come any more")
+    }
+}
+
+impl std::error::Error for RecvError {}
+
+impl<T> Sender<T> {
+    /// A sender without receivers.
+    #[expect(clippy::new_without_default, reason = "the crate has none")]
+    pub fn new() -> Sender<T> {
+        let shared = Shared { boxes: Mailboxes::new(0), parker: parker::dynamic(), orphaned: AtomicBool::new(false) };
+        Sender { shared: Arc::new(shared), enqueued: Vec::new() }
+    }
+
+    /// One more receiver. It is chosen when it waits in [`recv`](Receiver::recv), and not before.
+    pub fn mk_receiver(&mut self) -> Receiver<T> {
+        let (shared, number) = (Arc::clone(&self.shared), self.shared.boxes.workers());
+        let is_idle = !shared.boxes.claim(number);
+        shared.boxes.join();
+        Receiver { shared, number, is_idle }
+    }
+
+    /// Wakes each receiver for which something was enqueued.
+    pub fn wake_all(&mut self) {
+        let Shared { boxes, parker, .. } = &*self.shared;
+        let called: Vec<usize> = self.enqueued.iter().map(|(claim, _value)| claim.worker).collect();
+        for (claim, value) in self.enqueued.drain(..) {
+            boxes.put(claim, value);
+        }
+        // Pairs with the fence in `recv`: either the receiver sees its value, or the parker sees that it sleeps.
+        fence(SeqCst);
+        called.into_iter().for_each(|receiver| parker.unpark(receiver));
+    }
+}
+
+impl<T: Send> Sender<T> {
+    /// Promises `x` to a receiver that waits: the next in turn. It gets it when [`wake_all`](Self::wake_all) is called.
+    ///
+    /// Gives `x` back if none waits. Neither blocks nor makes a system call.
+    pub fn enqueue(&mut self, x: Box<T>) -> Option<Box<T>> {
+        match self.shared.boxes.claim_idle() {
+            Some(claim) => {
+                self.enqueued.push((claim, x));
+                None
+            }
+            None => Some(x),
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Blocks until a value was enqueued for this receiver and [`wake_all`](Sender::wake_all) was called.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Orphaned`] if the sender is gone.
+    pub fn recv(&mut self) -> Result<Box<T>, RecvError> {
+        let Shared { boxes, parker, orphaned } = &*self.shared;
+        if !self.is_idle {
+            self.is_idle = true;
+            boxes.settle(self.number);
+        }
+        loop {
+            let is_orphaned = orphaned.load(Relaxed);
+            // Pairs with the fence of a sender that is dropped: what it gave before is seen below.
+            fence(SeqCst);
+            if let Some(value) = boxes.take(self.number) {
+                self.is_idle = false;
+                return Ok(value);
+            }
+            if is_orphaned {
+                return Err(RecvError::Orphaned);
+            }
+            parker.prepare_park(self.number);
+            // Pairs with those in `wake_all` and `drop`.
+            fence(SeqCst);
+            if boxes.has_letters_for(self.number) || orphaned.load(Relaxed) {
+                parker.abort_park(self.number);
+                continue;
+            }
+            while let ParkResult::Retry = parker.park(self.number) {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        // Pairs with the first fence in `recv`.
+        fence(SeqCst);
+        self.shared.orphaned.store(true, Relaxed);
+        // Pairs with the second fence in `recv`: either the receiver sees this, or the parker sees that it sleeps.
+        fence(SeqCst);
+        self.shared.parker.unpark_all();
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("enqueued", &self.enqueued.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("number", &self.number).finish_non_exhaustive()
+    }
+}
