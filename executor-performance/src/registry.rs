@@ -13,7 +13,7 @@ mod reference;
 use self::adapter::Adapted;
 use crate::spawner::Spawner;
 use executors::{
-    Builder, Executor, Fairness, Idle, crossbeam_channel_pool,
+    Builder, Executor, Fairness, Idle, burst_pool, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
     elastic_pool,
     parker::{self, LargeThreadData, SmallThreadData},
@@ -131,6 +131,10 @@ executors! {
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
     "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, Futures, None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
+    "burst", "a mailbox for each worker, and stealing", ON_REQUEST, Futures, None,
+        |threads| built(burst_pool::ThreadPool::builder().threads(threads));
+    "burst-dealt", "as burst, without stealing", ON_REQUEST, Futures, None,
+        |threads| built(burst_pool::ThreadPool::builder().threads(threads).stealing(false));
     "elastic", "threads come and go; one queue in lanes", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
     "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, Futures, None,
@@ -178,6 +182,9 @@ executors! {
     #[cfg(feature = "peers")]
     "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, Futures, None,
         |threads| peers::Futures::new(threads).map(Adapted::of);
+    #[cfg(all(feature = "peers", target_os = "linux"))]
+    "burst-pool", "the crate `burst-pool`: slots, and `eventfd`", ON_REQUEST, Jobs, None,
+        |threads| peers::BurstPool::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]
     "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Futures, Some(peers::Forte::MAX_THREADS),
         |threads| peers::Forte::new(threads).map(Adapted::of);

@@ -5,6 +5,8 @@
 //! never ends is not mended here: the measurement finds out, and reports it.
 
 mod async_executor;
+#[cfg(target_os = "linux")]
+mod burst_pool;
 mod departures;
 #[cfg(peers_forte)]
 mod forte;
@@ -16,6 +18,8 @@ mod threadpool;
 mod tokio;
 mod workerpool;
 
+#[cfg(target_os = "linux")]
+pub(super) use self::burst_pool::BurstPool;
 #[cfg(peers_forte)]
 pub(super) use self::forte::Forte;
 pub(super) use self::{
@@ -72,7 +76,7 @@ mod tests {
         ends_after_its_jobs(ThreadpoolCrossbeamChannel::new(2));
         ends_after_its_jobs(Tokio::new(2).expect("built"));
         ends_after_its_jobs(Workerpool::new(2));
-        // Not `Forte`, which knows no way of waiting for them.
+        // Not `BurstPool`, which may lose one; nor `Forte`, which knows no way of waiting for them.
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
     source::shared::SharedSource,
     sync::thread,
 };
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc};
 
 pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
 

@@ -118,6 +118,10 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
         false // none that was on its way
     }
 
+    fn shows_by_taking(&self, _local: &MailLocal) -> bool {
+        false // it may be another worker's
+    }
+
     fn has_crowds(&self) -> bool {
         self.has_jobs()
     }

@@ -1,0 +1,355 @@
+//! What only burst pools promise: who is dealt to, and what happens when all are busy.
+#![cfg(feature = "burst-exec")]
+
+mod support;
+
+use executors::{
+    Executor, Pool, ShutdownError, WaitError,
+    burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
+};
+use std::{
+    cell::Cell,
+    collections::HashSet,
+    sync::{
+        Arc, Barrier, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+        mpsc::{self, Receiver, Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+use support::watchdog::{PATIENCE, Watchdog};
+
+/// A pool whose workers say which of them got what.
+fn telling(pool: &mut BurstPool<u32>, workers: usize) -> Receiver<(usize, u32)> {
+    let (tell, told) = channel();
+    for worker in 0..workers {
+        let tell = tell.clone();
+        pool.spawn(move |value| tell.send((worker, value)).expect("the test listens"));
+    }
+    told
+}
+
+fn watch() -> Watchdog {
+    Watchdog::new(Box::new(|| "a test of the burst pool".to_owned()))
+}
+
+/// Keeps workers of a pool busy until it is dropped.
+struct Occupied {
+    _release: Vec<Sender<()>>,
+}
+
+impl Occupied {
+    fn all(pool: &ThreadPool, workers: usize) -> Occupied {
+        let meeting = Arc::new(Barrier::new(workers + 1));
+        let release = (0..workers)
+            .map(|_| {
+                let (release, released) = channel::<()>();
+                let meeting = Arc::clone(&meeting);
+                let job = move || {
+                    meeting.wait();
+                    assert!(released.recv().is_err());
+                };
+                pool.offer(job).expect("a worker is idle");
+                release
+            })
+            .collect();
+        meeting.wait();
+        Occupied { _release: release }
+    }
+}
+
+#[test]
+fn as_many_values_as_workers_reach_each_of_them() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::new();
+    let (meeting, seen) = (Arc::new(Barrier::new(4)), Arc::new(Mutex::new(HashSet::new())));
+    for worker in 0..4 {
+        let (meeting, seen) = (Arc::clone(&meeting), Arc::clone(&seen));
+        pool.spawn(move |()| {
+            meeting.wait(); // nobody gets past it with fewer than four
+            seen.lock().unwrap().insert(worker);
+        });
+    }
+    for _ in 0..200 {
+        assert_eq!(pool.send_all([(); 4]), Ok(4));
+        pool.join().expect("this is no worker");
+    }
+    assert_eq!(seen.lock().unwrap().len(), 4);
+    assert_eq!(pool.shutdown().expect("it ends").finished, 800);
+}
+
+#[test]
+fn values_are_dealt_in_turn() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::builder().stealing(false).build().expect("the defaults are possible");
+    let told = telling(&mut pool, 3);
+    for value in 0..9 {
+        pool.send(value).expect("there are workers");
+        pool.join().expect("this is no worker");
+        assert_eq!(told.recv().expect("handled"), (value as usize % 3, value));
+    }
+}
+
+#[test]
+fn without_stealing_a_worker_keeps_what_it_was_dealt() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::builder().stealing(false).build().expect("the defaults are possible");
+    let (release, released) = channel::<()>();
+    let (tell, told) = channel();
+    let first = tell.clone();
+    pool.spawn(move |value: u32| {
+        assert!(released.recv().is_err());
+        first.send((0, value)).expect("the test listens");
+    });
+    pool.spawn(move |value| tell.send((1, value)).expect("the test listens"));
+    // The first has 0, and gets what comes when both are busy and it has fewest.
+    let mut values: Vec<_> = (0..3).collect();
+    pool.send_all(values.drain(..)).expect("there are workers");
+    while pool.stats().done < 1 {
+        thread::yield_now();
+    }
+    drop(release);
+    pool.join().expect("this is no worker");
+    let by_first: Vec<_> = told.try_iter().filter(|&(worker, _)| worker == 0).map(|(_, value)| value).collect();
+    assert_eq!(by_first[0], 0);
+    assert!(by_first.is_sorted(), "in the order in which they came: {by_first:?}");
+    assert_eq!(pool.stats().steals, 0);
+}
+
+#[test]
+fn an_idle_worker_takes_what_lies_behind_a_busy_one() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(2).build().expect("possible");
+    let occupied = Occupied::all(&pool, 2);
+    let ran = Arc::new(AtomicUsize::new(0));
+    let handles: Vec<_> = (0..10)
+        .map(|_| {
+            let ran = Arc::clone(&ran);
+            pool.submit(move || ran.fetch_add(1, Relaxed))
+        })
+        .collect();
+    assert_eq!(pool.stats().queued, 10);
+    // One of the two is let go.
+    let Occupied { _release: mut release } = occupied;
+    drop(release.pop());
+    for handle in handles {
+        handle.wait().expect("the other worker took it");
+    }
+    assert_eq!(ran.load(Relaxed), 10);
+    drop(release);
+    pool.shutdown().expect("nobody blocks any more");
+}
+
+#[test]
+fn what_is_given_back_was_not_run() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    for _ in 0..50 {
+        let occupied = Occupied::all(&pool, 2);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let job = {
+            let ran = Arc::clone(&ran);
+            move || drop(ran.fetch_add(1, Relaxed))
+        };
+        let Err(BurstError::Busy(job)) = pool.offer(job) else { panic!("both are busy") };
+        assert!(pool.try_execute(|| ()).is_err());
+        assert_eq!(pool.execute_batch((0..3).map(|_| || ())), 0);
+        drop(occupied);
+        pool.join().expect("this is no worker");
+        // A worker counts as idle soon after it has said so.
+        let mut job = Some(job);
+        while let Some(again) = job.take() {
+            job = pool.offer(again).err().map(BurstError::into_value);
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(ran.load(Relaxed), 1);
+        while pool.offer(|| ()).is_err() {}
+        pool.join().expect("this is no worker");
+        while pool.stats().idle < 2 {
+            thread::yield_now();
+        }
+    }
+    pool.shutdown().expect("nobody blocks");
+}
+
+#[test]
+fn who_blocks_goes_on_when_a_worker_is_idle() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout: None }).build().expect("possible");
+    for _ in 0..50 {
+        let occupied = Occupied::all(&pool, 1);
+        thread::scope(|scope| {
+            let submitters: Vec<_> = (0..3).map(|_| scope.spawn(|| pool.offer(|| ()).is_ok())).collect();
+            drop(occupied);
+            assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
+        });
+    }
+    pool.shutdown().expect("nobody blocks");
+}
+
+#[test]
+fn who_blocks_gives_up_in_time_and_at_the_close() {
+    let _watchdog = watch();
+    let build = |timeout| ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout }).build().unwrap();
+    let pool = build(Some(Duration::from_millis(1)));
+    let occupied = Occupied::all(&pool, 1);
+    assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
+    drop(occupied);
+    pool.shutdown().expect("nobody blocks");
+
+    let pool = build(None);
+    let occupied = Occupied::all(&pool, 1);
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
+        pool.shutdown_async();
+        assert_eq!(waits.join().unwrap(), Err("Closed(..)".to_owned()));
+    });
+    drop(occupied);
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let mut pool = BurstPool::new();
+    assert_eq!(pool.send(7), Err(BurstError::NoWorkers(7)));
+    assert_eq!(pool.send_all([7, 8]), Err(BurstError::NoWorkers(vec![7, 8])));
+    assert!(BurstError::NoWorkers(()).to_string().contains("`spawn`"));
+    assert!(BurstError::Busy(()).to_string().contains("WhenBusy::Queue"));
+    pool.spawn(|_| ());
+    pool.close();
+    assert_eq!(pool.send(7), Err(BurstError::Closed(7)));
+    assert!(pool.try_spawn(|_| ()).unwrap_err().to_string().contains("closed"));
+    let error = BurstPool::<()>::builder().threads(2).build().unwrap_err();
+    assert!(error.to_string().contains("`spawn` once for each worker"), "{error}");
+    let error = BurstPool::<()>::builder().name("a\0b").build().unwrap_err();
+    assert!(error.to_string().contains("NUL"), "{error}");
+    assert!(ThreadPool::builder().threads(0).build().is_err());
+}
+
+#[test]
+fn a_panicking_handler_is_called_again() {
+    let _watchdog = watch();
+    let (report, reported) = channel();
+    let report = Mutex::new(report);
+    let mut pool = BurstPool::builder()
+        .panic_handler(move |payload| {
+            report.lock().unwrap().send(payload.downcast_ref::<&str>().copied()).unwrap();
+        })
+        .build()
+        .expect("possible");
+    let (tell, told) = channel();
+    let mut calls = 0; // a handler may keep state
+    pool.spawn(move |panics: bool| {
+        calls += 1;
+        if panics {
+            panic!("as the test wants it");
+        }
+        tell.send(calls).expect("the test listens");
+    });
+    pool.send_all([true, false]).expect("there is a worker");
+    assert_eq!((reported.recv(), told.recv()), (Ok(Some("as the test wants it")), Ok(2)));
+    pool.join().expect("this is no worker");
+    assert_eq!((pool.stats().panicked, pool.stats().done), (1, 2));
+    pool.shutdown().expect("it ends");
+}
+
+#[test]
+fn handlers_may_be_what_only_one_thread_can_use() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::new();
+    let (tell, told) = channel();
+    let state = Cell::new(0); // `Send`, not `Sync`
+    pool.spawn(move |value: i32| {
+        state.set(state.get() + value);
+        tell.send(state.get()).expect("the test listens");
+    });
+    pool.send_all([1, 2, 3]).expect("there is a worker");
+    assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [1, 3, 6]);
+}
+
+#[test]
+fn a_dropped_pool_handles_what_it_has_and_drops_its_handlers() {
+    let _watchdog = watch();
+    for workers in [1, 3] {
+        let mut pool = BurstPool::new();
+        let told = telling(&mut pool, workers);
+        pool.send_all(0..100).expect("there are workers");
+        drop(pool);
+        // Ends, as the handlers are dropped with their senders.
+        let mut values: Vec<_> = told.iter().map(|(_worker, value)| value).collect();
+        values.sort_unstable();
+        assert!(values.into_iter().eq(0..100));
+    }
+    drop(BurstPool::<()>::new());
+}
+
+#[test]
+fn values_that_are_discarded_are_dropped() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::new();
+    let (release, released) = channel::<()>();
+    let (entered, enters) = channel();
+    pool.spawn(move |value: Arc<()>| {
+        entered.send(()).expect("the test listens");
+        assert!(released.recv().is_err());
+        drop(value);
+    });
+    let value = Arc::new(());
+    pool.send_all((0..5).map(|_| Arc::clone(&value))).expect("there is a worker");
+    enters.recv().expect("one is handled");
+    let report = pool.shutdown_now();
+    assert_eq!((report.discarded, report.running), (4, 1));
+    assert_eq!(Arc::strong_count(&value), 2);
+    drop(release);
+    pool.shutdown_timeout(PATIENCE).expect("nobody blocks");
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+#[test]
+fn handlers_cannot_wait_for_their_pool() {
+    let _watchdog = watch();
+    let mut pool = BurstPool::new();
+    let (tell, told) = channel();
+    pool.spawn(move |pool: Arc<BurstPool<()>>| {
+        drop(pool);
+        tell.send(()).expect("the test listens");
+    });
+    let mut inner = BurstPool::new();
+    let (give, given) = mpsc::sync_channel::<Arc<BurstPool<()>>>(1);
+    let (answer, answered) = channel();
+    inner.spawn(move |()| {
+        let own = given.recv().expect("the test gives it");
+        answer.send((own.join(), own.shutdown_timeout(PATIENCE).map(drop))).expect("the test listens");
+    });
+    let inner = Arc::new(inner);
+    inner.send(()).expect("there is a worker");
+    give.send(Arc::clone(&inner)).expect("the handler waits");
+    assert_eq!(answered.recv(), Ok((Err(WaitError::FromWorker), Err(ShutdownError::FromWorker))));
+    // The last hold on a pool may go on a worker of another.
+    pool.send(inner).expect("there is a worker");
+    told.recv().expect("handled");
+}
+
+#[test]
+fn values_race_with_the_end() {
+    let _watchdog = watch();
+    for round in 0..300 {
+        let mut pool = BurstPool::new();
+        let handled = Arc::new(AtomicUsize::new(0));
+        for _ in 0..2 {
+            let handled = Arc::clone(&handled);
+            pool.spawn(move |()| drop(handled.fetch_add(1, Relaxed)));
+        }
+        let accepted = thread::scope(|scope| {
+            let submitters: Vec<_> =
+                (0..2).map(|_| scope.spawn(|| (0..20).take_while(|_| pool.send(()).is_ok()).count())).collect();
+            if round % 2 == 0 {
+                thread::yield_now();
+            }
+            pool.close();
+            submitters.into_iter().map(|submitter| submitter.join().unwrap()).sum::<usize>()
+        });
+        let report = pool.shutdown().expect("nobody blocks");
+        assert_eq!((report.finished as usize, handled.load(Relaxed)), (accepted, accepted), "{report:?}");
+    }
+}
