@@ -333,7 +333,7 @@ where
     fn is_idle(&self) -> bool {
         // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is at
         // an active worker until it has run, and so are the jobs that it spawns.
-        if self.source.has_jobs() {
+        if self.source.has_unfinished() {
             return false;
         }
         fence(SeqCst);

@@ -1,9 +1,9 @@
 //! A mailbox for each worker, and dealing letters to workers that have nothing to do.
 //!
-//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that are its worker's: those
-//! that were promised to it, those that lie there, and the one that it is at. A worker without any is *idle*, asleep or not,
-//! and is claimed by counting one up from zero: by one dealer, for one letter. The states, the orderings, and why nothing is lost,
-//! are in `burst_pool/README.md`.
+//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to its worker, and
+//! those of them that are settled; the others were promised to it, lie there, or are what it is at. A worker without such letters is
+//! *idle*, asleep or not, and is claimed by dealing to it when both counts are the same: by one dealer, for one letter. The
+//! orderings, and why nothing is lost, are in `burst_pool/README.md`.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -33,9 +33,11 @@ pub(crate) struct Mailboxes<L> {
 }
 
 struct Mailbox<L> {
-    /// The letters that are this worker's. SeqCst, as the bell asks it of what its listeners look at; what follows from a
-    /// claim is ordered by the lock.
-    load: AtomicUsize,
+    /// Letters that were promised to this worker. SeqCst, as the bell asks it of what its listeners look at.
+    dealt: AtomicUsize,
+    /// Letters that are done, of those. Never more than were dealt. SeqCst for the bell; and its Release pairs with the Acquire in
+    /// `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it.
+    settled: AtomicUsize,
     /// How many lie here. Written under the lock; Relaxed, as who looks without it relies on a fence, or on luck.
     waiting: AtomicUsize,
     letters: Mutex<VecDeque<L>>,
@@ -87,8 +89,11 @@ impl<L> Mailboxes<L> {
 
     /// Claims `worker` if it is idle. Returns whether it was.
     pub(crate) fn claim(&self, worker: usize) -> bool {
-        let load = &self.boxes.get(worker).load;
-        load.load(Relaxed) == 0 && load.compare_exchange(0, 1, SeqCst, Relaxed).is_ok()
+        let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
+        // Neither ever goes back, and no more are settled than dealt: if they can still be dealt from here, all are settled.
+        let settled = settled.load(Relaxed);
+        let one_more = settled.wrapping_add(1);
+        dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, SeqCst, Relaxed).is_ok()
     }
 
     /// Claims an idle worker, or the one with the fewest letters. `None` if there is none at all.
@@ -100,11 +105,11 @@ impl<L> Mailboxes<L> {
     #[cold]
     fn claim_least_loaded(&self) -> Option<Claim> {
         let first = self.next.load(Relaxed);
-        let load = |worker: usize| self.boxes.get(worker).load.load(Relaxed);
-        let worker = in_turn(first, self.workers()).min_by_key(|&worker| load(worker))?;
+        let worker = in_turn(first, self.workers()).min_by_key(|&worker| self.boxes.get(worker).load())?;
         self.next.store(worker + 1, Relaxed);
-        let is_exact = self.boxes.get(worker).load.fetch_add(1, SeqCst) == 0;
-        Some(Claim { worker, is_exact })
+        let mailbox = self.boxes.get(worker);
+        let before = mailbox.dealt.fetch_add(1, SeqCst);
+        Some(Claim { worker, is_exact: before == mailbox.settled.load(Relaxed) })
     }
 
     /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
@@ -147,21 +152,28 @@ impl<L> Mailboxes<L> {
         letter
     }
 
-    /// Takes a letter out of any mailbox, from that of `first` on; it is nobody's any more.
-    pub(crate) fn take_any(&self, first: usize) -> Option<L> {
-        in_turn(first, self.workers()).find_map(|worker| {
-            let letter = self.take(worker)?;
-            self.settle(worker);
-            Some(letter)
-        })
+    /// Takes a letter out of any mailbox, from that of `first` on, and tells whose it remains until it is settled.
+    pub(crate) fn take_any(&self, first: usize) -> Option<(L, usize)> {
+        in_turn(first, self.workers()).find_map(|worker| Some((self.take(worker)?, worker)))
     }
 
     /// `worker` is done with a letter.
     #[inline]
     pub(crate) fn settle(&self, worker: usize) {
-        if self.boxes.get(worker).load.fetch_sub(1, SeqCst) == 1 {
+        let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
+        if settled.fetch_add(1, SeqCst).wrapping_add(1) == dealt.load(SeqCst) {
             self.bell.ring();
         }
+    }
+
+    /// Whether all letters are settled that were dealt before this call, and all that were dealt by those who were at these.
+    pub(crate) fn all_settled(&self) -> bool {
+        // In this order, see the README: what was dealt on the way to a settled letter is dealt when it is counted here.
+        let sum = |count: fn(&Mailbox<L>) -> &AtomicUsize| {
+            let counts = (0..self.workers()).map(|worker| count(self.boxes.get(worker)).load(Acquire));
+            counts.fold(0, usize::wrapping_add)
+        };
+        sum(|mailbox| &mailbox.settled) == sum(|mailbox| &mailbox.dealt)
     }
 
     #[inline]
@@ -187,6 +199,12 @@ fn in_turn(first: usize, end: usize) -> impl Iterator<Item = usize> {
 }
 
 impl<L> Mailbox<L> {
+    /// Letters that are not settled; Relaxed, as it is only compared with others.
+    fn load(&self) -> usize {
+        let settled = self.settled.load(Relaxed);
+        self.dealt.load(Relaxed).wrapping_sub(settled)
+    }
+
     fn lock(&self) -> MutexGuard<'_, VecDeque<L>> {
         // Nothing under this lock panics but an allocation that fails, and a queue is whole then.
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
@@ -195,7 +213,12 @@ impl<L> Mailbox<L> {
 
 impl<L> Default for Mailbox<L> {
     fn default() -> Self {
-        Mailbox { load: AtomicUsize::new(0), waiting: AtomicUsize::new(0), letters: Mutex::new(VecDeque::new()) }
+        Mailbox {
+            dealt: AtomicUsize::new(0),
+            settled: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            letters: Mutex::new(VecDeque::new()),
+        }
     }
 }
 
@@ -242,9 +265,16 @@ mod tests {
             boxes.put(claim, letter);
         }
         assert_eq!((boxes.len(), boxes.take(0), boxes.take(0), boxes.take(0)), (4, Some(0), Some(2), None));
-        assert_eq!((boxes.take_any(0), boxes.take_any(1), boxes.take_any(1)), (Some(1), Some(3), None));
+        assert_eq!((boxes.take_any(0), boxes.take_any(1), boxes.take_any(1)), (Some((1, 1)), Some((3, 1)), None));
+        assert!(!boxes.all_settled());
+        boxes.settle(1);
+        assert_eq!(boxes.claim_idle(), None, "both are at some letter");
+        boxes.settle(1);
         assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1, is_exact: true }));
-        assert_eq!(boxes.claim_idle(), None, "worker 0 is at two letters");
+        boxes.settle(1);
+        boxes.settle(0);
+        boxes.settle(0);
+        assert!(boxes.all_settled());
     }
 
     #[test]

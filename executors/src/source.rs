@@ -82,6 +82,14 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// sequentially consistent fence which precedes the caller's own.
     fn has_jobs(&self) -> bool;
 
+    /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this call.
+    ///
+    /// A source in which a worker may become idle that has not looked everywhere has to know this; for others it is
+    /// [`has_jobs`](Self::has_jobs), and the crew knows who is at work.
+    fn has_unfinished(&self) -> bool {
+        self.has_jobs()
+    }
+
     /// Whether there is a job that the worker's [`search`](Self::search) would find: as [`has_jobs`](Self::has_jobs), if all are
     /// for all.
     fn has_jobs_for(&self, local: &Self::Local) -> bool {

@@ -150,7 +150,9 @@ fn what_is_given_back_was_not_run() {
         let ran = Arc::new(AtomicUsize::new(0));
         let job = {
             let ran = Arc::clone(&ran);
-            move || drop(ran.fetch_add(1, Relaxed))
+            move || {
+                ran.fetch_add(1, Relaxed);
+            }
         };
         let Err(BurstError::Busy(job)) = pool.offer(job) else { panic!("both are busy") };
         assert!(pool.try_execute(|| ()).is_err());
@@ -338,7 +340,9 @@ fn values_race_with_the_end() {
         let handled = Arc::new(AtomicUsize::new(0));
         for _ in 0..2 {
             let handled = Arc::clone(&handled);
-            pool.spawn(move |()| drop(handled.fetch_add(1, Relaxed)));
+            pool.spawn(move |()| {
+                handled.fetch_add(1, Relaxed);
+            });
         }
         let accepted = thread::scope(|scope| {
             let submitters: Vec<_> =

@@ -117,6 +117,7 @@ macro_rules! spreads {
             use super::*;
 
             tests! { $subject;
+                futures: a_future_goes_on_while_the_pool_drains;
                 spreading:
                     a_batch_reaches_all_threads
                     a_job_may_own_a_pool
@@ -139,10 +140,17 @@ macro_rules! spreads {
 /// What every pool with threads answers for.
 macro_rules! every_pool {
     ($subject:expr) => {
-        every_executor! { $subject }
+        any_pool! { $subject }
         spreads! { $subject }
+    };
+}
 
-        mod every_pool {
+/// What every pool with threads answers for, whichever worker a job waits for.
+macro_rules! any_pool {
+    ($subject:expr) => {
+        every_executor! { $subject }
+
+        mod any_pool {
             use super::*;
 
             tests! { $subject;
@@ -190,7 +198,6 @@ macro_rules! every_pool {
                     the_process_may_end_at_any_time;
                 futures:
                     a_forgotten_future_keeps_no_thread
-                    a_future_goes_on_while_the_pool_drains
                     a_future_may_own_its_pool
                     a_future_woken_after_the_end_is_cancelled
                     a_future_woken_from_elsewhere_stays_on_its_pool
@@ -270,14 +277,25 @@ macro_rules! every_crew {
 macro_rules! any_crew {
     ($subject:expr) => {
         every_pool! { $subject }
+        has_hooks! { $subject }
 
         mod any_crew {
+            use super::*;
+
+            tests! { $subject; building: start_hooks_may_spawn; }
+        }
+    };
+}
+
+/// What pools answer for that call hooks on threads of their own, whichever worker a job waits for.
+macro_rules! has_hooks {
+    ($subject:expr) => {
+        mod has_hooks {
             use super::*;
 
             tests! { $subject;
                 building:
                     impossible_cores_are_refused
-                    start_hooks_may_spawn
                     start_hooks_run_before_jobs
                     threads_are_named;
                 closing:
@@ -398,7 +416,7 @@ mod burst {
         ($name:ident: $idle:expr, $steals:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
             mod $name {
                 use crate::topics::subject::{self, Burst};
-                use executors::{Idle, Placement};
+                use executors::Placement;
 
                 static SUBJECT: Burst =
                     Burst { idle: $idle, steals: $steals, placement: $placement, sizes: $sizes };
@@ -408,12 +426,17 @@ mod burst {
         };
     }
 
-    const SLEEP: executors::Idle = executors::Idle::Park { spin: std::time::Duration::ZERO };
+    use executors::Idle;
+
+    const SLEEP: Idle = Idle::Park { spin: std::time::Duration::ZERO };
 
     policy! { stealing: super::SLEEP, true, Placement::Floating, subject::ANY; every_crew sleeps }
-    policy! { looking: Idle::PARK, true, Placement::Floating, subject::FEW; every_crew sleeps }
-    policy! { spinning: Idle::Spin, true, Placement::Floating, subject::ANY; every_crew }
-    policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; every_crew sleeps }
+    policy! { looking: super::Idle::PARK, true, Placement::Floating, subject::FEW; every_crew sleeps }
+    policy! { spinning: super::Idle::Spin, true, Placement::Floating, subject::ANY; every_crew }
+    #[cfg(feature = "thread-pinning")]
+    policy! { pinned: super::SLEEP, true, Placement::Auto, subject::ANY; every_crew sleeps pins }
+    // Without stealing a job may wait behind another though a worker is idle; all else holds.
+    policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; any_pool starts_at_once has_hooks sleeps }
 }
 
 #[cfg(feature = "elastic-exec")]

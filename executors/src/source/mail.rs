@@ -19,8 +19,8 @@ pub(crate) struct MailLocal {
     seat: usize,
     /// Whether letters are dealt to it.
     has_box: bool,
-    /// The worker runs a job that counts for its mailbox.
-    owes: Cell<bool>,
+    /// The mailbox for which the job counts that the worker has taken last, until it is settled.
+    owes: Cell<Option<usize>>,
 }
 
 impl<const JOINED: bool> MailSource<JOINED> {
@@ -39,14 +39,14 @@ impl<const JOINED: bool> MailSource<JOINED> {
     /// The job before has ended.
     #[inline]
     fn settle(&self, local: &MailLocal) {
-        if local.owes.replace(false) {
-            self.boxes.settle(local.seat);
+        if let Some(worker) = local.owes.take() {
+            self.boxes.settle(worker);
         }
     }
 
     fn take_own(&self, local: &MailLocal) -> Option<Job> {
         let job = self.boxes.take(local.seat)?;
-        local.owes.set(true);
+        local.owes.set(Some(local.seat));
         Some(job)
     }
 
@@ -55,12 +55,18 @@ impl<const JOINED: bool> MailSource<JOINED> {
         if !self.boxes.has_letters() || !self.boxes.claim(local.seat) {
             return None; // who has claimed this worker will call it
         }
-        local.owes.set(true);
-        let job = self.boxes.take_any(local.seat + 1);
-        if job.is_none() {
-            self.settle(local);
+        local.owes.set(Some(local.seat));
+        match self.boxes.take_any(local.seat + 1) {
+            Some((job, dealt_to)) => {
+                // Behind the claim: the job is always somebody's.
+                self.boxes.settle(dealt_to);
+                Some(job)
+            }
+            None => {
+                self.settle(local);
+                None
+            }
         }
-        job
     }
 }
 
@@ -71,11 +77,11 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     type Own<'a> = Job;
 
     fn attach(&self, seat: usize) -> MailLocal {
-        MailLocal { seat, has_box: true, owes: Cell::new(false) }
+        MailLocal { seat, has_box: true, owes: Cell::new(None) }
     }
 
     fn attach_stranger(&self, seat: usize) -> MailLocal {
-        MailLocal { seat, has_box: false, owes: Cell::new(false) }
+        MailLocal { seat, has_box: false, owes: Cell::new(None) }
     }
 
     #[inline]
@@ -100,10 +106,12 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn search(&self, local: &MailLocal, meter: &Meter) -> Option<Job> {
-        if !local.has_box {
-            return self.take();
-        }
         self.settle(local);
+        if !local.has_box {
+            let (job, dealt_to) = self.boxes.take_any(0)?;
+            local.owes.set(Some(dealt_to));
+            return Some(job);
+        }
         self.take_own(local).or_else(|| {
             let stolen = self.steals.then(|| self.steal(local)).flatten();
             stolen.inspect(|_| meter.stole())
@@ -111,7 +119,9 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn take(&self) -> Option<Job> {
-        self.boxes.take_any(0)
+        let (job, dealt_to) = self.boxes.take_any(0)?;
+        self.boxes.settle(dealt_to);
+        Some(job)
     }
 
     fn has_own(&self, _local: &MailLocal) -> bool {
@@ -128,6 +138,10 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
 
     fn has_jobs(&self) -> bool {
         self.boxes.has_letters()
+    }
+
+    fn has_unfinished(&self) -> bool {
+        !self.boxes.all_settled()
     }
 
     fn has_jobs_for(&self, local: &MailLocal) -> bool {
