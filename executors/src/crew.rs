@@ -181,7 +181,10 @@ where
             Whom::Seat(seat) => {
                 // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
                 fence(SeqCst);
-                self.parker.unpark(seat);
+                if !self.parker.unpark(seat) && self.source.is_for_all() {
+                    // It is awake, but may be at another job before it comes to this one.
+                    self.parker.job_arrived(origin);
+                }
             }
         }
     }

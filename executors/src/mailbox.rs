@@ -5,9 +5,6 @@
 //! *idle*, asleep or not, and is claimed by dealing to it when both counts are the same: by one dealer, for one letter. The
 //! orderings, and why nothing is lost, are in `burst_pool/README.md`.
 
-#[cfg(all(test, executors_loom))]
-mod model;
-
 use crate::{
     bell::Bell,
     rows::Rows,

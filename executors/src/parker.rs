@@ -98,10 +98,11 @@ pub trait Parker: Sync + Send + Clone {
     fn unpark_one(&self);
 
     /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that one thread has to run; the pool issues a
-    /// sequentially consistent fence before. The provided body wakes all.
-    fn unpark(&self, thread_id: usize) {
+    /// sequentially consistent fence before. Returns whether this call woke it. The provided body wakes all, and does not know.
+    fn unpark(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         self.unpark_all();
+        false
     }
 
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
@@ -181,9 +182,10 @@ pub trait ThreadData: fmt::Debug {
     fn unpark_one(&self);
 
     /// See [`Parker::unpark`].
-    fn unpark(&self, thread_id: usize) {
+    fn unpark(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         self.unpark_all();
+        false
     }
 
     /// See [`Parker::unpark_all`].
@@ -285,8 +287,8 @@ impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
         self.0.unpark_one();
     }
 
-    fn unpark(&self, thread_id: usize) {
-        self.0.unpark(thread_id);
+    fn unpark(&self, thread_id: usize) -> bool {
+        self.0.unpark(thread_id)
     }
 
     fn unpark_all(&self) {
@@ -350,8 +352,8 @@ macro_rules! parker_by_data {
             self.data.unpark_one();
         }
 
-        fn unpark(&self, thread_id: usize) {
-            self.data.unpark(thread_id);
+        fn unpark(&self, thread_id: usize) -> bool {
+            self.data.unpark(thread_id)
         }
 
         fn unpark_all(&self) {

@@ -83,7 +83,9 @@ impl<T> Sender<T> {
         }
         // Pairs with the fence in `recv`: either the receiver sees its value, or the parker sees that it sleeps.
         fence(SeqCst);
-        called.into_iter().for_each(|receiver| parker.unpark(receiver));
+        for receiver in called {
+            parker.unpark(receiver);
+        }
     }
 }
 

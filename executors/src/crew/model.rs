@@ -1,5 +1,7 @@
 //! Models of a whole crew: its real handles, workers, parker and life, on a source that loom can follow.
 
+#[cfg(feature = "burst-exec")]
+mod burst;
 mod elastic;
 
 use super::{Charter, Handle};
@@ -178,7 +180,7 @@ fn crew(workers: usize) -> Handle<ModelSource, ModelParker> {
 }
 
 /// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
-fn see_off(crew: Handle<ModelSource, ModelParker>) {
+fn see_off<S: Source>(crew: Handle<S, ModelParker>) {
     loom::skip_branch();
     let report = crew.shutdown_timeout(Duration::MAX).unwrap();
     assert_eq!((report.running, report.queued), (0, 0));

@@ -202,18 +202,19 @@ impl IdleSet {
         self.call_one(None);
     }
 
-    /// Calls `worker`, if it sleeps. Relies on a fence between the reason for that and the look at the word.
-    pub(super) fn unpark(&self, worker: usize) {
+    /// Calls `worker`, if it sleeps. Returns whether it did. Relies on a fence between the reason for that and the look at the word.
+    pub(super) fn unpark(&self, worker: usize) -> bool {
         if self.word.read().sleeping() == 0 {
-            return;
+            return false;
         }
         let called = {
             let mut register = self.register();
             register.remove(worker).then(|| self.call(&register, worker, None))
         };
-        if let Some(bed) = called {
+        if let Some(bed) = &called {
             bed.thread.unpark(); // as in `call_one`
         }
+        called.is_some()
     }
 
     pub(super) fn unpark_all(&self) {

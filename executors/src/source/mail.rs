@@ -32,7 +32,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
     #[inline]
     pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
         self.boxes.put(claim, job.into_job());
-        // A busy worker may fall asleep before the job is there; then this call is needed, if nobody else takes the job.
+        // Also for a busy worker, if nobody else takes the job: it may fall asleep before the job is there.
         if self.steals && !claim.is_exact { Whom::Anyone } else { Whom::Seat(claim.worker) }
     }
 
@@ -50,23 +50,22 @@ impl<const JOINED: bool> MailSource<JOINED> {
         Some(job)
     }
 
-    /// Takes a job out of another mailbox. Nobody deals to this worker meanwhile: it is not idle.
+    /// Takes a job out of any mailbox.
     fn steal(&self, local: &MailLocal) -> Option<Job> {
-        if !self.boxes.has_letters() || !self.boxes.claim(local.seat) {
-            return None; // who has claimed this worker will call it
+        if !self.boxes.has_letters() {
+            return None;
         }
-        local.owes.set(Some(local.seat));
-        match self.boxes.take_any(local.seat + 1) {
-            Some((job, dealt_to)) => {
-                // Behind the claim: the job is always somebody's.
-                self.boxes.settle(dealt_to);
-                Some(job)
-            }
-            None => {
-                self.settle(local);
-                None
-            }
+        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, that may find it at
+        // another one, and needs another worker (`Crew::announce_to`).
+        let is_own = self.boxes.claim(local.seat);
+        let taken = self.boxes.take_any(local.seat + 1);
+        if is_own {
+            let done = taken.as_ref().map_or(local.seat, |&(_, dealt_to)| dealt_to);
+            self.boxes.settle(done);
         }
+        let (job, dealt_to) = taken?;
+        local.owes.set(Some(if is_own { local.seat } else { dealt_to }));
+        Some(job)
     }
 }
 
@@ -145,7 +144,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn has_jobs_for(&self, local: &MailLocal) -> bool {
-        if self.steals || !local.has_box { self.has_jobs() } else { self.boxes.has_letters_for(local.seat) }
+        if self.is_for_all() || !local.has_box { self.has_jobs() } else { self.boxes.has_letters_for(local.seat) }
     }
 
     fn is_for_all(&self) -> bool {

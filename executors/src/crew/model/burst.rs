@@ -1,0 +1,145 @@
+//! Models of a crew whose jobs are dealt to its workers.
+
+use super::{CHARTER, ModelParker, Pair, Tally, see_off, spawn};
+use crate::{
+    backing::Backing,
+    crew::Handle,
+    job::Job,
+    mailbox::Mailboxes,
+    options::Options,
+    parker,
+    source::mail::MailSource,
+    sync::{Gate, check, thread},
+};
+use std::{sync::Arc, time::Duration};
+
+type Dealt = Handle<MailSource<false>, ModelParker>;
+
+const KEEPS: bool = false;
+const STEALS: bool = true;
+
+fn crew(workers: usize, steals: bool) -> Dealt {
+    crew_and_boxes(workers, steals).0
+}
+
+fn crew_and_boxes(workers: usize, steals: bool) -> (Dealt, Arc<Mailboxes<Job>>) {
+    let boxes = Arc::new(Mailboxes::new(workers));
+    let source = MailSource::new(Arc::clone(&boxes), steals);
+    (Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap(), boxes)
+}
+
+/// Two submitters and one worker, which may fall asleep whenever it likes.
+#[test]
+fn dealt_jobs_run() {
+    check(2, || {
+        let (crew, ran) = (crew(1, KEEPS), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.execute(mark)
+        });
+        crew.execute(ran.mark());
+        submitter.join().unwrap();
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
+
+/// Two submitters deal to two workers, and the jobs need each other: each must get one.
+#[test]
+fn an_idle_worker_is_claimed_once() {
+    check(2, || {
+        let (crew, pair) = (crew(2, KEEPS), Pair::default());
+        let mut jobs = pair.jobs();
+        let (one, other) = (jobs.next().unwrap(), jobs.next().unwrap());
+        let submitter = thread::spawn({
+            let crew = crew.clone();
+            move || crew.execute(one)
+        });
+        crew.execute(other);
+        submitter.join().unwrap();
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// A job hands on to the other worker, and its own is idle before that one is awake.
+#[test]
+fn joining_waits_for_what_was_dealt_to_others() {
+    check(2, || {
+        let (crew, ran) = (crew(2, KEEPS), Tally::default());
+        crew.execute({
+            let (parent, child) = (ran.mark(), ran.mark());
+            move || {
+                spawn(child);
+                parent();
+            }
+        });
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
+
+/// Of three jobs for two workers, two need each other.
+#[test]
+fn what_lies_behind_a_busy_worker_is_taken() {
+    check(2, || {
+        let (crew, pair, ran) = (crew(2, STEALS), Pair::default(), Tally::default());
+        let mut jobs = pair.jobs();
+        crew.execute(jobs.next().unwrap());
+        crew.execute(ran.mark());
+        crew.execute(jobs.next().unwrap());
+        pair.meet();
+        see_off(crew);
+        assert_eq!(ran.count(), 1);
+    });
+}
+
+/// Both workers may take both jobs, and the first waits for the second.
+#[test]
+fn who_steals_is_busy() {
+    check(2, || {
+        let (crew, pair) = (crew(2, STEALS), Pair::default());
+        pair.jobs().for_each(|job| crew.execute(job));
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// A worker of a crew that keeps its jobs leaves without a look at those of others.
+#[test]
+fn a_late_job_runs_or_is_given_back() {
+    check(2, || {
+        let (crew, ran) = (crew(1, KEEPS), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.try_execute(mark).is_ok()
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(crew);
+        assert_eq!(ran.count(), usize::from(accepted));
+    });
+}
+
+/// The worker becomes idle while a submitter waits for that.
+#[test]
+fn an_idle_worker_is_waited_for() {
+    check(2, || {
+        let ((crew, boxes), gate) = (crew_and_boxes(1, KEEPS), Arc::new(Gate::default()));
+        crew.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.pass()
+        });
+        let waits = thread::spawn({
+            let boxes = Arc::clone(&boxes);
+            move || boxes.claim_within(None, || false).unwrap()
+        });
+        gate.open();
+        let claim = waits.join().unwrap();
+        boxes.settle(claim.worker);
+        crew.join(None).unwrap();
+        see_off(crew);
+    });
+}
