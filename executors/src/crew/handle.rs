@@ -207,7 +207,6 @@ where
     }
 
     /// Hires one more worker, however many there are, after `prepare` was told its seat.
-    #[cfg(feature = "burst-exec")]
     pub(crate) fn hire(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
         debug_assert!(S::ELASTIC);
         self.crew().seat_one(prepare).map_err(|error| error.into_build_error(None))

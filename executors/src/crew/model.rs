@@ -1,6 +1,5 @@
 //! Models of a whole crew: its real handles, workers, parker and life, on a source that loom can follow.
 
-#[cfg(feature = "burst-exec")]
 mod burst;
 mod elastic;
 
