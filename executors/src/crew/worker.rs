@@ -291,7 +291,8 @@ where
     /// fallen asleep over that.
     fn see_to_the_rest(&self, was_last_looking: bool) {
         let has_own = self.crew.source.has_own(&self.local);
-        if !has_own && !(was_last_looking && self.crew.source.is_for_all()) {
+        let is_relied_on = was_last_looking && self.crew.source.is_for_all();
+        if !has_own && !is_relied_on {
             return;
         }
         // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and with
