@@ -329,6 +329,8 @@ where
         }
         self.discarded.fetch_add(dropped, Relaxed);
         self.life.jobs_dropped();
+        // Workers may have looked before, and sleep.
+        self.is_over();
         dropped
     }
 

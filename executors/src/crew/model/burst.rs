@@ -123,6 +123,17 @@ fn a_late_job_runs_or_is_given_back() {
     });
 }
 
+/// What is discarded is not settled yet when both workers look whether the crew is over.
+#[test]
+fn a_crew_ends_when_its_jobs_are_discarded() {
+    check(2, || {
+        let crew = crew(2, KEEPS);
+        crew.execute(|| ());
+        crew.shutdown_now();
+        see_off(crew);
+    });
+}
+
 /// The worker becomes idle while a submitter waits for that.
 #[test]
 fn an_idle_worker_is_waited_for() {
