@@ -11,7 +11,8 @@
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "threadpool-exec",
-    feature = "elastic-exec"
+    feature = "elastic-exec",
+    feature = "burst-exec"
 ))]
 
 mod support;
@@ -82,10 +83,15 @@ fn run_program(seed: u64) {
         0 => 30 + random.below(70),
         _ => 1 + random.below(6),
     } as usize;
-    match random.below(10) {
+    match random.below(12) {
         #[cfg(feature = "cb-channel-exec")]
         0 | 1 => program(seed, random, threads, |random| {
             build(executors::crossbeam_channel_pool::ThreadPool::builder(), threads, random)
+        }),
+        // A program's jobs block on each other, so idle workers have to steal.
+        #[cfg(feature = "burst-exec")]
+        10 | 11 => program(seed, random, threads, |random| {
+            build(executors::burst_pool::ThreadPool::builder(), threads, random)
         }),
         #[cfg(feature = "elastic-exec")]
         8 | 9 => program(seed, random, threads, |random| {
@@ -115,7 +121,12 @@ fn run_program(seed: u64) {
 }
 
 /// Chooses policies.
-#[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "elastic-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
 fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
     use executors::{Fairness, Idle, Placement};
 
