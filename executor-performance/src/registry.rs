@@ -182,7 +182,7 @@ executors! {
     #[cfg(feature = "peers")]
     "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, Futures, None,
         |threads| peers::Futures::new(threads).map(Adapted::of);
-    #[cfg(all(feature = "peers", target_os = "linux"))]
+    #[cfg(all(feature = "peers", peers_burst_pool))]
     "burst-pool", "the crate `burst-pool`: slots, and `eventfd`", ON_REQUEST, Jobs, None,
         |threads| peers::BurstPool::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]

@@ -5,7 +5,7 @@
 //! never ends is not mended here: the measurement finds out, and reports it.
 
 mod async_executor;
-#[cfg(target_os = "linux")]
+#[cfg(peers_burst_pool)]
 mod burst_pool;
 mod departures;
 #[cfg(peers_forte)]
@@ -18,7 +18,7 @@ mod threadpool;
 mod tokio;
 mod workerpool;
 
-#[cfg(target_os = "linux")]
+#[cfg(peers_burst_pool)]
 pub(super) use self::burst_pool::BurstPool;
 #[cfg(peers_forte)]
 pub(super) use self::forte::Forte;
