@@ -175,17 +175,14 @@ where
     /// Tells whom it needs that a job has just been put into the source.
     #[inline(always)]
     fn announce_to(&self, whom: Whom, origin: Origin) {
-        match whom {
-            Whom::Anyone => self.announce(1, origin),
-            Whom::AnyoneInTime => self.announce(1, Origin::Alone),
-            Whom::Seat(seat) => {
-                // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
-                fence(SeqCst);
-                if !self.parker.unpark(seat) && self.source.is_for_all() {
-                    // It is awake, but may be at another job before it comes to this one.
-                    self.parker.job_arrived(origin);
-                }
-            }
+        let Whom::Seat(seat) = whom else {
+            return self.announce(1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
+        };
+        // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
+        fence(SeqCst);
+        if !self.parker.unpark(seat) && self.source.is_for_all() {
+            // It is awake, but may be at another job before it comes to this one.
+            self.parker.job_arrived(origin);
         }
     }
 

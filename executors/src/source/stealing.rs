@@ -76,14 +76,13 @@ impl StealingSource {
     /// Takes a job from a worker whose ring has no free slot, or that must not overtake others.
     #[cold]
     #[inline(never)]
-    fn push_slowly(&self, local: &StealingLocal, job: Job) -> Whom {
+    fn push_slowly(&self, local: &StealingLocal, job: Job) {
         if !local.spilled.get() && local.ring.make_room() {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
             self.spills[local.seat].push(job);
         }
-        Whom::Anyone
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lanes> {
@@ -189,7 +188,10 @@ impl Source for StealingSource {
                 place.put(job);
                 if local.ring.len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
             }
-            _ => self.push_slowly(local, job.into_job()),
+            _ => {
+                self.push_slowly(local, job.into_job());
+                Whom::Anyone
+            }
         }
     }
 
