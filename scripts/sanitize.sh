@@ -11,10 +11,11 @@ source "$root/scripts/lib.sh"
 
 TOOLCHAIN=${TOOLCHAIN:-nightly}
 SECONDS_OF_STRESS=${SECONDS_OF_STRESS:-60}
+features=compat-burst-pool,compat-rusty-pool-async
 
 usage() {
     cat <<USAGE
-Usage: scripts/sanitize.sh [thread|address]...
+Usage: scripts/sanitize.sh [--features LIST] [--only TESTS]... [thread|address]... [-- ARGUMENT...]
 
 Builds the library, its dependencies and the standard library with a sanitizer (both by default, one after
 the other), and runs the unit tests, the public interface, the conformance suite and the stress suite.
@@ -22,12 +23,28 @@ Needs a nightly compiler with rust-src. Tests that limit the address space of a 
 sanitizer needs more of it than they grant.
 
 Options:
-  -h, --help  show this
+  --features LIST  beside the default ones ($features)
+  --only TESTS     of these: unit, or the name of a file in executors/tests
+  -h, --help       show this
+
+The arguments are for the tests, such as a filter.
 
 Environment:
   TOOLCHAIN          the compiler                 $TOOLCHAIN
   SECONDS_OF_STRESS  for the stress suite         $SECONDS_OF_STRESS
+                     (what else it can be told is in executors/tests/stress.rs)
 USAGE
+}
+
+only=()      # which tests, for cargo
+arguments=() # for the tests
+
+# add_tests NAME
+add_tests() {
+    case $1 in
+        unit) only+=(--lib) ;;
+        *) only+=(--test "$1") ;;
+    esac
 }
 
 # sanitize NAME
@@ -41,7 +58,7 @@ sanitize() {
     # Leaks are looked for in tests/memory.rs; two tests of the conformance suite leak on purpose.
     export TSAN_OPTIONS="halt_on_error=1" ASAN_OPTIONS="detect_leaks=0"
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
-        --lib --tests -- --skip refused_threads
+        --features "$features" "${only[@]}" -- --skip refused_threads "${arguments[@]}"
 }
 
 clean_up() {
@@ -53,11 +70,17 @@ main() {
     while (($# > 0)); do
         case $1 in
             -h | --help) usage && exit ;;
+            --features | --only) (($# > 1)) || fail "$1 needs a value; see --help" 2 ;;&
+            --features) features=$2 && shift ;;
+            --only) add_tests "$2" && shift ;;
+            --) shift && break ;;
             thread | address) chosen+=("$1") ;;
-            *) fail "unknown sanitizer '$1'; see --help" 2 ;;
+            *) fail "unknown option or sanitizer '$1'; see --help" 2 ;;
         esac
         shift
     done
+    arguments=("$@")
+    ((${#only[@]} > 0)) || only=(--lib --tests)
     ((${#chosen[@]} > 0)) || chosen=(thread address)
     rustc "+$TOOLCHAIN" --version >/dev/null 2>&1 || fail "there is no $TOOLCHAIN compiler; rustup toolchain install nightly"
     cd "$root"

@@ -5,6 +5,8 @@
 //! program is over, every ticket must be accounted for: used by a run, or dropped where somebody was told so.
 //!
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
+//! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers look around before they sleep; 0 for not at all. Without it
+//!   chance decides, and some never sleep.
 //! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads are
 //!   scheduled is not in our hand, so it may need several attempts to fail again.
 #![cfg(any(
@@ -49,6 +51,7 @@ use support::{
 };
 
 const SECONDS: &str = "EXECUTORS_STRESS_SECONDS";
+const SPIN: &str = "EXECUTORS_STRESS_SPIN";
 const SEED: &str = "EXECUTORS_STRESS_SEED";
 
 fn number_from_environment(name: &str) -> Option<u64> {
@@ -130,12 +133,14 @@ fn run_program(seed: u64) {
 fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
     use executors::{Fairness, Idle, Placement};
 
-    let idle = match random.below(4) {
+    let by_chance = match random.below(4) {
         0 if threads <= 4 => Idle::Spin,
         1 => Idle::Park { spin: Duration::ZERO },
         2 => Idle::Park { spin: Duration::from_micros(100) },
         _ => Idle::PARK,
     };
+    let chosen = number_from_environment(SPIN).map(|spin| Idle::Park { spin: Duration::from_micros(spin) });
+    let idle = chosen.unwrap_or(by_chance);
     let fairness = match random.below(3) {
         0 => Fairness::TIMED,
         1 => Fairness::Counted(1 + random.below(5) as u32),
