@@ -192,7 +192,6 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
-        // Before anybody is called: who is on its way to a job is no longer idle, and nobody else need be hired for that job.
         if S::ELASTIC && self.may_grow() {
             self.grow(jobs);
         }

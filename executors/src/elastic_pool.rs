@@ -2,8 +2,7 @@
 //!
 //! For jobs that block: on sockets, files, locks, other processes. No thread is there before the first job. Until the
 //! *core* is full, each job brings a worker of its own; beyond it, a worker is hired when a job comes in and nobody is
-//! idle, up to the
-//! *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
+//! idle, up to the *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
 //!
 //! An idle worker is never counted on for two jobs: each job that waits has an idle worker to itself, or the maximum is
 //! reached. So no job waits behind one that blocks while the pool could grow. How that is done, and why it holds, is in
@@ -103,7 +102,11 @@ pub enum Saturation {
         /// How many jobs may wait.
         queue: usize,
     },
-    /// The job that has waited longest is dropped in its favour, and counted as discarded.
+    /// The job that has waited longest is dropped in its favour, and counted as discarded; and further ones, until there is
+    /// room.
+    ///
+    /// It may be the step of a future, which is cancelled then, or a job given by `try_execute_locally`. Dropping these makes
+    /// no room, as no bound is set to them.
     DiscardOldest {
         /// How many jobs may wait; at least 1.
         queue: usize,

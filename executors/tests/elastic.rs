@@ -13,7 +13,7 @@ use futures::executor::block_on;
 use std::{
     hint,
     sync::{
-        Arc, Barrier, Mutex,
+        Arc, Barrier, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
         mpsc,
     },
@@ -185,6 +185,31 @@ fn workers_beyond_the_core_leave() {
         }
         end(&pool);
         assert_eq!(here(), 0);
+    });
+}
+
+/// What a worker submits on its way out is for those who come after it.
+#[test]
+fn a_stop_hook_may_submit() {
+    within(|| {
+        let (own, ran) = (Arc::new(OnceLock::<ThreadPool>::new()), Arc::new(AtomicUsize::new(0)));
+        let (pool_of_hook, left) = (Arc::clone(&own), AtomicUsize::new(3));
+        let count = Arc::clone(&ran);
+        let hook = move |_| {
+            let again = left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+            if let Some(pool) = pool_of_hook.get().filter(|_| again) {
+                let count = Arc::clone(&count);
+                let job = move || {
+                    count.fetch_add(1, SeqCst);
+                };
+                pool.try_execute(job).expect("the pool is open");
+            }
+        };
+        let pool = sized(0, 1, AT_ONCE).on_stop(hook).build().expect("one thread");
+        own.set(pool.clone()).expect("nobody else sets it");
+        pool.execute(|| ());
+        until("what the hooks have submitted has run", || ran.load(SeqCst) == 3);
+        end(&pool);
     });
 }
 
@@ -571,6 +596,26 @@ fn a_full_pool_may_drop_its_oldest_job() {
     });
 }
 
+/// The oldest may be the step of a future, which is cancelled then.
+#[test]
+fn the_oldest_job_may_be_a_step() {
+    within(|| {
+        let saturation = Saturation::DiscardOldest { queue: 1 };
+        let (pool, gate) =
+            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
+        let (wake, woken) = futures::channel::oneshot::channel::<u8>();
+        let waiting = pool.spawn(woken).fallible();
+        settle(&pool);
+        occupy(&pool, &gate);
+        wake.send(1).expect("the future waits");
+        (0..2).for_each(|_| pool.offer(|| ()).expect("it takes the place of another"));
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 1));
+        assert!(block_on(waiting).is_none());
+        gate.open();
+        end(&pool);
+    });
+}
+
 /// Growth only for those that block: as many at work as the core has.
 #[test]
 fn who_blocks_is_replaced() {
@@ -596,6 +641,40 @@ fn who_blocks_is_replaced() {
         pool.submit(move || tell.send(5).expect("the other listens")).wait().expect("no panic");
         assert_eq!(outer.wait().expect("no panic"), Ok(5));
         until("the replacement has left", || pool.stats().workers == 1);
+        end(&pool);
+    });
+}
+
+/// However often it has said so, and only if it is a worker.
+#[test]
+fn who_blocks_is_replaced_by_one() {
+    within(|| {
+        let saturation = Saturation::RunOnCaller { queue: 2 };
+        let pool = sized(1, 4, FOR_EVER).growth(Growth::WhenBlocked).when_saturated(saturation).build().expect("four");
+        let gate = Gate::default();
+        let ((tell, told), inner) = (mpsc::channel(), gate.clone());
+        pool.execute(move || {
+            elastic_pool::blocking(|| {
+                elastic_pool::blocking(|| {
+                    tell.send(()).expect("the test listens");
+                    inner.pass();
+                });
+            });
+        });
+        told.recv().expect("the job begins");
+        occupy(&pool, &gate);
+        let wait = || {
+            let gate = gate.clone();
+            move || gate.pass()
+        };
+        (0..4).for_each(|_| pool.execute(wait()));
+        let here = thread::current().id();
+        pool.execute(move || {
+            assert_eq!(thread::current().id(), here);
+            elastic_pool::blocking(|| ());
+        });
+        assert_eq!((pool.worker_count(), pool.stats().panicked), (2, 0), "one blocks, one is at work");
+        gate.open();
         end(&pool);
     });
 }

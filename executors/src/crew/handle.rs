@@ -136,14 +136,16 @@ where
         }
     }
 
-    /// The worker of this crew that the current thread is, if it is one.
+    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come and
+    /// go is none: what its stop hook submits is for the others.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from
         // these; and the types of a crew at one address do not change while the crew lives, which `self` shows.
         // Threads settle only with the wrapper of `threadpool`, whose address is another while it lives, and
         // move out before it dies. No caller keeps the reference.
-        unsafe { local::worker_of(self.id()) }
+        let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
+        worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
     }
 }
 

@@ -95,8 +95,12 @@ impl Life {
         self.roll.become_active();
     }
 
-    pub(super) fn become_idle(&self) {
-        if self.roll.become_idle() {
+    pub(super) fn become_busy(&self) {
+        self.roll.become_busy();
+    }
+
+    pub(super) fn become_idle(&self, busy: bool) {
+        if self.roll.become_idle(busy) {
             self.bell.ring();
         }
     }

@@ -1,39 +1,48 @@
-//! The roll: how many workers a crew has, how many of them are active, and how many say that they block.
+//! The roll: how many workers a crew has, how many of them are active, busy, and how many say that they block.
 
 use crate::sync::atomic::{
-    AtomicU64,
+    AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 use std::fmt;
 
-/// Three counts of 20 bits each, so that one load shows all of them at one moment.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Roll(u64);
+/// What the roll was at some moment.
+#[derive(Clone, Copy)]
+pub(super) struct Roll {
+    /// Three counts of 20 bits each, so that one load shows them together.
+    counts: u64,
+    blocked: usize,
+}
 
 const ACTIVE: u64 = 1;
 const LIVE: u64 = 1 << 20;
-const BLOCKED: u64 = 1 << 40;
+const BUSY: u64 = 1 << 40;
 const COUNT: u64 = (1 << 20) - 1;
 
 impl Roll {
-    /// Workers that run jobs or look for some. A worker is counted before it takes a job.
+    /// Workers that run jobs or look for some, and others that do so in their place. Counted before they take a job.
     pub(super) fn active(self) -> usize {
-        (self.0 & COUNT) as usize
+        (self.counts & COUNT) as usize
     }
 
     /// Workers that are hired: from before their thread is started until they resign.
     pub(super) fn live(self) -> usize {
-        ((self.0 / LIVE) & COUNT) as usize
+        ((self.counts / LIVE) & COUNT) as usize
+    }
+
+    /// Active workers that have found a job since they were idle. Counted after they have taken it.
+    fn busy(self) -> usize {
+        (self.counts / BUSY) as usize
     }
 
     /// Workers whose job has said that it blocks.
     pub(super) fn blocked(self) -> usize {
-        (self.0 / BLOCKED) as usize
+        self.blocked
     }
 
-    /// Workers that will search the queue before they sleep. (Others than workers may be active, at the end.)
+    /// Workers that will search the queue before they sleep.
     pub(super) fn idle(self) -> usize {
-        self.live().saturating_sub(self.active())
+        self.live() - self.busy()
     }
 }
 
@@ -42,6 +51,7 @@ impl fmt::Debug for Roll {
         f.debug_struct("Roll")
             .field("live", &self.live())
             .field("active", &self.active())
+            .field("busy", &self.busy())
             .field("blocked", &self.blocked())
             .finish()
     }
@@ -51,50 +61,64 @@ impl fmt::Debug for Roll {
 ///
 /// Every change is a sequentially consistent read-modify-write, as the arguments of `crew/README.md` and
 /// `elastic_pool/README.md` need the changes and the fences around them in one order.
-pub(super) struct RollWord(AtomicU64);
+pub(super) struct RollWord {
+    counts: AtomicU64,
+    /// By itself, as it need not be known at the same moment: it only says how large the crew may be.
+    blocked: AtomicUsize,
+}
 
 impl RollWord {
     pub(super) fn new() -> Self {
-        RollWord(AtomicU64::new(0))
+        RollWord { counts: AtomicU64::new(0), blocked: AtomicUsize::new(0) }
     }
 
     #[inline]
     pub(super) fn read(&self) -> Roll {
-        Roll(self.0.load(SeqCst))
+        self.with(self.counts.load(SeqCst))
+    }
+
+    fn with(&self, counts: u64) -> Roll {
+        Roll { counts, blocked: self.blocked.load(SeqCst) }
     }
 
     pub(super) fn become_active(&self) {
-        self.0.fetch_add(ACTIVE, SeqCst);
+        self.counts.fetch_add(ACTIVE, SeqCst);
     }
 
-    /// Returns whether nobody is active any more.
-    pub(super) fn become_idle(&self) -> bool {
-        Roll(self.0.fetch_sub(ACTIVE, SeqCst)).active() == 1
+    pub(super) fn become_busy(&self) {
+        self.counts.fetch_add(BUSY, SeqCst);
+    }
+
+    /// Who becomes idle may have been `busy`. Returns whether nobody is active any more.
+    pub(super) fn become_idle(&self, busy: bool) -> bool {
+        let change = if busy { ACTIVE + BUSY } else { ACTIVE };
+        self.counts.fetch_sub(change, SeqCst) & COUNT == ACTIVE
     }
 
     pub(super) fn block(&self) {
-        self.0.fetch_add(BLOCKED, SeqCst);
+        self.blocked.fetch_add(1, SeqCst);
     }
 
     pub(super) fn go_on(&self) {
-        self.0.fetch_sub(BLOCKED, SeqCst);
+        self.blocked.fetch_sub(1, SeqCst);
     }
 
-    /// Counts one more worker, if the roll is still what it was.
+    /// Counts one more worker, if the counts are still what they were.
     pub(super) fn hire(&self, seen: Roll) -> bool {
-        self.0.compare_exchange(seen.0, seen.0 + LIVE, SeqCst, Relaxed).is_ok()
+        self.counts.compare_exchange(seen.counts, seen.counts + LIVE, SeqCst, Relaxed).is_ok()
     }
 
     /// The thread of a worker that was hired could not be started.
     pub(super) fn cancel_hire(&self) -> Roll {
-        Roll(self.0.fetch_sub(LIVE, SeqCst) - LIVE)
+        self.with(self.counts.fetch_sub(LIVE, SeqCst) - LIVE)
     }
 
-    /// An active worker counts itself out, unless it is needed to keep `core` workers. Returns the roll without it.
+    /// An active worker that is not busy counts itself out, unless it is needed to keep `core` workers. Returns the roll
+    /// without it.
     pub(super) fn resign(&self, core: usize) -> Option<Roll> {
-        let without = |roll| (Roll(roll).live() > core).then(|| roll - LIVE - ACTIVE);
-        let before = self.0.fetch_update(SeqCst, SeqCst, without).ok()?;
-        Some(Roll(before - LIVE - ACTIVE))
+        let without = |counts| (self.with(counts).live() > core).then(|| counts - LIVE - ACTIVE);
+        let before = self.counts.fetch_update(SeqCst, SeqCst, without).ok()?;
+        Some(self.with(before - LIVE - ACTIVE))
     }
 }
 

@@ -5,11 +5,7 @@ mod model;
 
 use super::roll::{Roll, RollWord};
 use crate::sync::{Mutex, MutexGuard};
-use std::{cmp::Reverse, collections::BinaryHeap, hint, sync::PoisonError, time::Duration};
-
-/// How often to look before somebody is hired, with a pause of the processor in between: all together some microseconds, a
-/// tenth of what a thread costs.
-const PATIENCE: u32 = if cfg!(executors_loom) { 0 } else { 64 };
+use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
 
 /// How large a crew is.
 #[derive(Debug, Clone, Copy)]
@@ -40,27 +36,15 @@ impl Terms {
 
     /// Counts one more worker on the roll, if so many `jobs` are waiting that one is due. (S3 and S4 of the README.)
     pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
-        let mut patience = PATIENCE;
         loop {
-            // In this order: whoever took a job that is not waiting any more was active before.
-            let waiting = jobs();
+            // In this order: for whichever job somebody on the roll was hired, it is counted below, unless it was taken.
             let roll = word.read();
             if !self.have_room(roll) {
                 return false;
             }
             let is_for_core = fill_core && roll.live() < self.core;
-            if !is_for_core && waiting <= roll.idle() {
+            if !is_for_core && jobs() <= roll.idle() {
                 return false;
-            }
-            // Who has taken a job since the first look is active by now, and makes the others look fewer than they are.
-            if !is_for_core && jobs() < waiting {
-                continue;
-            }
-            // And who is about to take one is active already, but not for long.
-            if !is_for_core && patience > 0 {
-                patience -= 1;
-                hint::spin_loop();
-                continue;
             }
             if word.hire(roll) {
                 return true;

@@ -39,6 +39,11 @@ pub(super) struct Worker<'a, S: Source, P> {
     meter: &'a Meter,
     local: S::Local,
     turn: Turn,
+    /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
+    /// `elastic_pool/README.md`.
+    busy: Cell<bool>,
+    /// How many calls of `blocking` its job is in.
+    blocked: Cell<usize>,
     /// Nobody would run a job that is put into the own part now.
     leaving: Cell<bool>,
 }
@@ -59,7 +64,9 @@ where
 
     fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local) -> Self {
         let (tether, turn) = (tether(Arc::clone(crew)), Turn::new(crew.fairness));
-        Worker { crew, tether, seat, meter: &crew.seats.get(seat).meter, local, turn, leaving: Cell::new(false) }
+        let meter = &crew.seats.get(seat).meter;
+        let (busy, blocked, leaving) = Default::default();
+        Worker { crew, tether, seat, meter, local, turn, busy, blocked, leaving }
     }
 
     /// From the first job to the last.
@@ -101,7 +108,7 @@ where
                     self.run(job);
                 }
             }
-            self.crew.life.become_idle();
+            self.become_idle();
         });
     }
 
@@ -110,7 +117,7 @@ where
         self.at_post(|| {
             self.crew.life.become_active();
             self.run(job);
-            self.crew.life.become_idle();
+            self.become_idle();
         });
     }
 
@@ -130,6 +137,10 @@ where
         let post = Post::new(self.crew.id(), self);
         let _standing = post.enter();
         duty();
+    }
+
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.get()
     }
 
     /// Whether jobs from inside are refused.
@@ -190,6 +201,7 @@ where
     fn look_for_job(&self) -> Option<Job> {
         self.publish();
         if let Some(job) = self.search() {
+            self.become_busy();
             self.see_to_the_rest(false);
             return Some(job);
         }
@@ -229,7 +241,7 @@ where
             }
             if over {
                 self.crew.parker.stop_looking(self.seat);
-                self.crew.life.become_idle();
+                self.become_idle();
                 return None;
             }
             if S::ELASTIC {
@@ -240,6 +252,23 @@ where
                 nap = nap.next(self.crew.reading().ended);
             }
         }
+    }
+
+    /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.
+    fn become_busy(&self) {
+        if !self.crew.hires() || self.busy.replace(true) {
+            return;
+        }
+        self.crew.life.become_busy();
+        // Pairs with the fence in `Crew::announce`: either a submitter does not count on us, or we see its job.
+        fence(SeqCst);
+        if self.crew.may_grow() {
+            self.crew.grow(0);
+        }
+    }
+
+    fn become_idle(&self) {
+        self.crew.life.become_idle(self.busy.take());
     }
 
     fn search(&self) -> Option<Job> {
@@ -273,6 +302,7 @@ where
 
     /// The worker stops looking, as it has found `job`.
     fn found(&self, job: Job) -> Job {
+        self.become_busy();
         let last = self.crew.parker.stop_looking(self.seat);
         self.see_to_the_rest(last);
         if self.crew.hires() {
@@ -333,7 +363,7 @@ where
 
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
     fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
-        self.crew.life.become_idle();
+        self.become_idle();
         if !looks_around || self.watch(|| Some(())).is_none() {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
@@ -420,7 +450,8 @@ where
     }
 
     fn blocks(&self) {
-        if S::ELASTIC {
+        self.blocked.update(|calls| calls + 1);
+        if self.busy.get() && self.blocked.get() == 1 {
             self.crew.life.block();
             // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
             fence(SeqCst);
@@ -429,7 +460,8 @@ where
     }
 
     fn goes_on(&self) {
-        if S::ELASTIC {
+        self.blocked.update(|calls| calls - 1);
+        if self.busy.get() && self.blocked.get() == 0 {
             self.crew.life.go_on();
         }
     }

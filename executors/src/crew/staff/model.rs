@@ -36,11 +36,14 @@ impl Crew {
         self.terms.hire(&self.roll, || self.waiting.load(Acquire), false)
     }
 
-    /// Becomes active and takes a job, which is there. (Without a look at their number: a thread that loads before it
-    /// stores hides from loom what others have loaded before.)
+    /// Becomes active, takes a job, which is there, and is busy. (Without a look at their number: a thread that loads before
+    /// it stores hides from loom what others have loaded before.)
     fn take(&self) {
         self.roll.become_active();
         assert!(self.waiting.fetch_sub(1, AcqRel) > 0);
+        self.roll.become_busy();
+        fence(SeqCst);
+        while self.hire() {}
     }
 
     fn live(&self) -> usize {
@@ -92,8 +95,24 @@ fn a_worker_that_takes_a_job_is_not_counted_on() {
         });
         crew.put();
         worker.join().unwrap();
-        // Maybe two, if one was hired while the worker was about to take its job.
-        assert!(crew.roll.read().idle() >= 1);
+        assert_eq!((crew.live(), crew.roll.read().idle()), (2, 1));
+    });
+}
+
+/// Two idle workers take the jobs that they are promised to while another one comes in.
+#[test]
+fn two_workers_that_take_jobs_are_not_counted_on() {
+    check(2, || {
+        let crew = Crew::new(2, 4);
+        crew.put();
+        crew.put();
+        let workers = [(); 2].map(|()| {
+            let crew = Arc::clone(&crew);
+            thread::spawn(move || crew.take())
+        });
+        crew.put();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        assert_eq!((crew.live(), crew.roll.read().idle()), (3, 1));
     });
 }
 
