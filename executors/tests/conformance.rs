@@ -121,7 +121,6 @@ macro_rules! spreads {
                 spreading:
                     a_batch_reaches_all_threads
                     a_job_may_own_a_pool
-                    a_job_runs_on_the_pool_it_was_given_to
                     a_sibling_runs_what_a_blocked_worker_has_spawned
                     a_sibling_that_becomes_idle_looks_around
                     a_starting_pool_spreads_its_work
@@ -235,6 +234,7 @@ macro_rules! any_pool {
                 running:
                     a_worker_keeps_its_jobs_in_order
                     each_job_runs_once_with_any_number_of_threads;
+                spreading: a_job_runs_on_the_pool_it_was_given_to;
                 statistics:
                     an_idle_pool_says_so
                     counters_never_go_back
@@ -442,13 +442,14 @@ mod burst {
 #[cfg(feature = "elastic-exec")]
 mod elastic {
     macro_rules! policy {
-        ($name:ident: $idle:expr, $growth:expr, $saturation:expr, $sizes:expr; $($group:ident)+) => {
+        ($name:ident: $leaves:expr, $idle:expr, $growth:expr, $saturation:expr, $sizes:expr; $($group:ident)+) => {
             mod $name {
                 use crate::topics::subject::{self, Elastic};
                 use executors::{Idle, elastic_pool::{Growth, Saturation}};
 
-                static SUBJECT: Elastic =
-                    Elastic { idle: $idle, growth: $growth, saturation: $saturation, sizes: $sizes };
+                static SUBJECT: Elastic = Elastic {
+                    leaves: $leaves, idle: $idle, growth: $growth, saturation: $saturation, sizes: $sizes,
+                };
 
                 $( $group! { SUBJECT } )+
             }
@@ -456,13 +457,18 @@ mod elastic {
     }
 
     // Each job brings a thread until all are there; `tests/elastic.rs` has what comes of other sizes and times.
-    policy! { sleeping: Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
-    policy! { spinning: Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
-    policy! { replacing: Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
+    policy! { sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
+    policy! { spinning: false, Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
+    policy! { replacing: false, Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
     // Bounds that no topic reaches, but that each of its jobs is counted for.
     policy! {
-        bounded: Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
+        bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
         any_crew sleeps
+    }
+    // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)
+    policy! {
+        leaving: true, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        every_executor spreads
     }
 }
 

@@ -369,7 +369,7 @@ fn refused_threads_leave_the_work_to_the_others() {
 
 /// Where there is none at all, the submitter does the work.
 #[test]
-fn a_pool_without_any_thread_still_runs_its_jobs() {
+fn refused_threads_leave_the_work_to_the_submitter() {
     if !cfg!(target_os = "linux") {
         return; // there the address space is not limited
     }

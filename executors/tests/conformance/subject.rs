@@ -205,10 +205,13 @@ mod elastic {
         Idle,
         elastic_pool::{Growth, Saturation, ThreadPool},
     };
+    use std::time::Duration;
 
-    /// With a core and a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of
-    /// that size.
+    /// With a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size; and
+    /// with a core of as many, unless it has none.
     pub(crate) struct Elastic {
+        /// Without a core, and workers that leave at once when they are idle.
+        pub(crate) leaves: bool,
         pub(crate) idle: Idle,
         pub(crate) growth: Growth,
         pub(crate) saturation: Saturation,
@@ -217,7 +220,11 @@ mod elastic {
 
     crew!(
         [] Elastic, ThreadPool,
-        |this| ThreadPool::builder().idle(this.idle).growth(this.growth).when_saturated(this.saturation),
+        |this| {
+            let builder =
+                ThreadPool::builder().idle(this.idle).growth(this.growth).when_saturated(this.saturation);
+            if this.leaves { builder.core(0).keep_alive(Duration::from_nanos(1)) } else { builder }
+        },
         this.sizes
     );
 }
