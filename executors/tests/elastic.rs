@@ -60,7 +60,7 @@ fn settle(pool: &ThreadPool) {
 fn end(pool: &ThreadPool) {
     let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
     assert_eq!((report.running, report.queued), (0, 0));
-    assert_eq!(pool.stats().workers, 0);
+    assert_eq!((pool.stats().workers, pool.worker_count(), pool.idle_count()), (0, 0, 0));
 }
 
 #[test]

@@ -241,8 +241,10 @@ where
 
     /// How many workers there are, and how many of them have nothing to do.
     pub(crate) fn workers(&self) -> (usize, usize) {
-        let roll = self.crew().life.roll();
-        (roll.live(), roll.idle())
+        let life = &self.crew().life;
+        // Who leaves at the end does not resign: only its thread is counted out.
+        let (roll, threads) = (life.roll(), life.threads());
+        (roll.live().min(threads), roll.idle().min(threads))
     }
 
     #[inline]
