@@ -141,6 +141,13 @@ macro_rules! every_pool {
     ($subject:expr) => {
         any_pool! { $subject }
         spreads! { $subject }
+
+        mod every_pool {
+            use super::*;
+
+            // It tells pools by their threads, so those have to stay.
+            tests! { $subject; spreading: a_job_runs_on_the_pool_it_was_given_to; }
+        }
     };
 }
 
@@ -234,7 +241,6 @@ macro_rules! any_pool {
                 running:
                     a_worker_keeps_its_jobs_in_order
                     each_job_runs_once_with_any_number_of_threads;
-                spreading: a_job_runs_on_the_pool_it_was_given_to;
                 statistics:
                     an_idle_pool_says_so
                     counters_never_go_back
