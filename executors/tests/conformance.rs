@@ -145,8 +145,12 @@ macro_rules! every_pool {
         mod every_pool {
             use super::*;
 
-            // It tells pools by their threads, so those have to stay.
-            tests! { $subject; spreading: a_job_runs_on_the_pool_it_was_given_to; }
+            tests! { $subject;
+                // Its jobs meet each other: none may wait behind one that a worker is at.
+                handles: every_worker_may_wait;
+                // It tells pools by their threads, so those have to stay.
+                spreading: a_job_runs_on_the_pool_it_was_given_to;
+            }
         }
     };
 }
@@ -226,7 +230,6 @@ macro_rules! any_pool {
                     a_worker_may_wait_with_a_timeout
                     cancelling_ends_a_wait
                     cancelling_races_with_running
-                    every_worker_may_wait
                     unobserved_jobs_run
                     waiting_does_not_move_a_job_to_another_pool;
                 panics:
