@@ -117,6 +117,11 @@ impl Ledger {
         accepted.wrapping_sub(ended)
     }
 
+    /// How many workers are counted.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
     /// How many jobs were run by the worker.
     pub(crate) fn ended_on(&self, worker: usize) -> usize {
         self.workers[worker].ended.load(Relaxed)

@@ -50,6 +50,7 @@ use std::{
         atomic::{
             AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
+            fence,
         },
     },
     time::Duration,
@@ -348,9 +349,16 @@ impl Worker {
             discard_payload(payload);
         }
         ledger.end(self.index, || self.pool.upgrade().is_some_and(|pool| pool.pool.queued_count() > 0));
-        if exporter.is_due(|| ledger.ended_on(self.index) as u64, || ledger.outstanding()) {
-            exporter.publish(self.index, || ledger.ended_on(self.index) as u64, || ledger.outstanding());
-        }
+        exporter.publish_after_job(
+            self.index,
+            ledger.workers(),
+            |worker| ledger.ended_on(worker) as u64,
+            || {
+                // Of those who end the last jobs at the same time, the last here sees that all have ended.
+                fence(SeqCst);
+                ledger.outstanding()
+            },
+        );
     }
 
     fn accept(&self, job: Job) -> bool {

@@ -19,11 +19,30 @@ impl Exporter {
         Exporter { executor }
     }
 
-    /// Whether to publish after a job, for workers that are not told when they run out of jobs: when few are `queued`, and
-    /// now and then.
-    pub(crate) fn is_due(&self, executed: impl FnOnce() -> u64, queued: impl FnOnce() -> usize) -> bool {
+    /// After a job of a `worker` that is not told when it runs out of jobs: publishes for it now and then, and when few
+    /// jobs are `left`; and when none is, for all `workers`, as others may have run their last job when there were many.
+    ///
+    /// `left` has to be 0 for at least one of those who end the last jobs.
+    pub(crate) fn publish_after_job(
+        &self,
+        worker: usize,
+        workers: usize,
+        executed: impl Fn(usize) -> u64,
+        left: impl Fn() -> usize,
+    ) {
         const FEW: usize = 16;
-        executed().is_multiple_of(256) || queued() < FEW
+        let still_left = left();
+        if still_left > 0 {
+            if still_left >= FEW && !executed(worker).is_multiple_of(256) {
+                return;
+            }
+            self.publish(worker, || executed(worker), || still_left);
+            // Meanwhile the last job may have ended, whose worker has published before this one has.
+            if left() > 0 {
+                return;
+            }
+        }
+        (0..workers).for_each(|worker| self.publish(worker, || executed(worker), || 0));
     }
 
     pub(crate) fn publish(&self, worker: usize, executed: impl FnOnce() -> u64, queued: impl FnOnce() -> usize) {

@@ -9,8 +9,13 @@ impl Exporter {
     }
 
     #[inline(always)]
-    pub(crate) fn is_due(&self, _executed: impl FnOnce() -> u64, _queued: impl FnOnce() -> usize) -> bool {
-        false
+    pub(crate) fn publish_after_job(
+        &self,
+        _worker: usize,
+        _workers: usize,
+        _executed: impl Fn(usize) -> u64,
+        _left: impl Fn() -> usize,
+    ) {
     }
 
     #[inline(always)]
