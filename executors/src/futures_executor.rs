@@ -1,6 +1,11 @@
 //! Running futures on a pool.
 
-use crate::{common::Executor, containment::contain, local};
+use crate::{
+    common::Executor,
+    containment::contain,
+    handle::{TaskHandle, continuation},
+    local::{self, PoolId},
+};
 use async_task::{Runnable, Schedule};
 use pin_project_lite::pin_project;
 use std::{
@@ -39,6 +44,43 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// pool.shutdown().unwrap();
     /// ```
     fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R>;
+
+    /// Polls `future` on the pool until it is done, and returns a handle like that of a closure.
+    ///
+    /// A job that continues: what stands before the first `await` is the job, and what it then waits for (a
+    /// [`TaskHandle`], a timer, another crate's future) holds no thread of the pool. Beside [`spawn`](Self::spawn), the
+    /// handle tells of every end by a [`TaskError`](crate::TaskError), of panics and drops, too; it can be waited for
+    /// by blocking; and dropping it lets the future run on.
+    ///
+    /// [`TaskHandle::cancel`] succeeds until the first step begins. [`TaskHandle::wait`] in a job of the same pool runs
+    /// a future that has not begun, to its end; the wait for one that has begun blocks its worker, although the future
+    /// may need one to go on: where all workers wait like that, they wait for ever. `await` the handle instead.
+    ///
+    /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::*;
+    /// use executors::crossbeam_workstealing_pool::small_pool;
+    ///
+    /// let pool = small_pool(2);
+    /// let read = pool.submit(|| "6 7");
+    /// let product = pool.submit_future(async {
+    ///     // No thread waits here.
+    ///     let text = read.await.map_err(|lost| lost.to_string())?;
+    ///     text.split(' ').map(|factor| factor.parse::<u32>().map_err(|error| error.to_string())).product()
+    /// });
+    /// let product: Result<u32, Failure<String>> = Failure::flatten(product.wait());
+    /// assert_eq!(product.unwrap(), 42);
+    /// pool.shutdown().unwrap();
+    /// ```
+    fn submit_future<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
+        // Not known to be a pool whose jobs could run the future while they wait for it.
+        let (driver, handle) = continuation(PoolId::NONE, future);
+        self.spawn(driver).detach();
+        handle
+    }
 }
 
 /// Makes a task of `future`, not scheduled yet. What the future throws is reported to the pool that polls it and then

@@ -1,9 +1,17 @@
-//! The result of a closure that was submitted to a pool.
+//! The result of a closure, or a future, that was submitted to a pool.
 //!
-//! A task keeps its closure until somebody takes it to run it: a worker, when the task's job comes up, or the worker that
+//! A task keeps its work until somebody takes it to do it: a worker, when the task's job comes up, or the worker that
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+mod continuation;
 #[cfg(all(test, executors_loom))]
 mod model;
 
@@ -14,9 +22,20 @@ use crate::{
     sync::{
         Mutex, MutexGuard,
         thread::{self, Thread, ThreadId},
+        thread_local,
     },
 };
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+pub(crate) use continuation::continuation;
 use std::{
+    any::Any,
+    cell::RefCell,
     fmt,
     future::Future,
     mem,
@@ -26,7 +45,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The result of a closure given to [`Pool::submit`](crate::Pool::submit).
+/// The result of a closure given to [`Pool::submit`](crate::Pool::submit), or of a future given to
+/// [`FuturesExecutor::submit_future`](crate::FuturesExecutor::submit_future).
 ///
 /// Wait for it by blocking ([`wait`](Self::wait), [`wait_timeout`](Self::wait_timeout)) or by `.await`: the handle is a
 /// future of the same result. Dropping the handle lets the job run on, unobserved.
@@ -69,7 +89,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let task = Arc::new(Task(Mutex::new(Status { stage: Stage::Queued(closure), waiter: None })));
+    let task = Task::new(Call(closure));
     let ticket = Ticket(Some(Arc::clone(&task)));
     (move || ticket.redeem(), TaskHandle { task, pool })
 }
@@ -176,43 +196,62 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// A closure and then its result, shared by the job in the queue and the handle.
-struct Task<F, T>(Mutex<Status<F, T>>);
+/// What a task has to do. Whoever takes it out of the task does it.
+trait Work {
+    type Output;
 
-struct Status<F, T> {
-    stage: Stage<F, T>,
+    fn run(self) -> Self::Output;
+}
+
+/// The work of a closure.
+struct Call<F>(F);
+
+impl<F: FnOnce() -> T, T> Work for Call<F> {
+    type Output = T;
+
+    fn run(self) -> T {
+        (self.0)()
+    }
+}
+
+/// Work and then its result, shared by the job in the queue and the handle.
+struct Task<W: Work>(Mutex<Status<W>>);
+
+struct Status<W: Work> {
+    stage: Stage<W>,
     waiter: Option<Waker>,
 }
 
-enum Stage<F, T> {
-    /// The closure is here; who takes it runs it.
-    Queued(F),
-    /// The thread runs the closure.
-    Running(ThreadId),
+enum Stage<W: Work> {
+    /// The work is here; who takes it does it.
+    Queued(W),
+    /// The work is being done: by that thread, if it is not suspended.
+    Running(Option<ThreadId>),
     /// The result is here, for the handle to take.
-    Done(Result<T, TaskError>),
+    Done(Result<W::Output, TaskError>),
     /// The handle has taken the result.
     Taken,
 }
 
-impl<F, T> Task<F, T>
-where
-    F: FnOnce() -> T,
-{
-    fn status(&self) -> MutexGuard<'_, Status<F, T>> {
+impl<W: Work> Task<W> {
+    fn new(work: W) -> Arc<Self> {
+        Arc::new(Task(Mutex::new(Status { stage: Stage::Queued(work), waiter: None })))
+    }
+
+    fn status(&self) -> MutexGuard<'_, Status<W>> {
         // No foreign code runs under this lock (wakers are cloned before and dropped after), so a panic cannot leave it
         // half-changed, and nobody can come back here while it is held.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Takes the closure out, leaving `next`. Gives `None`, and changes nothing, if it is not here any more.
-    fn take_closure(&self, next: Stage<F, T>) -> Option<(F, Option<Waker>)> {
+    /// Takes the work out, leaving `next`. Gives `None`, and changes nothing, if it is not here any more.
+    fn take_work(&self, next: Stage<W>) -> Option<(W, Option<Waker>)> {
         let mut status = self.status();
         match mem::replace(&mut status.stage, Stage::Taken) {
-            Stage::Queued(closure) => {
+            Stage::Queued(work) => {
                 let ends = matches!(next, Stage::Done(_));
                 status.stage = next;
-                Some((closure, if ends { status.waiter.take() } else { None }))
+                Some((work, if ends { status.waiter.take() } else { None }))
             }
             other => {
                 status.stage = other;
@@ -221,32 +260,47 @@ where
         }
     }
 
-    /// Runs the closure here, unless it has been taken before.
-    fn run(&self) {
-        let Some((closure, _)) = self.take_closure(Stage::Running(thread::current().id())) else { return };
-        let result = contain(closure).map_err(|payload| {
-            local::report(&*payload);
-            TaskError::Panicked(Panic::new(payload))
-        });
-        let waiter = {
-            let mut status = self.status();
-            status.stage = Stage::Done(result);
-            status.waiter.take()
-        };
-        wake(waiter);
+    /// Takes the work out to do it on this thread, unless it has been taken before.
+    fn begin(&self) -> Option<W> {
+        Some(self.take_work(Stage::Running(Some(thread::current().id())))?.0)
     }
 
-    /// Ends the task without running it. Returns whether it had not begun.
-    fn end_unrun(&self, why: TaskError) -> bool {
-        match self.take_closure(Stage::Done(Err(why))) {
-            Some((closure, waiter)) => {
-                wake(waiter);
-                discard(closure);
+    /// Does the work here, unless it has been taken before.
+    fn run(&self) {
+        if let Some(work) = self.begin() {
+            wake(self.end(contain(|| work.run()).map_err(panicked)));
+        }
+    }
+
+    /// What was taken out has come to its end. Returns who is to be told.
+    fn end(&self, result: Result<W::Output, TaskError>) -> Option<Waker> {
+        let mut status = self.status();
+        status.stage = Stage::Done(result);
+        status.waiter.take()
+    }
+
+    /// What was taken out waits, and no thread is in it.
+    fn suspend(&self) {
+        self.status().stage = Stage::Running(None);
+    }
+
+    /// Ends the task without running it, and tells who waits by `tell`. Returns whether it had not begun.
+    fn end_unrun(&self, why: TaskError, tell: fn(Option<Waker>)) -> bool {
+        match self.take_work(Stage::Done(Err(why))) {
+            Some((work, waiter)) => {
+                tell(waiter);
+                discard(work);
                 true
             }
             None => false,
         }
     }
+}
+
+/// Reports what a job threw to its pool.
+pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
+    local::report(&*payload);
+    TaskError::Panicked(Panic::new(payload))
 }
 
 fn wake(waiter: Option<Waker>) {
@@ -255,7 +309,44 @@ fn wake(waiter: Option<Waker>) {
     }
 }
 
-/// What a handle can do with a task whose closure's type it does not know.
+/// [`wake`] for a task that was dropped.
+///
+/// Who is woken may be a future of a pool that is over: then it is dropped there and then, with the task that it is the
+/// work of, and so on along a chain of any length. The stack must not grow with it: the first drop on this stack wakes
+/// for all.
+fn wake_after_drop(waiter: Option<Waker>) {
+    let Some(waiter) = waiter else { return };
+    let mut next = Some(waiter);
+    let is_first = TO_BE_WOKEN.try_with(|list| match &mut *list.borrow_mut() {
+        Some(others) => {
+            others.extend(next.take());
+            false
+        }
+        none => {
+            *none = Some(Vec::new());
+            true
+        }
+    });
+    match is_first {
+        Ok(true) => {
+            while next.is_some() {
+                wake(next);
+                next = TO_BE_WOKEN.with(|list| list.borrow_mut().as_mut().and_then(Vec::pop));
+            }
+            TO_BE_WOKEN.with(|list| *list.borrow_mut() = None);
+        }
+        Ok(false) => (),
+        // This thread is about to end, and has no list any more.
+        Err(_) => wake(next),
+    }
+}
+
+thread_local! {
+    /// Who is still to be woken, while somebody further out on this stack does that. See [`wake_after_drop`].
+    static TO_BE_WOKEN: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
+}
+
+/// What a handle can do with a task whose work it does not know.
 trait Outcome<T>: Send + Sync {
     fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
     fn run_if_queued(&self);
@@ -264,12 +355,11 @@ trait Outcome<T>: Send + Sync {
     fn runs_on(&self, thread: ThreadId) -> bool;
 }
 
-impl<F, T> Outcome<T> for Task<F, T>
+impl<W> Outcome<W::Output> for Task<W>
 where
-    F: FnOnce() -> T + Send,
-    T: Send,
+    W: Work<Output: Send> + Send,
 {
-    fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>> {
+    fn poll(&self, waker: &Waker) -> Poll<Result<W::Output, TaskError>> {
         let waker = waker.clone();
         let _former = {
             let mut status = self.status();
@@ -288,7 +378,7 @@ where
     }
 
     fn cancel(&self) -> bool {
-        self.end_unrun(TaskError::Cancelled)
+        self.end_unrun(TaskError::Cancelled, wake)
     }
 
     fn is_finished(&self) -> bool {
@@ -296,14 +386,14 @@ where
     }
 
     fn runs_on(&self, thread: ThreadId) -> bool {
-        matches!(self.status().stage, Stage::Running(runner) if runner == thread)
+        matches!(self.status().stage, Stage::Running(Some(runner)) if runner == thread)
     }
 }
 
 /// The right to run a task, held by the job in the queue. Dropped unredeemed it ends the task.
-struct Ticket<F: FnOnce() -> T, T>(Option<Arc<Task<F, T>>>);
+struct Ticket<W: Work>(Option<Arc<Task<W>>>);
 
-impl<F: FnOnce() -> T, T> Ticket<F, T> {
+impl<W: Work> Ticket<W> {
     fn redeem(mut self) {
         if let Some(task) = self.0.take() {
             task.run();
@@ -313,10 +403,10 @@ impl<F: FnOnce() -> T, T> Ticket<F, T> {
     }
 }
 
-impl<F: FnOnce() -> T, T> Drop for Ticket<F, T> {
+impl<W: Work> Drop for Ticket<W> {
     fn drop(&mut self) {
         if let Some(task) = &self.0 {
-            task.end_unrun(TaskError::Dropped);
+            task.end_unrun(TaskError::Dropped, wake_after_drop);
         }
     }
 }

@@ -95,6 +95,7 @@ mod error;
     feature = "burst-exec"
 ))]
 pub mod futures_executor;
+pub mod group;
 mod handle;
 mod job;
 #[cfg(feature = "threadpool-exec")]
@@ -119,6 +120,7 @@ mod queue;
 ))]
 mod rows;
 pub mod run_now;
+pub mod sequence;
 #[cfg(any(
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
@@ -129,6 +131,7 @@ mod source;
 mod sync;
 #[cfg(feature = "threadpool-exec")]
 pub mod threadpool_executor;
+pub mod timer;
 
 #[cfg(any(
     feature = "threadpool-exec",
@@ -141,7 +144,7 @@ pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
 pub use crate::{
     builder::{Build, Builder},
     common::{CanExecute, Executor},
-    error::{BuildError, Panic, Rejected, ShutdownError, ShutdownReport, TaskError, WaitError},
+    error::{BuildError, Failure, Panic, Rejected, ShutdownError, ShutdownReport, TaskError, WaitError},
     handle::TaskHandle,
     job::INLINE_BYTES,
     local::try_execute_locally,

@@ -26,6 +26,9 @@ unsafe impl Send for PoolId {}
 unsafe impl Sync for PoolId {}
 
 impl PoolId {
+    /// That of no executor.
+    pub(crate) const NONE: PoolId = PoolId(ptr::null());
+
     #[inline]
     pub(crate) fn of<T>(shared: &T) -> PoolId {
         PoolId(ptr::from_ref(shared).cast())

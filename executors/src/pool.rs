@@ -222,6 +222,16 @@ macro_rules! impl_futures_executor {
             ) -> $crate::JoinHandle<R> {
                 self.handle.spawn(future)
             }
+
+            fn submit_future<R: Send + 'static>(
+                &self,
+                future: impl std::future::Future<Output = R> + Send + 'static,
+            ) -> $crate::TaskHandle<R> {
+                let id = $crate::backing::Backing::id(&self.handle);
+                let (driver, handle) = $crate::handle::continuation(id, future);
+                self.handle.spawn(driver).detach();
+                handle
+            }
         }
     };
 }

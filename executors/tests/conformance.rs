@@ -20,6 +20,14 @@ mod support;
 mod topics {
     pub(crate) mod building;
     pub(crate) mod closing;
+    #[cfg(any(
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "threadpool-exec",
+        feature = "elastic-exec",
+        feature = "burst-exec"
+    ))]
+    pub(crate) mod continuations;
     pub(crate) mod dropping;
     #[cfg(any(
         feature = "cb-channel-exec",
@@ -29,6 +37,7 @@ mod topics {
         feature = "burst-exec"
     ))]
     pub(crate) mod futures;
+    pub(crate) mod groups;
     pub(crate) mod handles;
     pub(crate) mod idling;
     #[cfg(feature = "produce-metrics")]
@@ -37,9 +46,19 @@ mod topics {
     #[cfg(feature = "thread-pinning")]
     pub(crate) mod pinning;
     pub(crate) mod running;
+    pub(crate) mod sequences;
+    #[cfg(any(
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "threadpool-exec",
+        feature = "elastic-exec",
+        feature = "burst-exec"
+    ))]
+    pub(crate) mod serial;
     pub(crate) mod spreading;
     pub(crate) mod statistics;
     pub(crate) mod subject;
+    pub(crate) mod timers;
     pub(crate) mod tools;
     pub(crate) mod waiting;
 }
@@ -79,6 +98,7 @@ macro_rules! every_executor {
                     jobs_may_wait_recursively
                     the_panic_arrives
                     the_value_arrives;
+                groups: a_group_has_the_result_of_each;
                 panics:
                     panics_are_counted_once
                     payloads_that_panic_when_dropped_are_survived
@@ -94,9 +114,19 @@ macro_rules! every_executor {
                     each_job_of_a_batch_runs_once
                     each_job_runs_once
                     local_jobs_run_on_the_same_pool;
+                sequences: a_cluster_is_one_job each_element_has_its_result;
                 statistics:
                     a_new_pool_has_done_nothing
                     joined_jobs_are_counted;
+                timers:
+                    a_closed_executor_ends_what_is_scheduled
+                    a_delay_counts_from_the_end
+                    a_delayed_job_can_be_cancelled
+                    a_job_runs_after_its_delay
+                    a_rate_keeps_to_its_times
+                    a_repetition_survives_panics
+                    jobs_come_up_in_order
+                    no_period_is_no_rate;
                 waiting:
                     an_idle_pool_does_not_block
                     everything_before_has_run
@@ -193,6 +223,16 @@ macro_rules! any_pool {
                     silent_submitters_race_with_close
                     submitters_race_with_close
                     the_last_running_job_may_spawn;
+                continuations:
+                    a_queued_future_can_be_cancelled
+                    a_suspended_future_cannot_be_cancelled
+                    a_waiting_future_holds_no_thread
+                    a_waiting_worker_runs_the_future
+                    cancelling_races_with_the_first_step
+                    dropped_futures_say_so
+                    each_end_has_its_type
+                    futures_that_panic_when_dropped_are_survived
+                    jobs_can_be_chained;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
                     a_closed_pool_may_be_dropped
@@ -219,6 +259,10 @@ macro_rules! any_pool {
                     handles_cancel_or_detach
                     shutdown_now_cancels_futures
                     wakers_race_with_close;
+                groups:
+                    a_group_is_cancelled_as_a_whole
+                    a_group_whose_time_is_up_comes_back
+                    jobs_may_wait_for_groups;
                 handles:
                     a_child_cannot_wait_for_the_job_that_runs_it
                     a_future_that_waits_is_woken
@@ -244,6 +288,8 @@ macro_rules! any_pool {
                 running:
                     a_worker_keeps_its_jobs_in_order
                     each_job_runs_once_with_any_number_of_threads;
+                sequences: clusters_are_cancelled_as_a_whole;
+                serial: a_serial_sequence_lets_others_run a_serial_sequence_stops_early;
                 statistics:
                     an_idle_pool_says_so
                     counters_never_go_back
@@ -251,6 +297,12 @@ macro_rules! any_pool {
                     jobs_spawned_by_jobs_are_counted
                     running_and_queued_jobs_are_counted
                     workers_are_counted;
+                timers:
+                    a_discarded_repetition_is_over
+                    a_repetition_can_be_cancelled_in_each_stage
+                    a_repetition_does_not_overlap
+                    a_repetition_owns_a_handle
+                    cancelling_races_with_the_time;
                 waiting:
                     a_chain_of_jobs_is_never_idle
                     a_job_may_wait_for_another_pool

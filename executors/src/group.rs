@@ -1,0 +1,275 @@
+//! Jobs that are awaited, or cancelled, as a whole.
+
+use crate::{error::TaskError, handle::TaskHandle};
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::Future,
+    iter,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+/// The results of many jobs, in the order in which the jobs were added.
+///
+/// The jobs may be closures or futures, of one pool or of several. Like a [`TaskHandle`], a group can be waited for by
+/// blocking or by `.await`; what it gives is a result for each job, whatever became of the others. (To end at the first
+/// failure instead, give the handles to `try_join_all` of the crate `futures`.)
+///
+/// Dropping a group lets its jobs run on, unobserved.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{*, group::Group};
+/// use executors::crossbeam_workstealing_pool::small_pool;
+///
+/// let pool = small_pool(2);
+/// let squares: Group<u64> = (1..=4).map(|n| pool.submit(move || n * n)).collect();
+/// let squares: Result<Vec<u64>, TaskError> = squares.wait().into_iter().collect();
+/// assert_eq!(squares?, [1, 4, 9, 16]);
+///
+/// let mut group = Group::new();
+/// group.push(pool.submit(|| "a closure"));
+/// group.push(pool.submit_future(async { "a future" }));
+/// let stopped = group.cancel();
+/// let results = group.wait();
+/// assert_eq!(results.iter().filter(|result| result.is_err()).count(), stopped);
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping the group lets its jobs run unobserved; call `detach` to say so"]
+pub struct Group<T> {
+    /// Of those who have ended and been waited for, from the first on.
+    results: Vec<Result<T, TaskError>>,
+    /// All others.
+    parts: VecDeque<Part<T>>,
+}
+
+/// A job of a group, and what its results are.
+pub(crate) enum Part<T> {
+    One(TaskHandle<T>),
+    /// A job that has `len` results.
+    Cluster {
+        handle: TaskHandle<Vec<Result<T, TaskError>>>,
+        len: usize,
+    },
+}
+
+impl<T> Group<T> {
+    /// A group without jobs, which has ended.
+    pub const fn new() -> Group<T> {
+        Group { results: Vec::new(), parts: VecDeque::new() }
+    }
+
+    /// Adds a job.
+    pub fn push(&mut self, handle: TaskHandle<T>) {
+        self.parts.push_back(Part::One(handle));
+    }
+
+    pub(crate) fn push_cluster(&mut self, handle: TaskHandle<Vec<Result<T, TaskError>>>, len: usize) {
+        self.parts.push_back(Part::Cluster { handle, len });
+    }
+
+    /// How many results there will be.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.results.len() + self.parts.iter().map(Part::len).sum::<usize>()
+    }
+
+    /// Whether there will be no results, as nothing was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether every job has ended, or will never begin.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.parts.iter().all(Part::is_finished)
+    }
+
+    /// Keeps those jobs from running that have not begun; what their closures own is dropped at once.
+    ///
+    /// Returns how many results that makes [`TaskError::Cancelled`]. Jobs that have begun run on, so that the group has
+    /// still to be waited for.
+    pub fn cancel(&self) -> usize {
+        // From the end, as the first are the next to begin.
+        self.parts.iter().rev().filter(|part| part.cancel()).map(Part::len).sum()
+    }
+
+    /// Blocks until every job has ended, and returns what each of them returned.
+    ///
+    /// In a job of the same pool this runs those that have not begun, like [`TaskHandle::wait`]. In a job of the group
+    /// its own result is [`TaskError::WouldDeadlock`].
+    pub fn wait(mut self) -> Vec<Result<T, TaskError>> {
+        while let Some(part) = self.parts.pop_front() {
+            match part {
+                Part::One(handle) => self.results.push(handle.wait()),
+                Part::Cluster { handle, len } => self.results.extend(in_order(handle.wait(), len)),
+            }
+        }
+        self.results
+    }
+
+    /// [`wait`](Self::wait) for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// The group, if some job has not ended in time; wait again, or cancel it, or drop it.
+    pub fn wait_timeout(mut self, timeout: Duration) -> Result<Vec<Result<T, TaskError>>, Self> {
+        // A timeout beyond what the clock can tell is none.
+        let Some(deadline) = Instant::now().checked_add(timeout) else { return Ok(self.wait()) };
+        while let Some(part) = self.parts.pop_front() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let unfinished = match part {
+                Part::One(handle) => match handle.wait_timeout(left) {
+                    Ok(result) => {
+                        self.results.push(result);
+                        continue;
+                    }
+                    Err(handle) => Part::One(handle),
+                },
+                Part::Cluster { handle, len } => match handle.wait_timeout(left) {
+                    Ok(results) => {
+                        self.results.extend(in_order(results, len));
+                        continue;
+                    }
+                    Err(handle) => Part::Cluster { handle, len },
+                },
+            };
+            self.parts.push_front(unfinished);
+            return Err(self);
+        }
+        Ok(self.results)
+    }
+
+    /// Lets the jobs run unobserved.
+    pub fn detach(self) {}
+}
+
+impl<T> Part<T> {
+    fn len(&self) -> usize {
+        match self {
+            Part::One(_) => 1,
+            Part::Cluster { len, .. } => *len,
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        match self {
+            Part::One(handle) => handle.is_finished(),
+            Part::Cluster { handle, .. } => handle.is_finished(),
+        }
+    }
+
+    fn cancel(&self) -> bool {
+        match self {
+            Part::One(handle) => handle.cancel(),
+            Part::Cluster { handle, .. } => handle.cancel(),
+        }
+    }
+}
+
+/// The results of a cluster; of one that gave none, as many errors as it would have had results.
+fn in_order<T>(
+    results: Result<Vec<Result<T, TaskError>>, TaskError>,
+    len: usize,
+) -> impl Iterator<Item = Result<T, TaskError>> {
+    let (results, error) = match results {
+        Ok(results) => (results, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let errors = error.into_iter().flat_map(move |error| {
+        let others: fn() -> TaskError = match error {
+            TaskError::Cancelled => || TaskError::Cancelled,
+            TaskError::WouldDeadlock => || TaskError::WouldDeadlock,
+            TaskError::Dropped | TaskError::Panicked(_) => || TaskError::Dropped,
+        };
+        iter::once(error).chain(iter::repeat_with(others)).take(len).map(Err)
+    });
+    results.into_iter().chain(errors)
+}
+
+impl<T> Future for Group<T> {
+    type Output = Vec<Result<T, TaskError>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        // One after the other: all have to end, and so each is polled once or twice however many there are.
+        while let Some(part) = this.parts.front_mut() {
+            match part {
+                Part::One(handle) => this.results.push(ready!(Pin::new(handle).poll(context))),
+                Part::Cluster { handle, len } => {
+                    this.results.extend(in_order(ready!(Pin::new(handle).poll(context)), *len));
+                }
+            }
+            this.parts.pop_front();
+        }
+        Poll::Ready(std::mem::take(&mut this.results))
+    }
+}
+
+// Nothing in it is pinned.
+impl<T> Unpin for Group<T> {}
+
+impl<T> Default for Group<T> {
+    fn default() -> Self {
+        Group::new()
+    }
+}
+
+impl<T> FromIterator<TaskHandle<T>> for Group<T> {
+    fn from_iter<I: IntoIterator<Item = TaskHandle<T>>>(handles: I) -> Self {
+        Group { results: Vec::new(), parts: handles.into_iter().map(Part::One).collect() }
+    }
+}
+
+impl<T> Extend<TaskHandle<T>> for Group<T> {
+    fn extend<I: IntoIterator<Item = TaskHandle<T>>>(&mut self, handles: I) {
+        self.parts.extend(handles.into_iter().map(Part::One));
+    }
+}
+
+impl<T> fmt::Debug for Group<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group").field("len", &self.len()).field("finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}
+
+/// Successes and failures, each with its place among the results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Apart<T, E> {
+    /// The values, in order.
+    pub successes: Vec<(usize, T)>,
+    /// The errors, in order.
+    pub failures: Vec<(usize, E)>,
+}
+
+/// Puts successes and failures apart.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{*, group::apart, sequence};
+/// use executors::crossbeam_workstealing_pool::small_pool;
+///
+/// let pool = small_pool(2);
+/// let results = sequence::each(&pool, ["4", "x", "2"], |text| text.parse::<u32>()).wait();
+/// let apart = apart(results.into_iter().map(Failure::flatten));
+/// assert_eq!(apart.successes, [(0, 4), (2, 2)]);
+/// assert!(matches!(apart.failures[..], [(1, Failure::Returned(_))]));
+/// pool.shutdown().unwrap();
+/// ```
+pub fn apart<T, E>(results: impl IntoIterator<Item = Result<T, E>>) -> Apart<T, E> {
+    let mut apart = Apart { successes: Vec::new(), failures: Vec::new() };
+    for (place, result) in results.into_iter().enumerate() {
+        match result {
+            Ok(value) => apart.successes.push((place, value)),
+            Err(error) => apart.failures.push((place, error)),
+        }
+    }
+    apart
+}

@@ -1,0 +1,138 @@
+//! A task whose work is a future: it goes on without holding a thread while it waits.
+//!
+//! As with a closure, the work stays in the task until somebody takes it: the first step of the [`Driver`], which is
+//! what the pool polls, or a worker that waits for the result before that, and then polls the future to its end itself.
+//! Once the driver has taken the future, nobody else can.
+
+use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
+use crate::{
+    containment::{contain, discard, guard},
+    error::TaskError,
+    local::PoolId,
+};
+use pin_project_lite::pin_project;
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+/// Makes a task of `future`: what is to be polled on `pool`, and the handle to the result.
+pub(crate) fn continuation<F>(
+    pool: PoolId,
+    future: F,
+) -> (impl Future<Output = ()> + Send + 'static, TaskHandle<F::Output>)
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    let task = Task::new(Await(future));
+    let claim = Claim { task: Some(Arc::clone(&task)), has_begun: false };
+    (Driver { future: None, claim }, TaskHandle { task, pool })
+}
+
+/// The work of a future, for who runs it in one go.
+struct Await<F>(F);
+
+impl<F: Future> Work for Await<F> {
+    type Output = F::Output;
+
+    fn run(self) -> F::Output {
+        block_on(self.0)
+    }
+}
+
+pin_project! {
+    /// Polls the task's future.
+    struct Driver<F>
+    where
+        F: Future,
+    {
+        // From the first step to the last.
+        #[pin]
+        future: Option<F>,
+        claim: Claim<F>,
+    }
+
+    impl<F> PinnedDrop for Driver<F>
+    where
+        F: Future,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            // Before the task is told that it has ended; and what it throws would end the process.
+            guard(|| this.project().future.set(None));
+        }
+    }
+}
+
+impl<F: Future> Future for Driver<F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        let is_first = !this.claim.has_begun;
+        if is_first {
+            // If it was cancelled, or is run by who waits for it, there is nothing left to do here.
+            let Some(future) = this.claim.begin() else { return Poll::Ready(()) };
+            this.future.set(Some(future));
+        }
+        let Some(future) = this.future.as_mut().as_pin_mut() else { return Poll::Ready(()) };
+        let result = match contain(|| future.poll(context)) {
+            Ok(Poll::Pending) => {
+                if is_first {
+                    this.claim.suspend();
+                }
+                return Poll::Pending;
+            }
+            Ok(Poll::Ready(value)) => Ok(value),
+            Err(payload) => Err(panicked(payload)),
+        };
+        guard(|| this.future.set(None));
+        this.claim.end(result);
+        Poll::Ready(())
+    }
+}
+
+/// The right to poll the future of a task. Dropped before the end it ends the task.
+struct Claim<F: Future> {
+    /// Until the end.
+    task: Option<Arc<Task<Await<F>>>>,
+    has_begun: bool,
+}
+
+impl<F: Future> Claim<F> {
+    /// Takes the future out, unless somebody else has done so.
+    fn begin(&mut self) -> Option<F> {
+        let Await(future) = self.task.as_ref()?.begin()?;
+        self.has_begun = true;
+        Some(future)
+    }
+
+    /// No thread is in the future any more. (It may be in it again later; that is not noted, as each step would cost a
+    /// lock.)
+    fn suspend(&self) {
+        if let Some(task) = &self.task {
+            task.suspend();
+        }
+    }
+
+    fn end(&mut self, result: Result<F::Output, TaskError>) {
+        if let Some(task) = self.task.take() {
+            wake(task.end(result));
+            // If the handle is gone, the result is dropped here; what it throws would end the process.
+            discard(task);
+        }
+    }
+}
+
+impl<F: Future> Drop for Claim<F> {
+    fn drop(&mut self) {
+        let Some(task) = self.task.take() else { return };
+        if self.has_begun {
+            wake_after_drop(task.end(Err(TaskError::Dropped)));
+        } else {
+            task.end_unrun(TaskError::Dropped, wake_after_drop);
+        }
+        discard(task);
+    }
+}

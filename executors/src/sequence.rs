@@ -1,0 +1,123 @@
+//! One function over many elements: a job for each, a job for some at a time, or one element after the other.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::{*, sequence};
+//! use executors::crossbeam_workstealing_pool::small_pool;
+//!
+//! let pool = small_pool(2);
+//! let words = ["to", "be", "or", "not"];
+//! let lengths = |results: Vec<Result<usize, TaskError>>| results.into_iter().collect::<Result<Vec<_>, _>>();
+//!
+//! // A job for each: for elements that take long.
+//! assert_eq!(lengths(sequence::each(&pool, words, str::len).wait())?, [2, 2, 2, 3]);
+//! // A job for each three: for many elements that take some nanoseconds.
+//! assert_eq!(lengths(sequence::clusters(&pool, words, 3, str::len)?.wait())?, [2, 2, 2, 3]);
+//! // One after the other, up to the first error.
+//! let short = |word: &str| if word.len() < 3 { Ok(word.len()) } else { Err("too long") };
+//! let stopped = sequence::serial(&pool, words, short).wait()?.unwrap_err();
+//! assert_eq!((stopped.done, stopped.error), (vec![2, 2, 2], "too long"));
+//! pool.shutdown()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+mod serial;
+
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+pub use self::serial::{Stopped, serial};
+use crate::{
+    containment::{contain, discard},
+    group::Group,
+    handle::panicked,
+    pool::Pool,
+};
+use std::{error::Error, fmt, sync::Arc};
+
+/// Calls `f` with each element, in a job of its own, and returns the results in the order of the elements.
+///
+/// The elements are taken, and the jobs given to the pool, before this returns. An element whose call panics has that
+/// for a result; the others are not affected. [`Group::cancel`] keeps those from running that have not begun.
+///
+/// For an example see the [module](self).
+pub fn each<P, I, F, T>(pool: &P, elements: I, f: F) -> Group<T>
+where
+    P: Pool,
+    I: IntoIterator<Item: Send + 'static>,
+    F: Fn(I::Item) -> T + Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let f = Arc::new(f);
+    let submit = |element| {
+        let f = Arc::clone(&f);
+        pool.submit(move || f(element))
+    };
+    elements.into_iter().map(submit).collect()
+}
+
+/// Calls `f` with each element, for each `size` elements (and those left in the end) in one job, and returns the
+/// results in the order of the elements.
+///
+/// As [`each`], but what a job costs is paid once for `size` elements. A cluster that has begun runs to its end, also
+/// if one of its elements panics; what is cancelled is cancelled by the cluster. For as many clusters as the pool has
+/// workers `size` is `elements.len().div_ceil(pool.stats().workers)`; some times as many share the work better, if the
+/// elements differ.
+///
+/// For an example see the [module](self).
+///
+/// # Errors
+///
+/// [`ClusterOfNothing`] if `size` is 0.
+pub fn clusters<P, I, F, T>(pool: &P, elements: I, size: usize, f: F) -> Result<Group<T>, ClusterOfNothing>
+where
+    P: Pool,
+    I: IntoIterator<Item: Send + 'static>,
+    F: Fn(I::Item) -> T + Send + Sync + 'static,
+    T: Send + 'static,
+{
+    if size == 0 {
+        return Err(ClusterOfNothing);
+    }
+    let f = Arc::new(f);
+    let mut elements = elements.into_iter();
+    let mut group = Group::new();
+    loop {
+        let cluster: Vec<_> = elements.by_ref().take(size).collect();
+        if cluster.is_empty() {
+            return Ok(group);
+        }
+        let (f, len) = (Arc::clone(&f), cluster.len());
+        let job = move || {
+            let results = cluster.into_iter().map(|element| contain(|| f(element)).map_err(panicked)).collect();
+            // The last one drops what the function owns, and that must not cost the cluster its results.
+            discard(f);
+            results
+        };
+        group.push_cluster(pool.submit(job), len);
+    }
+}
+
+/// A cluster of 0 elements was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClusterOfNothing;
+
+impl fmt::Display for ClusterOfNothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence cannot be cut into clusters of size 0: ask for at least 1 element in each")
+    }
+}
+
+impl Error for ClusterOfNothing {}

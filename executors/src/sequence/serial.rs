@@ -1,0 +1,57 @@
+//! One element after the other.
+
+use crate::{futures_executor::FuturesExecutor, handle::TaskHandle};
+use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
+
+/// Calls `f` with one element after the other, each call being a job of its own, until all have been or one fails.
+///
+/// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody. A call that panics
+/// ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`] succeeds until
+/// the first call begins.
+///
+/// For a function that gives a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
+/// `async` block, with [`submit_future`](FuturesExecutor::submit_future).
+///
+/// For an example see the [module](super).
+pub fn serial<P, I, F, T, E>(pool: &P, elements: I, mut f: F) -> TaskHandle<Result<Vec<T>, Stopped<T, E>>>
+where
+    P: FuturesExecutor,
+    I: IntoIterator<IntoIter: Send + 'static>,
+    F: FnMut(I::Item) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let mut elements = elements.into_iter();
+    let mut done = Vec::with_capacity(elements.size_hint().0);
+    pool.submit_future(poll_fn(move |context| {
+        let Some(element) = elements.next() else { return Poll::Ready(Ok(mem::take(&mut done))) };
+        match f(element) {
+            Ok(value) => done.push(value),
+            Err(error) => return Poll::Ready(Err(Stopped { done: mem::take(&mut done), error })),
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }))
+}
+
+/// What a [`serial`] sequence had done when it was stopped by an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stopped<T, E> {
+    /// What the elements before gave; so its length is the place of the element that failed.
+    pub done: Vec<T>,
+    /// What that element gave.
+    pub error: E,
+}
+
+impl<T, E: fmt::Display> fmt::Display for Stopped<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "element {} of the sequence failed: {}", self.done.len(), self.error)
+    }
+}
+
+impl<T: fmt::Debug, E: Error + 'static> Error for Stopped<T, E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}

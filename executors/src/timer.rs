@@ -1,0 +1,279 @@
+//! Jobs that are given to an executor later: once, or again and again.
+//!
+//! A [`Timer`] has one thread, which starts with the first job that is scheduled, and ends when no job is scheduled and
+//! no handle to the timer is left. The thread only gives jobs to executors; what takes long in them delays no other.
+//! (Unless the executor runs jobs in the thread that gives them: [`run_now`](crate::run_now), and pools whose
+//! `Saturation` or `WhenBusy` says so, or blocks.)
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::{*, timer::Timer};
+//! use executors::crossbeam_workstealing_pool::small_pool;
+//! use std::{sync::mpsc::channel, time::Duration};
+//!
+//! let pool = small_pool(2);
+//! let timer = Timer::shared();
+//! let later = timer.after(Duration::from_millis(10), &pool, || "10 ms later")?;
+//! assert_eq!(later.wait()?, "10 ms later");
+//!
+//! let (tell, told) = channel();
+//! let beat = timer.at_fixed_rate(Duration::from_millis(5), &pool, move || tell.send("tick").unwrap())?;
+//! assert_eq!(told.iter().take(3).collect::<Vec<_>>(), ["tick"; 3]);
+//! assert!(beat.cancel());
+//! pool.shutdown()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Times
+//!
+//! Times are monotonic, of the resolution of [`std::time::Instant`]. Nothing is given to its executor too early; how
+//! late depends on the operating system (usually well below a millisecond), and on how long the job then waits in the
+//! executor. Any delay is possible; what would be later than the clock can tell is never. A period of 0 is a
+//! [`TimerError`].
+//!
+//! # The end of an executor
+//!
+//! What is scheduled owns a handle to its executor: a pool that is not shut down stays open until then, or until the
+//! job is cancelled. A job that comes up when its executor is closed is dropped, with one `warn!`, and comes up no
+//! more: then the handle of a job that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped),
+//! and [`Periodic::is_scheduled`] is false.
+//!
+//! # Tests
+//!
+//! [`Timer::manual`] gives a timer whose time goes on when a test says so.
+
+mod agenda;
+mod clock;
+mod periodic;
+
+use self::{
+    agenda::{Agenda, Key},
+    clock::SystemClock,
+    periodic::Rhythm,
+};
+pub use self::{clock::ManualClock, periodic::Periodic};
+use crate::{
+    common::Executor,
+    handle::{TaskHandle, task},
+    local::PoolId,
+};
+use std::{
+    error::Error,
+    fmt, io,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+/// Gives jobs to executors later. See the [module](self).
+///
+/// Clones are handles to the same timer. What is scheduled stays so when the last one is dropped.
+pub struct Timer {
+    agenda: Arc<Agenda>,
+}
+
+impl Timer {
+    /// The timer of this process, which all share who ask for it.
+    #[must_use]
+    pub fn shared() -> Timer {
+        static SHARED: Mutex<Weak<Agenda>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agenda) = shared.upgrade() {
+            return Timer::of(agenda);
+        }
+        let timer = Timer::new();
+        *shared = Arc::downgrade(&timer.agenda);
+        timer
+    }
+
+    /// A timer with a thread of its own, for executors that run jobs in that thread. Otherwise [`shared`](Self::shared)
+    /// will do.
+    #[must_use]
+    pub fn new() -> Timer {
+        Timer::of(Arc::new(Agenda::new(Box::new(SystemClock::new()))))
+    }
+
+    /// A timer with a thread of its own whose time stands still, and what moves it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let pool = small_pool(1);
+    /// let (timer, clock) = Timer::manual();
+    /// let hour = Duration::from_secs(60 * 60);
+    /// let later = timer.after(24 * hour, &pool, || "a day later")?;
+    /// clock.advance(23 * hour);
+    /// assert!(!later.is_finished());
+    /// clock.advance(hour);
+    /// assert_eq!(later.wait()?, "a day later");
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn manual() -> (Timer, ManualClock) {
+        let hands = clock::Hands::default();
+        let timer = Timer::of(Arc::new(Agenda::new(Box::new(hands.clone()))));
+        let clock = ManualClock::new(hands, Arc::clone(&timer.agenda));
+        (timer, clock)
+    }
+
+    fn of(agenda: Arc<Agenda>) -> Timer {
+        agenda.take_handle();
+        Timer { agenda }
+    }
+
+    /// Gives `job` to `executor` when `delay` is over, and returns a handle to its result.
+    ///
+    /// The handle is like that of [`Pool::submit`](crate::Pool::submit), and cancels until the job begins; but as the
+    /// executor cannot run the job before its time, waiting for it in a job blocks a worker.
+    ///
+    /// With [`RunNowExecutor`](crate::run_now::RunNowExecutor) and a job that does nothing, the handle is a future that
+    /// sleeps.
+    ///
+    /// # Errors
+    ///
+    /// [`TimerError::ThreadRefused`] if the timer's thread had to be started and could not be; `job` is dropped then.
+    pub fn after<E, F, T>(&self, delay: Duration, executor: &E, job: F) -> Result<TaskHandle<T>, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let appointment = Appointment { key: self.agenda.key(delay), agenda: Arc::clone(&self.agenda) };
+        let (key, executor) = (appointment.key, executor.clone());
+        let (job, handle) = task(PoolId::NONE, move || {
+            // Dropped when the handle cancels, and so takes itself off the agenda.
+            drop(appointment);
+            job()
+        });
+        self.agenda.enter(key, Box::new(move || executor.execute(job)))?;
+        Ok(handle)
+    }
+
+    /// Gives `job` to `executor` again and again: when `period` is over, twice `period`, and so on.
+    ///
+    /// It does not overlap with itself: when it has not ended as its time comes, that time is passed over, and the next
+    /// multiple of `period` after its end is when it runs again. A panic is its executor's affair; the next time comes
+    /// nevertheless.
+    ///
+    /// # Errors
+    ///
+    /// [`TimerError::ZeroPeriod`] if `period` is 0, [`TimerError::ThreadRefused`] if the timer's thread had to be
+    /// started and could not be; `job` is dropped then.
+    pub fn at_fixed_rate<E, F>(&self, period: Duration, executor: &E, job: F) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        self.repeat(Rhythm::Rate { start: self.agenda.now(), period }, executor, job)
+    }
+
+    /// Gives `job` to `executor` when `delay` is over, and again when `delay` is over after each of its ends, be they
+    /// by return or by a panic.
+    ///
+    /// # Errors
+    ///
+    /// As [`at_fixed_rate`](Self::at_fixed_rate).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let error = Timer::shared().with_fixed_delay(Duration::ZERO, &RunNowExecutor::new(), || ()).unwrap_err();
+    /// assert!(error.to_string().contains("ask for at least 1 ns"));
+    /// ```
+    pub fn with_fixed_delay<E, F>(&self, delay: Duration, executor: &E, job: F) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        self.repeat(Rhythm::Delay(delay), executor, job)
+    }
+
+    fn repeat<E, F>(&self, rhythm: Rhythm, executor: &E, job: F) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        if rhythm.step().is_zero() {
+            return Err(TimerError::ZeroPeriod);
+        }
+        Periodic::begin(Arc::clone(&self.agenda), rhythm, executor.clone(), job)
+    }
+}
+
+/// What takes a job off the agenda when it is dropped.
+struct Appointment {
+    key: Key,
+    agenda: Arc<Agenda>,
+}
+
+impl Drop for Appointment {
+    fn drop(&mut self) {
+        self.agenda.strike(self.key);
+    }
+}
+
+impl Clone for Timer {
+    fn clone(&self) -> Self {
+        Timer::of(Arc::clone(&self.agenda))
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.agenda.drop_handle();
+    }
+}
+
+/// The [shared](Timer::shared) one.
+impl Default for Timer {
+    fn default() -> Self {
+        Timer::shared()
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("scheduled", &self.agenda.len()).finish_non_exhaustive()
+    }
+}
+
+/// Why a job could not be scheduled.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TimerError {
+    /// A job was to be repeated without a pause.
+    ZeroPeriod,
+    /// The operating system refused the timer's thread.
+    ThreadRefused(io::Error),
+}
+
+impl fmt::Display for TimerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimerError::ZeroPeriod => {
+                f.write_str("a job cannot be repeated with a period or delay of 0: ask for at least 1 ns")
+            }
+            TimerError::ThreadRefused(error) => write!(
+                f,
+                "the operating system refused the thread of the timer ({error}): end other threads, or raise the limit \
+                 of the process"
+            ),
+        }
+    }
+}
+
+impl Error for TimerError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            TimerError::ZeroPeriod => None,
+            TimerError::ThreadRefused(error) => Some(error),
+        }
+    }
+}

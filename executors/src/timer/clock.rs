@@ -1,0 +1,89 @@
+//! The time of a timer.
+
+use super::agenda::Agenda;
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// What a timer goes by.
+pub(crate) trait Clock: Send + Sync {
+    /// The time since some fixed moment; it never goes back.
+    fn now(&self) -> Duration;
+
+    /// How long to wait, at most, for the clock to go on by `left`. `None` is until told.
+    fn patience(&self, left: Duration) -> Option<Duration>;
+}
+
+/// The time of the machine.
+pub(crate) struct SystemClock(Instant);
+
+impl SystemClock {
+    pub(crate) fn new() -> Self {
+        SystemClock(Instant::now())
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn patience(&self, left: Duration) -> Option<Duration> {
+        Some(left)
+    }
+}
+
+/// The time of a test.
+#[derive(Clone, Default)]
+pub(crate) struct Hands(Arc<Mutex<Duration>>);
+
+impl Hands {
+    fn advance(&self, by: Duration) {
+        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *now = now.saturating_add(by);
+    }
+}
+
+impl Clock for Hands {
+    fn now(&self) -> Duration {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn patience(&self, _left: Duration) -> Option<Duration> {
+        None
+    }
+}
+
+/// Moves the time of a [`Timer::manual`](super::Timer::manual).
+pub struct ManualClock {
+    hands: Hands,
+    agenda: Arc<Agenda>,
+}
+
+impl ManualClock {
+    pub(crate) fn new(hands: Hands, agenda: Arc<Agenda>) -> Self {
+        ManualClock { hands, agenda }
+    }
+
+    /// Moves the time on, in one jump, and waits until everything that has become due is given to its executor.
+    ///
+    /// What is repeated comes up once in a jump, however far it is: a job's next time is known at its end. Called in
+    /// the timer's own thread (in a job of [`run_now`](crate::run_now)), this does not wait.
+    pub fn advance(&self, by: Duration) {
+        self.agenda.settle(|| self.hands.advance(by));
+    }
+
+    /// The time since the timer was made.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.hands.now()
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManualClock").field("now", &self.now()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,283 @@
+//! A job that comes up again and again.
+//!
+//! The job and its executor are in one place at a time: here while the job waits for its time, in a [`Turn`] from then
+//! until its end. So it cannot overlap with itself. The lock here is taken before that of the agenda, never under it.
+
+use super::{
+    TimerError,
+    agenda::{Agenda, Key},
+};
+use crate::{
+    common::Executor,
+    containment::{contain, discard},
+};
+use std::{
+    fmt, mem,
+    panic::resume_unwind,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// When a job comes up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rhythm {
+    /// At the multiples of `period` after `start`.
+    Rate { start: Duration, period: Duration },
+    /// So long after its last end.
+    Delay(Duration),
+}
+
+impl Rhythm {
+    pub(crate) fn step(self) -> Duration {
+        match self {
+            Rhythm::Rate { period: step, .. } | Rhythm::Delay(step) => step,
+        }
+    }
+
+    /// The first time after `now`.
+    fn next(self, now: Duration) -> Duration {
+        match self {
+            Rhythm::Rate { start, period } => {
+                let into_period = (now - start).as_nanos() % period.as_nanos();
+                now.saturating_add(period - from_nanos(into_period))
+            }
+            Rhythm::Delay(delay) => now.saturating_add(delay),
+        }
+    }
+}
+
+/// Of what is less than a duration.
+fn from_nanos(nanos: u128) -> Duration {
+    const SECOND: u128 = 1_000_000_000;
+    Duration::new((nanos / SECOND) as u64, (nanos % SECOND) as u32)
+}
+
+/// A handle to a job that a [`Timer`](super::Timer) repeats.
+///
+/// Dropping it lets the job go on; clones are handles to the same job.
+#[derive(Clone)]
+#[must_use = "dropping the handle lets the job go on for ever; call `detach` to say so"]
+pub struct Periodic {
+    job: Arc<dyn Cancel>,
+}
+
+impl Periodic {
+    pub(crate) fn begin<E, F>(agenda: Arc<Agenda>, rhythm: Rhythm, executor: E, job: F) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        agenda.take_handle();
+        let repeated = Arc::new(Repeated { agenda, rhythm, stage: Mutex::new(Stage::Given) });
+        // As after a turn, but that the timer's thread may be refused.
+        repeated.schedule(Load { executor, job })?;
+        Ok(Periodic { job: repeated })
+    }
+
+    /// Ends the repetition: the job does not begin any more. Returns whether that was still to be done.
+    ///
+    /// If it runs, it runs to its end. What it owns is dropped at once while it waits for its time, and otherwise when
+    /// its executor is done with it.
+    pub fn cancel(&self) -> bool {
+        self.job.cancel()
+    }
+
+    /// Whether the job still comes up: neither was it cancelled, nor its executor closed when it came up last.
+    #[must_use]
+    pub fn is_scheduled(&self) -> bool {
+        self.job.is_scheduled()
+    }
+
+    /// Lets the job go on for ever.
+    pub fn detach(self) {}
+}
+
+impl fmt::Debug for Periodic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Periodic").field("scheduled", &self.is_scheduled()).finish_non_exhaustive()
+    }
+}
+
+/// What a handle can do with a job whose type it does not know.
+trait Cancel: Send + Sync {
+    fn cancel(&self) -> bool;
+    fn is_scheduled(&self) -> bool;
+}
+
+struct Repeated<E, F> {
+    /// Held as by a handle until the job is [`Stage::Over`].
+    agenda: Arc<Agenda>,
+    rhythm: Rhythm,
+    stage: Mutex<Stage<E, F>>,
+}
+
+struct Load<E, F> {
+    executor: E,
+    job: F,
+}
+
+enum Stage<E, F> {
+    /// It waits for its time.
+    Scheduled(Key, Load<E, F>),
+    /// Its executor has it.
+    Given,
+    /// Its executor has it, but it is not to begin any more.
+    Cancelled,
+    /// It comes up no more.
+    Over,
+}
+
+impl<E, F> Repeated<E, F> {
+    fn stage(&self) -> MutexGuard<'_, Stage<E, F>> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to be dropped, and what is to be done, when the job is over. Not under the lock.
+    fn finish(&self, load: Load<E, F>) {
+        discard(load);
+        self.agenda.drop_handle();
+    }
+}
+
+impl<E, F> Repeated<E, F>
+where
+    E: Executor + 'static,
+    F: FnMut() + Send + 'static,
+{
+    /// Enters the next time of the job, which has been given, unless it was cancelled.
+    fn schedule(self: &Arc<Self>, load: Load<E, F>) -> Result<(), TimerError> {
+        let mut stage = self.stage();
+        let result = if matches!(*stage, Stage::Given) {
+            let key = self.agenda.key_at(self.rhythm.next(self.agenda.now()));
+            let repeated = Arc::clone(self);
+            // Under the lock, or a handle that cancels could not yet strike it off.
+            self.agenda.enter(key, Box::new(move || repeated.come_up())).map(|()| key)
+        } else {
+            *stage = Stage::Over;
+            drop(stage);
+            self.finish(load);
+            return Ok(());
+        };
+        match result {
+            Ok(key) => {
+                *stage = Stage::Scheduled(key, load);
+                Ok(())
+            }
+            Err(error) => {
+                *stage = Stage::Over;
+                drop(stage);
+                self.finish(load);
+                Err(error)
+            }
+        }
+    }
+
+    /// Its time has come: gives it to its executor, unless it was cancelled just now.
+    fn come_up(self: Arc<Self>) {
+        let load = {
+            let mut stage = self.stage();
+            match mem::replace(&mut *stage, Stage::Given) {
+                Stage::Scheduled(_key, load) => load,
+                other => {
+                    *stage = other;
+                    return;
+                }
+            }
+        };
+        let turn = Turn { repeated: self, load: Some(load) };
+        if let Some(executor) = turn.load.as_ref().map(|load| load.executor.clone()) {
+            executor.execute(move || turn.take());
+        }
+    }
+}
+
+impl<E, F> Cancel for Repeated<E, F>
+where
+    E: Send,
+    F: Send,
+{
+    fn cancel(&self) -> bool {
+        let mut stage = self.stage();
+        match mem::replace(&mut *stage, Stage::Over) {
+            Stage::Scheduled(key, load) => {
+                drop(stage);
+                self.agenda.strike(key);
+                self.finish(load);
+                true
+            }
+            Stage::Given => {
+                *stage = Stage::Cancelled;
+                true
+            }
+            other => {
+                *stage = other;
+                false
+            }
+        }
+    }
+
+    fn is_scheduled(&self) -> bool {
+        matches!(*self.stage(), Stage::Scheduled(..) | Stage::Given)
+    }
+}
+
+/// The job while its executor has it. Dropped without being taken it is the last.
+struct Turn<E, F> {
+    repeated: Arc<Repeated<E, F>>,
+    load: Option<Load<E, F>>,
+}
+
+impl<E, F> Turn<E, F>
+where
+    E: Executor + 'static,
+    F: FnMut() + Send + 'static,
+{
+    fn take(mut self) {
+        if !self.repeated.is_scheduled() {
+            return;
+        }
+        let Some(mut load) = self.load.take() else { return };
+        let result = contain(|| (load.job)());
+        if let Err(error) = self.repeated.schedule(load) {
+            // Its thread was there all the time.
+            unreachable!("{error}");
+        }
+        if let Err(payload) = result {
+            resume_unwind(payload);
+        }
+    }
+}
+
+impl<E, F> Drop for Turn<E, F> {
+    fn drop(&mut self) {
+        if let Some(load) = self.load.take() {
+            *self.repeated.stage() = Stage::Over;
+            self.repeated.finish(load);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_keeps_to_its_grid() {
+        let rate =
+            |start, period| Rhythm::Rate { start: Duration::from_nanos(start), period: Duration::from_nanos(period) };
+        for (start, period, now, next) in
+            [(5, 10, 5, 15), (5, 10, 14, 15), (5, 10, 15, 25), (5, 10, 999, 1005), (0, 1, 7, 8), (3, 7, 10, 17)]
+        {
+            assert_eq!(rate(start, period).next(Duration::from_nanos(now)), Duration::from_nanos(next), "{now}");
+        }
+    }
+
+    #[test]
+    fn long_periods_are_never_over() {
+        let (start, now) = (Duration::from_secs(1), Duration::from_secs(5));
+        assert_eq!(Rhythm::Rate { start, period: Duration::MAX }.next(now), Duration::MAX);
+        assert_eq!(Rhythm::Delay(Duration::MAX).next(now), Duration::MAX);
+        let period = Duration::MAX / 2;
+        assert_eq!(Rhythm::Rate { start, period }.next(now), start + period);
+    }
+}

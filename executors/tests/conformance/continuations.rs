@@ -1,0 +1,238 @@
+//! Futures that are submitted like closures.
+
+use super::{
+    subject::{Crew, with, with_pool},
+    tools::{Counter, Witness, occupy, panic_quietly},
+};
+use crate::support::{suspend::yield_once, watchdog::PATIENCE};
+use ::futures::{FutureExt, TryFutureExt, channel::oneshot, executor::block_on, future::join_all};
+use executors::{Executor, Failure, FuturesExecutor, Pool, TaskError, group::Group};
+use std::{
+    future::poll_fn,
+    sync::{Arc, Barrier, Mutex, mpsc},
+    task::{Poll, Waker},
+    thread,
+};
+
+/// A value, an error, a panic: each arrives as what it is.
+pub(crate) fn each_end_has_its_type(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        let submit = |number: u8| {
+            Failure::flatten(
+                pool.submit_future(async move {
+                    yield_once().await;
+                    match number {
+                        0 => panic_quietly("thrown"),
+                        1 => Err("returned"),
+                        _ => Ok(number),
+                    }
+                })
+                .wait(),
+            )
+        };
+        assert_eq!(submit(2).expect("no failure"), 2);
+        assert!(matches!(submit(1), Err(Failure::Returned("returned"))));
+        match submit(0) {
+            Err(Failure::Lost(TaskError::Panicked(panic))) => assert_eq!(panic.message(), "thrown"),
+            other => panic!("the future panicked, but: {other:?}"),
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 1);
+    });
+}
+
+/// Many futures wait, and the only worker runs what they wait for.
+pub(crate) fn a_waiting_future_holds_no_thread(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 1, |pool| {
+        let (tell, told): (Vec<_>, Vec<_>) = (0..100).map(|_| oneshot::channel::<u32>()).unzip();
+        let group: Group<_> = told
+            .into_iter()
+            .map(|told| pool.submit_future(async { told.await.expect("a number comes") + 1 }))
+            .collect();
+        pool.execute(move || {
+            for (number, tell) in (0..).zip(tell) {
+                tell.send(number).expect("a future waits");
+            }
+        });
+        let numbers: Result<Vec<_>, _> = group.wait().into_iter().collect();
+        assert_eq!(numbers.expect("no failure"), Vec::from_iter(1..=100));
+    });
+}
+
+/// The combinators of the crate `futures` link the handles of closures and of futures.
+pub(crate) fn jobs_can_be_chained(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        let other = pool.clone();
+        let chain = pool
+            .submit(|| "6".parse::<u32>())
+            .map(Failure::flatten)
+            .map_ok(|number| number * 7)
+            .and_then(move |number| other.submit(move || Ok(number)).map(Failure::flatten))
+            .or_else(|failure| async move { Err(failure.to_string()) });
+        assert_eq!(pool.submit_future(chain).wait().expect("no panic").expect("a number"), 42);
+        let sum = join_all((0..10).map(|number| pool.submit_future(async move { number })))
+            .map(|numbers| numbers.into_iter().sum::<Result<u32, _>>());
+        assert_eq!(block_on(sum).expect("no panic"), 45);
+    });
+}
+
+pub(crate) fn a_queued_future_can_be_cancelled(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        let gate = occupy(pool, 2);
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        let handle = pool.submit_future({
+            let (ran, witness) = (ran.clone(), Witness(dropped.clone()));
+            async move {
+                let _captured = witness;
+                ran.add();
+            }
+        });
+        assert!(handle.cancel());
+        assert_eq!(dropped.get(), 1);
+        assert!(!handle.cancel());
+        assert!(matches!(handle.wait(), Err(TaskError::Cancelled)));
+        gate.open();
+        pool.join().expect("this is no worker");
+        assert_eq!((ran.get(), dropped.get()), (0, 1));
+    });
+}
+
+/// Once begun, a future goes on, also if it is suspended and its handle is gone.
+pub(crate) fn a_suspended_future_cannot_be_cancelled(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        let (begun, has_begun) = mpsc::channel();
+        let (tell, told) = oneshot::channel::<u32>();
+        let (reply, replied) = mpsc::channel();
+        let handle = pool.submit_future(async move {
+            begun.send(()).expect("the test waits");
+            reply.send(told.await.expect("a number comes")).expect("the test waits");
+        });
+        has_begun.recv().expect("the future begins");
+        assert!(!handle.cancel());
+        assert!(!handle.is_finished());
+        handle.detach();
+        tell.send(7).expect("the future waits");
+        assert_eq!(replied.recv_timeout(PATIENCE), Ok(7));
+    });
+}
+
+/// Cancelled or run, but never both and never neither.
+pub(crate) fn cancelling_races_with_the_first_step(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 2, |pool| {
+        let runs = Counter::default();
+        let mut cancelled = 0;
+        for round in 0..500 {
+            let (count, meeting) = (runs.clone(), &Barrier::new(2));
+            thread::scope(|scope| {
+                let handle = pool.submit_future(async move { count.add() });
+                scope.spawn(move || {
+                    meeting.wait();
+                    // Some arrive earlier.
+                    (0..round % 50).for_each(|_| std::hint::spin_loop());
+                });
+                meeting.wait();
+                let has_cancelled = handle.cancel();
+                match handle.wait() {
+                    Ok(()) => assert!(!has_cancelled),
+                    Err(TaskError::Cancelled) => assert!(has_cancelled),
+                    other => panic!("round {round}: {other:?}"),
+                }
+                cancelled += usize::from(has_cancelled);
+            });
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(runs.get() + cancelled, 500);
+    });
+}
+
+/// A worker that waits for a future that has not begun runs it, however often it is suspended.
+pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Crew<Pool: FuturesExecutor>) {
+    with_pool(subject, 1, |pool| {
+        let inner = pool.clone();
+        let outer = pool.submit(move || {
+            let here = thread::current().id();
+            let handle = inner.submit_future(async move {
+                yield_once().await;
+                (thread::current().id(), yield_once().await)
+            });
+            handle.wait().is_ok_and(|(there, ())| here == there)
+        });
+        assert!(outer.wait().expect("no panic"));
+    });
+}
+
+/// A future that nobody can wake any more is dropped, and one whose pool is over, and says so.
+pub(crate) fn dropped_futures_say_so(subject: &impl Crew<Pool: FuturesExecutor>) {
+    let pool = subject.pool(2);
+    let remaining = pool.clone();
+    with(pool, |pool| {
+        let dropped = Counter::default();
+        let suspended = |wakers: mpsc::Sender<Waker>| {
+            let witness = Witness(dropped.clone());
+            pool.submit_future(poll_fn(move |context| {
+                let _captured = &witness;
+                wakers.send(context.waker().clone()).expect("the test waits");
+                Poll::<()>::Pending
+            }))
+        };
+        let (wakers, given) = mpsc::channel();
+        let forgotten = suspended(wakers.clone());
+        let waker = given.recv().expect("the future begins");
+        // In its first step it is not yet forgotten.
+        pool.join().expect("this is no worker");
+        drop(waker);
+        assert!(matches!(forgotten.wait(), Err(TaskError::Dropped)));
+        assert_eq!(dropped.get(), 1);
+
+        let late = suspended(wakers);
+        let waker = given.recv().expect("the future begins");
+        pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+        assert!(!late.is_finished());
+        waker.wake();
+        assert!(matches!(late.wait(), Err(TaskError::Dropped)));
+        assert_eq!(dropped.get(), 2);
+    });
+    assert!(matches!(remaining.submit_future(async { 1 }).wait(), Err(TaskError::Dropped)));
+}
+
+/// Neither a future nor a result that panics when it is dropped harms the pool.
+pub(crate) fn futures_that_panic_when_dropped_are_survived(subject: &impl Crew<Pool: FuturesExecutor>) {
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                panic_quietly("dropped");
+            }
+        }
+    }
+
+    with_pool(subject, 2, |pool| {
+        let gate = occupy(pool, 2);
+        // The result is dropped by the pool, as the handle is gone.
+        pool.submit_future(async { Bomb }).detach();
+        let ready = |result| {
+            let bomb = Bomb;
+            poll_fn(move |_| {
+                let _captured = &bomb;
+                result
+            })
+        };
+        let value = pool.submit_future(ready(Poll::Ready(5)));
+        let waker = Arc::new(Mutex::new(None));
+        let (bomb, keeping) = (Bomb, Arc::clone(&waker));
+        let forgotten = pool.submit_future(poll_fn(move |context| {
+            let _captured = &bomb;
+            *keeping.lock().expect("no panic under this lock") = Some(context.waker().clone());
+            Poll::<()>::Pending
+        }));
+        let cancelled = pool.submit_future(ready(Poll::Pending));
+        assert!(cancelled.cancel());
+        gate.open();
+        assert_eq!(value.wait().expect("it was there before the drop"), 5);
+        pool.join().expect("this is no worker");
+        assert!(waker.lock().expect("no panic under this lock").take().is_some());
+        assert!(matches!(forgotten.wait(), Err(TaskError::Dropped)));
+        assert_eq!(pool.submit(|| 6).wait().expect("the pool lives"), 6);
+    });
+}

@@ -1,0 +1,97 @@
+//! Jobs as a whole.
+
+use super::{
+    subject::{Crew, Subject, with_pool},
+    tools::{Counter, Witness, occupy, panic_quietly},
+};
+use crate::support::watchdog::PATIENCE;
+use ::futures::executor::block_on;
+use executors::{Pool, TaskError, group::Group, sequence};
+use std::{thread, time::Duration};
+
+/// A result for each job, in order, whatever became of the others.
+pub(crate) fn a_group_has_the_result_of_each(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let jobs = || -> Group<u32> {
+            (0..100)
+                .map(|number| pool.submit(move || if number % 10 == 3 { panic_quietly("expected") } else { number }))
+                .collect()
+        };
+        assert_eq!(jobs().len(), 100);
+        for results in [jobs().wait(), block_on(jobs()), jobs().wait_timeout(PATIENCE).expect("in time")] {
+            assert_eq!(results.len(), 100);
+            for (number, result) in (0..).zip(results) {
+                match result {
+                    Ok(value) => assert!(value == number && number % 10 != 3),
+                    Err(TaskError::Panicked(_)) => assert_eq!(number % 10, 3),
+                    other => panic!("job {number}: {other:?}"),
+                }
+            }
+        }
+        let nothing = Group::<u32>::new();
+        assert!(nothing.is_empty() && nothing.is_finished());
+        assert!(nothing.wait().is_empty());
+    });
+}
+
+/// Those that have begun run on; the others never run, and what they own is dropped at once.
+pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let done = pool.submit(|| 7);
+        pool.join().expect("this is no worker");
+        let gate = occupy(pool, 2);
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        let mut group = Group::new();
+        group.push(done);
+        group.extend((0..20).map(|number| {
+            let (count, witness) = (ran.clone(), Witness(dropped.clone()));
+            pool.submit(move || {
+                let _captured = &witness;
+                count.add();
+                number
+            })
+        }));
+        assert!(!group.is_finished());
+        assert_eq!(group.cancel(), 20);
+        assert_eq!(dropped.get(), 20);
+        assert!(group.is_finished());
+        assert_eq!(group.cancel(), 0);
+        let results = group.wait();
+        assert!(matches!(results[0], Ok(7)));
+        assert_eq!(results.iter().filter(|result| matches!(result, Err(TaskError::Cancelled))).count(), 20);
+        gate.open();
+        pool.join().expect("this is no worker");
+        assert_eq!(ran.get(), 0);
+    });
+}
+
+/// What has come is kept for the next wait.
+pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let first = pool.submit(|| 1);
+        pool.join().expect("this is no worker");
+        let gate = occupy(pool, 2);
+        let group: Group<_> = [first, pool.submit(|| 2), pool.submit(|| 3)].into_iter().collect();
+        let group = group.wait_timeout(Duration::from_millis(5)).expect_err("two cannot begin");
+        let group = group.wait_timeout(Duration::ZERO).expect_err("two cannot begin");
+        assert_eq!(group.len(), 3);
+        let opener = thread::spawn(move || gate.open());
+        let results: Result<Vec<_>, _> = group.wait_timeout(Duration::MAX).expect("in time").into_iter().collect();
+        assert_eq!(results.expect("no failure"), [1, 2, 3]);
+        opener.join().expect("opening does not panic");
+    });
+}
+
+/// Also with fewer workers than jobs that wait.
+pub(crate) fn jobs_may_wait_for_groups(subject: &impl Crew) {
+    fn count<P: Pool + 'static>(pool: &P, depth: usize) -> usize {
+        if depth == 0 {
+            return 1;
+        }
+        let inner = pool.clone();
+        let group = sequence::each(pool, 0..3, move |_| count(&inner, depth - 1));
+        group.wait().into_iter().map(|result| result.expect("no panic")).sum()
+    }
+
+    with_pool(subject, 1, |pool| assert_eq!(count(pool, 3), 27));
+}

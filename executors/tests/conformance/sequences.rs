@@ -1,0 +1,80 @@
+//! One function over many elements.
+
+use super::{
+    subject::{Crew, Subject, with_pool},
+    tools::{Counter, Tally, occupy, panic_quietly},
+};
+use executors::{
+    Failure, Pool, TaskError,
+    group::apart,
+    sequence::{self, ClusterOfNothing},
+};
+
+/// Each element once, the results in order, and a panic for the element that threw it only.
+pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        for size in [0, 1, 2, 7, 99, 100, 1000] {
+            let calls = Tally::new(100);
+            let f = {
+                let calls = calls.clone();
+                move |number: usize| {
+                    calls.add(number);
+                    match number % 10 {
+                        3 => panic_quietly("expected"),
+                        4 => Err("failed"),
+                        _ => Ok(number * 2),
+                    }
+                }
+            };
+            let group = match size {
+                0 => sequence::each(pool, 0..100, f),
+                size => sequence::clusters(pool, 0..100, size, f).expect("the size is not 0"),
+            };
+            assert_eq!(group.len(), 100);
+            let apart = apart(group.wait().into_iter().map(Failure::flatten));
+            calls.assert_once_each();
+            assert_eq!((apart.successes.len(), apart.failures.len()), (80, 20));
+            assert!(apart.successes.iter().all(|(place, value)| *value == place * 2));
+            for (place, failure) in apart.failures {
+                match failure {
+                    Failure::Lost(TaskError::Panicked(_)) => assert_eq!(place % 10, 3),
+                    Failure::Returned("failed") => assert_eq!(place % 10, 4),
+                    other => panic!("element {place}: {other}"),
+                }
+            }
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 70);
+    });
+}
+
+pub(crate) fn a_cluster_is_one_job(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let clusters = |elements, size| sequence::clusters(pool, 0..elements, size, |number| number);
+        for (elements, size, jobs) in [(100, 10, 10), (101, 10, 11), (9, 10, 1), (0, 10, 0), (5, usize::MAX, 1)] {
+            let before = pool.stats().done;
+            let results: Result<Vec<_>, _> =
+                clusters(elements, size).expect("the size is not 0").wait().into_iter().collect();
+            assert_eq!(results.expect("no panic"), Vec::from_iter(0..elements));
+            pool.join().expect("this is no worker");
+            assert_eq!(pool.stats().done - before, jobs, "{elements} elements by {size}");
+        }
+        assert_eq!(clusters(10, 0).expect_err("no clusters of 0"), ClusterOfNothing);
+    });
+}
+
+pub(crate) fn clusters_are_cancelled_as_a_whole(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let gate = occupy(pool, 2);
+        let calls = Counter::default();
+        let count = calls.clone();
+        let group = sequence::clusters(pool, 0..95, 10, move |_| count.add()).expect("the size is not 0");
+        assert_eq!(group.cancel(), 95);
+        let results = group.wait();
+        assert_eq!(results.len(), 95);
+        assert!(results.iter().all(|result| matches!(result, Err(TaskError::Cancelled))));
+        gate.open();
+        pool.join().expect("this is no worker");
+        assert_eq!(calls.get(), 0);
+    });
+}

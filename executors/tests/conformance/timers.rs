@@ -1,0 +1,354 @@
+//! Jobs that are given to an executor later, by a clock that stands still until it is told.
+
+use super::{
+    subject::{Crew, Subject, with_pool},
+    tools::{Counter, Life, Witness, occupy, panic_quietly},
+};
+use crate::support::{
+    gate::Gate,
+    watchdog::{until, within},
+};
+use executors::{
+    Executor, Pool, TaskError,
+    timer::{ManualClock, Timer, TimerError},
+};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Moves the clock on, and waits until what has come up has run.
+fn advance(clock: &ManualClock, pool: &impl Pool, by: Duration) {
+    clock.advance(by);
+    pool.join().expect("this is no worker");
+}
+
+pub(crate) fn a_job_runs_after_its_delay(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let later = timer.after(10 * SECOND, pool, || 7).expect("a thread");
+        let never = timer.after(Duration::MAX, pool, || 8).expect("a thread");
+        advance(&clock, pool, 10 * SECOND - Duration::from_nanos(1));
+        assert!(!later.is_finished());
+        advance(&clock, pool, Duration::from_nanos(1));
+        assert!(later.is_finished());
+        assert_eq!(later.wait().expect("no panic"), 7);
+        assert_eq!(timer.after(Duration::ZERO, pool, || 9).expect("a thread").wait().expect("no panic"), 9);
+        let thrown: Result<(), _> = {
+            let handle = timer.after(SECOND, pool, || panic_quietly("expected")).expect("a thread");
+            clock.advance(SECOND);
+            handle.wait()
+        };
+        assert!(matches!(thrown, Err(TaskError::Panicked(_))));
+        assert!(never.cancel());
+    });
+}
+
+/// By their times, in whatever order they were scheduled.
+pub(crate) fn jobs_come_up_in_order(subject: &impl Subject) {
+    with_pool(subject, 1, |pool| {
+        let (timer, clock) = Timer::manual();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        for delay in [5, 3, 9, 3, 1, 5] {
+            let order = Arc::clone(&order);
+            let job = move || {
+                order.lock().expect("no panic under this lock").push(delay);
+            };
+            timer.after(delay * SECOND, pool, job).expect("a thread").detach();
+        }
+        for _ in 0..9 {
+            advance(&clock, pool, SECOND);
+        }
+        assert_eq!(*order.lock().expect("no panic under this lock"), [1, 3, 3, 5, 5, 9]);
+    });
+}
+
+pub(crate) fn a_delayed_job_can_be_cancelled(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        let handles: Vec<_> = (0..10)
+            .map(|_| {
+                let (ran, witness) = (ran.clone(), Witness(dropped.clone()));
+                let job = move || {
+                    let _captured = &witness;
+                    ran.add();
+                };
+                timer.after(SECOND, pool, job).expect("a thread")
+            })
+            .collect();
+        for (number, handle) in (1..).zip(&handles[..9]) {
+            assert!(handle.cancel());
+            assert_eq!(dropped.get(), number);
+        }
+        assert!(format!("{timer:?}").contains("scheduled: 1"), "what is cancelled is forgotten: {timer:?}");
+        advance(&clock, pool, SECOND);
+        assert_eq!((ran.get(), dropped.get()), (1, 10));
+        for (number, handle) in handles.into_iter().enumerate() {
+            assert_eq!(matches!(handle.wait(), Err(TaskError::Cancelled)), number < 9);
+        }
+    });
+}
+
+/// On the grid of its period; what is passed over is not made up for.
+pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        clock.advance(SECOND / 3);
+        let runs = Counter::default();
+        let count = runs.clone();
+        let beat = timer.at_fixed_rate(10 * SECOND, pool, move || count.add()).expect("a thread");
+        let expect = |by, total| {
+            advance(&clock, pool, by);
+            assert_eq!(runs.get(), total, "at {:?}", clock.now());
+        };
+        expect(9 * SECOND, 0);
+        expect(SECOND, 1);
+        expect(10 * SECOND, 2);
+        // 37 s: once for 30.
+        expect(17 * SECOND, 3);
+        expect(2 * SECOND, 3);
+        expect(SECOND, 4);
+        expect(1000 * SECOND, 5);
+        assert!(beat.is_scheduled());
+        assert!(beat.cancel());
+        assert!(!beat.is_scheduled() && !beat.cancel());
+        expect(100 * SECOND, 5);
+    });
+}
+
+/// So long after each end, whenever that was.
+pub(crate) fn a_delay_counts_from_the_end(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let runs = Counter::default();
+        let count = runs.clone();
+        let poll = timer.with_fixed_delay(10 * SECOND, pool, move || count.add()).expect("a thread");
+        let expect = |by, total| {
+            advance(&clock, pool, by);
+            assert_eq!(runs.get(), total, "at {:?}", clock.now());
+        };
+        expect(10 * SECOND, 1);
+        expect(17 * SECOND, 2);
+        // From 27 on.
+        expect(9 * SECOND, 2);
+        expect(SECOND, 3);
+        assert!(poll.cancel());
+        expect(100 * SECOND, 3);
+    });
+}
+
+pub(crate) fn a_repetition_survives_panics(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let runs = Counter::default();
+        for rate in [true, false] {
+            let count = runs.clone();
+            let job = move || {
+                count.add();
+                panic_quietly("expected");
+            };
+            let repeated =
+                if rate { timer.at_fixed_rate(SECOND, pool, job) } else { timer.with_fixed_delay(SECOND, pool, job) };
+            repeated.expect("a thread").detach();
+        }
+        for number in 1..=5 {
+            advance(&clock, pool, SECOND);
+            assert_eq!((runs.get(), pool.stats().panicked), (2 * number, 2 * number as u64));
+        }
+        pool.shutdown_async();
+        clock.advance(SECOND);
+    });
+}
+
+pub(crate) fn no_period_is_no_rate(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, _clock) = Timer::manual();
+        let dropped = Counter::default();
+        let witness = Witness(dropped.clone());
+        let job = move || {
+            let _captured = &witness;
+        };
+        let error = timer.at_fixed_rate(Duration::ZERO, pool, job).expect_err("no pause");
+        assert!(matches!(error, TimerError::ZeroPeriod), "{error}");
+        assert_eq!(dropped.get(), 1);
+        let error = timer.with_fixed_delay(Duration::ZERO, pool, || ()).expect_err("no pause");
+        assert!(error.to_string().contains("at least 1 ns"), "{error}");
+    });
+}
+
+/// What comes up then is dropped, and says so; and nobody asks again.
+pub(crate) fn a_closed_executor_ends_what_is_scheduled(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let (runs, dropped) = (Counter::default(), Counter::default());
+        let job = || {
+            let (runs, witness) = (runs.clone(), Witness(dropped.clone()));
+            move || {
+                let _captured = &witness;
+                runs.add();
+            }
+        };
+        let once = timer.after(2 * SECOND, pool, job()).expect("a thread");
+        let rate = timer.at_fixed_rate(2 * SECOND, pool, job()).expect("a thread");
+        let delay = timer.with_fixed_delay(SECOND, pool, job()).expect("a thread");
+        advance(&clock, pool, SECOND);
+        assert_eq!(runs.get(), 1);
+        pool.shutdown_async();
+        assert!(rate.is_scheduled() && delay.is_scheduled());
+        clock.advance(SECOND);
+        assert!(!rate.is_scheduled() && !delay.is_scheduled());
+        assert!(!rate.cancel() && !delay.cancel());
+        assert!(matches!(once.wait(), Err(TaskError::Dropped)));
+        assert_eq!((runs.get(), dropped.get()), (1, 3));
+        assert!(format!("{timer:?}").contains("scheduled: 0"), "{timer:?}");
+    });
+}
+
+/// A job that outlasts its period does not run twice at a time, and is not given to the executor meanwhile.
+pub(crate) fn a_repetition_does_not_overlap(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let (begun, has_begun) = mpsc::channel();
+        let gates: Vec<_> = (0..3).map(|_| Gate::default()).collect();
+        let mut passing = gates.clone().into_iter();
+        let job = move || {
+            begun.send(()).expect("the test waits");
+            if let Some(gate) = passing.next() {
+                gate.pass();
+            }
+        };
+        let beat = timer.at_fixed_rate(SECOND, pool, job).expect("a thread");
+        for gate in gates {
+            clock.advance(SECOND);
+            has_begun.recv().expect("it begins");
+            for _ in 0..10 {
+                clock.advance(SECOND / 2);
+            }
+            assert_eq!((pool.stats().running, pool.stats().queued), (1, 0));
+            assert!(has_begun.try_recv().is_err(), "one at a time");
+            gate.open();
+            pool.join().expect("this is no worker");
+            assert!(has_begun.try_recv().is_err(), "what was passed over is not made up for");
+        }
+        assert!(beat.cancel());
+    });
+}
+
+/// When `cancel` has returned, nothing begins: not what waits in the executor's queue either.
+pub(crate) fn a_repetition_can_be_cancelled_in_each_stage(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let (runs, dropped) = (Counter::default(), Counter::default());
+        let repeat = |gate: Option<Gate>| {
+            let (runs, witness) = (runs.clone(), Witness(dropped.clone()));
+            let job = move || {
+                let _captured = &witness;
+                runs.add();
+                if let Some(gate) = &gate {
+                    gate.pass();
+                }
+            };
+            timer.with_fixed_delay(SECOND, pool, job).expect("a thread")
+        };
+
+        let waiting = repeat(None);
+        assert!(waiting.cancel() && !waiting.cancel());
+        assert_eq!((runs.get(), dropped.get()), (0, 1));
+
+        let queued = repeat(None);
+        let workers = occupy(pool, 2);
+        clock.advance(SECOND);
+        assert!(queued.cancel() && !queued.cancel() && !queued.is_scheduled());
+        workers.open();
+        pool.join().expect("this is no worker");
+        assert_eq!((runs.get(), dropped.get()), (0, 2));
+
+        let gate = Gate::default();
+        let running = repeat(Some(gate.clone()));
+        clock.advance(SECOND);
+        until("it runs", || runs.get() == 1);
+        assert!(running.cancel() && !running.cancel());
+        gate.open();
+        advance(&clock, pool, 5 * SECOND);
+        assert_eq!((runs.get(), dropped.get()), (1, 3));
+    });
+}
+
+/// A pool that is over has dropped the repetition it had, and the timer has forgotten it.
+pub(crate) fn a_discarded_repetition_is_over(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        let gate = occupy(pool, 2);
+        let beat = timer.at_fixed_rate(SECOND, pool, || ()).expect("a thread");
+        clock.advance(SECOND);
+        assert!(beat.is_scheduled());
+        pool.shutdown_now();
+        gate.open();
+        until("the pool has dropped it", || !beat.is_scheduled());
+    });
+}
+
+/// A repetition keeps its pool and its timer going without any other handle, until it is cancelled.
+pub(crate) fn a_repetition_owns_a_handle(subject: &impl Crew) {
+    within(|| {
+        let (timer, clock) = Timer::manual();
+        let pool = subject.pool(1);
+        let (runs, life) = (Counter::default(), Life::new());
+        let (count, mark) = (runs.clone(), life.mark());
+        let beat = timer.at_fixed_rate(SECOND, &pool, move || {
+            let _captured = &mark;
+            count.add();
+        });
+        drop((timer, pool));
+        until("it has run three times", || {
+            clock.advance(SECOND);
+            runs.get() >= 3
+        });
+        assert!(beat.expect("a thread").cancel());
+        life.until_over();
+    });
+}
+
+/// Cancelled by several while the time comes: it ends once, and nothing begins afterwards.
+pub(crate) fn cancelling_races_with_the_time(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let (timer, clock) = Timer::manual();
+        for _ in 0..200 {
+            let (runs, dropped) = (Counter::default(), Counter::default());
+            let (count, witness) = (runs.clone(), Witness(dropped.clone()));
+            let once = {
+                let (count, witness) = (count.clone(), Witness(dropped.clone()));
+                timer
+                    .after(SECOND, pool, move || {
+                        let _captured = &witness;
+                        count.add();
+                    })
+                    .expect("a thread")
+            };
+            let beat = timer
+                .with_fixed_delay(SECOND, pool, move || {
+                    let _captured = &witness;
+                    count.add();
+                })
+                .expect("a thread");
+            let (cancelled, ended) = std::thread::scope(|scope| {
+                let cancel = scope.spawn(|| usize::from(once.cancel()));
+                let ends: Vec<_> = (0..2).map(|_| scope.spawn(|| usize::from(beat.cancel()))).collect();
+                clock.advance(SECOND);
+                let ended: usize = ends.into_iter().map(|end| end.join().expect("no panic")).sum();
+                (cancel.join().expect("no panic"), ended)
+            });
+            assert_eq!(ended, 1);
+            assert_eq!(matches!(once.wait(), Err(TaskError::Cancelled)), cancelled == 1);
+            pool.join().expect("this is no worker");
+            let total = runs.get();
+            assert!((1 - cancelled..=2 - cancelled).contains(&total), "{total} runs, {cancelled} cancelled");
+            advance(&clock, pool, 2 * SECOND);
+            assert_eq!((runs.get(), dropped.get()), (total, 2));
+        }
+        assert!(format!("{timer:?}").contains("scheduled: 0"), "{timer:?}");
+    });
+}

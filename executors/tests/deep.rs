@@ -1,0 +1,71 @@
+//! Chains of a million links: whatever becomes of them, the stack does not grow with them.
+#![cfg(all(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+
+mod support;
+
+use executors::{
+    Executor, FuturesExecutor, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool,
+};
+use futures::{channel::oneshot, executor::block_on, future::FutureExt};
+use support::watchdog::{PATIENCE, within};
+
+/// A frame takes 16 bytes at the very least, and a worker's stack has 2 MiB.
+const LINKS: u32 = 1_000_000;
+
+/// Futures each of which waits for the one before and adds one; the first waits for the sender.
+fn chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<u32>, TaskHandle<Result<u32, TaskError>>) {
+    let (tell, told) = oneshot::channel();
+    let mut last = pool.submit_future(told.map(|number| number.map_err(|_| TaskError::Cancelled)));
+    for _ in 0..LINKS {
+        last = pool.submit_future(async move { Ok(last.await?? + 1) });
+    }
+    (tell, last)
+}
+
+#[test]
+fn a_million_continuations_run() {
+    fn run(pool: impl Pool + FuturesExecutor) {
+        within(|| {
+            let (tell, last) = chain(&pool);
+            // So that each link waits for the one before; otherwise they would run one by one.
+            pool.join().expect("this is no worker");
+            tell.send(5).expect("the first link waits");
+            assert_eq!(last.wait().expect("no panic").expect("no failure"), LINKS + 5);
+            pool.shutdown().expect("nothing is left");
+        });
+    }
+
+    run(crossbeam_workstealing_pool::small_pool(2));
+    run(crossbeam_channel_pool::ThreadPool::new(2));
+}
+
+/// The end of each link ends the next: in the thread that gives the first its value, as there is no pool any more.
+#[test]
+fn a_million_continuations_are_dropped() {
+    within(|| {
+        let pool = crossbeam_workstealing_pool::small_pool(2);
+        let (tell, last) = chain(&pool);
+        pool.join().expect("this is no worker");
+        pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+        assert!(!last.is_finished());
+        assert!(tell.send(5).is_ok(), "the first link waits");
+        assert!(matches!(block_on(last), Err(TaskError::Dropped)));
+    });
+}
+
+/// As above, while workers drop what they find in their queues.
+#[test]
+fn a_million_continuations_are_discarded() {
+    within(|| {
+        let pool = crossbeam_workstealing_pool::small_pool(2);
+        let (tell, last) = chain(&pool);
+        tell.send(5).expect("the first link waits");
+        pool.shutdown_now();
+        match last.wait() {
+            Ok(Ok(number)) => assert_eq!(number, LINKS + 5),
+            Ok(Err(TaskError::Dropped)) | Err(TaskError::Dropped) => (),
+            other => panic!("{other:?}"),
+        }
+        pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+    });
+}

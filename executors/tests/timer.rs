@@ -1,0 +1,212 @@
+//! The thread of a timer, and the clock of the machine.
+
+mod support;
+
+use executors::{
+    CanExecute, Executor, Pool,
+    run_now::RunNowExecutor,
+    timer::{Timer, TimerError},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use support::{
+    case,
+    child::Child,
+    gate::Gate,
+    threads,
+    watchdog::{until, within},
+};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// None until the first use, one for all, none when there is nothing to do and nobody who could change that.
+#[test]
+fn there_is_at_most_one_thread() {
+    case::begin(concat!(module_path!(), "::there_is_at_most_one_thread"));
+    let noise = Child::default().run(|| {
+        let executor = RunNowExecutor::new();
+        let Some(before) = threads::count() else { return };
+        let timers: Vec<_> = (0..10).map(|_| Timer::shared()).collect();
+        assert_eq!(threads::count(), Some(before), "nothing is scheduled");
+        let mut handles: Vec<_> =
+            timers.iter().map(|timer| timer.after(HOUR, &executor, || ()).expect("a thread")).collect();
+        let beat = Timer::shared().at_fixed_rate(HOUR, &executor, || ()).expect("a thread");
+        assert_eq!(threads::count(), Some(before + 1));
+        timers[0].after(Duration::ZERO, &executor, || ()).expect("a thread").wait().expect("no panic");
+        assert!(handles.drain(1..).all(|handle| handle.cancel()));
+        assert!(beat.cancel());
+        drop(timers);
+        assert_eq!(threads::count(), Some(before + 1), "one job is still scheduled");
+        assert!(handles[0].cancel());
+        until("the thread is gone", || threads::count() == Some(before));
+
+        // And once more.
+        let again = Timer::shared();
+        again.after(Duration::ZERO, &executor, || ()).expect("a thread").wait().expect("no panic");
+        assert_eq!(threads::count(), Some(before + 1));
+        drop(again);
+        until("the thread is gone", || threads::count() == Some(before));
+    });
+    assert_eq!(noise, "");
+}
+
+#[test]
+fn a_refused_thread_is_an_error() {
+    case::begin(concat!(module_path!(), "::a_refused_thread_is_an_error"));
+    let child = Child::default().address_space(2 << 30).variable("RUST_MIN_STACK", "268435456");
+    child.run(|| {
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        // Until there is no room for the stack of another.
+        let gate = Gate::default();
+        let spawn = || {
+            let gate = gate.clone();
+            thread::Builder::new().spawn(move || gate.pass())
+        };
+        let threads: Vec<_> = std::iter::from_fn(|| spawn().ok()).collect();
+        let dropped = Arc::new(());
+        let (first, second) = (Arc::clone(&dropped), Arc::clone(&dropped));
+        let timer = Timer::new();
+        let error = timer.after(Duration::ZERO, &RunNowExecutor::new(), move || drop(first)).expect_err("no thread");
+        assert!(matches!(error, TimerError::ThreadRefused(_)), "{error}");
+        let second = move || {
+            let _captured = &second;
+        };
+        let error = timer.with_fixed_delay(HOUR, &RunNowExecutor::new(), second).expect_err("no thread");
+        assert!(error.to_string().contains("raise the limit"), "{error}");
+        assert_eq!(Arc::strong_count(&dropped), 1);
+        gate.open();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        timer.after(Duration::ZERO, &RunNowExecutor::new(), || ()).expect("a thread").wait().expect("no panic");
+    });
+}
+
+#[test]
+fn nothing_comes_up_too_early() {
+    within(|| {
+        let executor = RunNowExecutor::new();
+        let timer = Timer::new();
+        let start = Instant::now();
+        let waits: Vec<_> = [7, 1, 12, 3, 3]
+            .map(Duration::from_millis)
+            .map(|delay| (delay, timer.after(delay, &executor, move || start.elapsed()).expect("a thread")))
+            .into();
+        for (delay, handle) in waits {
+            assert!(handle.wait().expect("no panic") >= delay);
+        }
+        let (tell, told) = mpsc::channel();
+        let start = Instant::now();
+        let period = Duration::from_millis(2);
+        let job = move || tell.send(start.elapsed()).unwrap_or_default();
+        let beat = timer.at_fixed_rate(period, &executor, job).expect("a thread");
+        for (number, elapsed) in (1..).zip(told.iter().take(5)) {
+            assert!(elapsed >= period * number, "run {number} after {elapsed:?}");
+        }
+        assert!(beat.cancel());
+        // With the job its sender is dropped, so that this ends.
+        assert!(told.iter().all(|elapsed| elapsed >= 5 * period));
+    });
+}
+
+/// An executor that panics when it is given a job.
+#[derive(Clone)]
+struct Fragile;
+
+impl CanExecute for Fragile {
+    fn execute_job(&self, _job: Box<dyn FnOnce() + Send + 'static>) {
+        std::panic::resume_unwind(Box::new("expected"));
+    }
+}
+
+impl Executor for Fragile {
+    fn shutdown_async(&self) {}
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Its jobs are dropped; those of others come up nevertheless.
+#[test]
+fn an_executor_that_panics_is_survived() {
+    within(|| {
+        let (timer, clock) = Timer::manual();
+        let broken = timer.after(HOUR, &Fragile, || ()).expect("a thread");
+        let beat = timer.at_fixed_rate(HOUR, &Fragile, || ()).expect("a thread");
+        let executor = RunNowExecutor::new();
+        let sound = timer.after(HOUR, &executor, || 7).expect("a thread");
+        clock.advance(HOUR);
+        assert_eq!(sound.wait().expect("no panic"), 7);
+        assert!(broken.wait().is_err());
+        assert!(!beat.is_scheduled());
+    });
+}
+
+/// In the timer's own thread: schedule, cancel, move the clock, drop the last handle.
+#[test]
+fn jobs_may_use_their_timer() {
+    within(|| {
+        let executor = RunNowExecutor::new();
+        let (timer, clock) = Timer::manual();
+        let clock = Arc::new(clock);
+        let (tell, told) = mpsc::channel();
+        let (inner, inner_executor, inner_clock) = (timer.clone(), executor.clone(), Arc::clone(&clock));
+        let never = timer.at_fixed_rate(3 * HOUR, &executor, || unreachable!("it is cancelled")).expect("a thread");
+        let other = never.clone();
+        let job = move || {
+            assert!(other.cancel());
+            let later = inner.after(HOUR, &inner_executor, move || tell.send("later").expect("the test waits"));
+            later.expect("a thread").detach();
+            drop(inner);
+            inner_clock.advance(HOUR);
+        };
+        let handle = timer.after(HOUR, &executor, job).expect("a thread");
+        drop(timer);
+        clock.advance(HOUR);
+        handle.wait().expect("no panic");
+        assert_eq!(told.recv(), Ok("later"));
+        assert!(!never.cancel());
+    });
+}
+
+/// Thousands of jobs, scheduled and cancelled by several threads at once: each runs or is cancelled.
+#[test]
+fn many_may_schedule_and_cancel() {
+    within(|| {
+        let timer = Timer::shared();
+        let executor = RunNowExecutor::new();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let cancelled: usize = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|seed| {
+                    let (timer, executor, runs) = (timer.clone(), executor.clone(), Arc::clone(&runs));
+                    scope.spawn(move || {
+                        let schedule = |number: u64| {
+                            let runs = Arc::clone(&runs);
+                            let delay = Duration::from_micros((number * 37 + seed) % 500);
+                            let job = move || runs.fetch_add(1, SeqCst);
+                            timer.after(delay, &executor, job).expect("a thread")
+                        };
+                        let handles: Vec<_> = (0..1000_u64).map(schedule).collect();
+                        let cancelled = handles.iter().rev().step_by(2).filter(|handle| handle.cancel()).count();
+                        let errors =
+                            handles.into_iter().map(|handle| usize::from(handle.wait().is_err())).sum::<usize>();
+                        assert_eq!(errors, cancelled);
+                        cancelled
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+        });
+        assert_eq!(runs.load(SeqCst) + cancelled, 4000);
+        executor.join().expect("this is no worker");
+    });
+}
