@@ -22,6 +22,14 @@
 //! pool.shutdown().expect("everything has run");
 //! ```
 //!
+//! Beside the executors, and for all of them:
+//!
+//! | module | for |
+//! |---|---|
+//! | [`group`] | jobs that are awaited, or cancelled, as a whole |
+//! | [`sequence`] | one function over many elements |
+//! | [`timer`] | jobs after a delay, or again and again |
+//!
 //! # The contract
 //!
 //! Every accepted job runs exactly once, on the executor it was given to, whatever other jobs do: panics are caught and

@@ -3,9 +3,7 @@
 
 mod support;
 
-use executors::{
-    Executor, FuturesExecutor, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool,
-};
+use executors::{FuturesExecutor, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool};
 use futures::{channel::oneshot, executor::block_on, future::FutureExt};
 use support::watchdog::{PATIENCE, within};
 
@@ -31,7 +29,7 @@ fn a_million_continuations_run() {
             pool.join().expect("this is no worker");
             tell.send(5).expect("the first link waits");
             assert_eq!(last.wait().expect("no panic").expect("no failure"), LINKS + 5);
-            pool.shutdown().expect("nothing is left");
+            pool.shutdown_timeout(PATIENCE).expect("nothing is left");
         });
     }
 

@@ -82,3 +82,97 @@ fn a_task_runs_here_or_there() {
         assert_eq!(runs.load(Relaxed), 1);
     });
 }
+
+/// What a pool polls, and the handle: as [`share`], of a future that ends at its first step.
+#[cfg(any(
+    feature = "threadpool-exec",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
+mod continuation {
+    use super::*;
+    use crate::handle::continuation;
+    use std::{
+        future::{Future, poll_fn},
+        task::{Context, Poll, Waker},
+    };
+
+    /// Lets one thread poll a future as a pool does, so often, and then drop it; and another have its handle.
+    fn share(polls: usize, with_handle: impl Fn(TaskHandle<bool>, &AtomicUsize) + Send + Sync + 'static) {
+        check(3, move || {
+            let runs = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&runs);
+            // Suspended once.
+            let mut has_begun = false;
+            let future = poll_fn(move |context| {
+                if !std::mem::replace(&mut has_begun, true) {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Poll::Ready(count.fetch_add(1, Relaxed) == 0)
+            });
+            let (driver, handle) = continuation(PoolId::of(&*runs), future);
+            let worker = thread::spawn(move || {
+                let mut driver = Box::pin(driver);
+                for _ in 0..polls {
+                    if driver.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                        break;
+                    }
+                }
+            });
+            with_handle(handle, &runs);
+            worker.join().unwrap();
+            assert!(runs.load(Relaxed) <= 1);
+        });
+    }
+
+    #[test]
+    fn a_result_reaches_who_waits() {
+        share(2, |handle, _runs| assert!(handle.wait().unwrap()));
+    }
+
+    #[test]
+    fn the_end_of_a_suspended_future_reaches_who_waits() {
+        share(1, |handle, runs| {
+            assert!(matches!(handle.wait(), Err(TaskError::Dropped)));
+            assert_eq!(runs.load(Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn a_future_runs_or_is_cancelled() {
+        share(2, |handle, runs| {
+            let cancelled = handle.cancel();
+            match handle.wait() {
+                Ok(first) => assert!(first && !cancelled),
+                Err(TaskError::Cancelled) => assert!(cancelled && runs.load(Relaxed) == 0),
+                Err(other) => panic!("{other}"),
+            }
+        });
+    }
+
+    /// As a worker does that waits for a future of its own pool.
+    #[test]
+    fn a_future_runs_here_or_there() {
+        share(2, |handle, runs| {
+            handle.task.run_if_queued();
+            assert!(handle.wait().unwrap());
+            assert_eq!(runs.load(Relaxed), 1);
+        });
+    }
+
+    /// The same, where the pool drops it.
+    #[test]
+    fn a_future_runs_here_or_is_dropped() {
+        share(1, |handle, runs| {
+            handle.task.run_if_queued();
+            match handle.wait() {
+                Ok(first) => assert!(first && runs.load(Relaxed) == 1),
+                Err(TaskError::Dropped) => assert_eq!(runs.load(Relaxed), 0),
+                Err(other) => panic!("{other}"),
+            }
+        });
+    }
+}
