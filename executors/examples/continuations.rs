@@ -52,7 +52,7 @@ fn main() {
     assert_eq!(block_on(all().map_ok(|all| all.into_iter().map(|n| n * 2).collect::<Vec<_>>())), Ok(vec![2, 4, 6]));
     // innerFilter
     assert_eq!(block_on(all().map_ok(|all| all.into_iter().filter(|n| *n > 1).collect::<Vec<_>>())), Ok(vec![2, 3]));
-    assert_eq!(block_on(all().map_ok(|all| all.into_iter().fold(0, |sum, n| sum + n))), Ok(6)); // innerReduce
+    assert_eq!(block_on(all().map_ok(|all| all.into_iter().fold(0, |sum, n| sum * 10 + n))), Ok(123)); // innerReduce
 
     // Several.
     assert_eq!(block_on(future::try_join(parse("1"), parse("2"))), Ok((1, 2))); // zip
