@@ -1,13 +1,26 @@
 //! The command line.
 
-use crate::{
-    experiment::{Contest, Fairness, Futures, Play},
-    registry::{Ability, ENTRIES, Entry},
-    sampler::Pace,
-    workload::Load,
+mod config;
+mod experiments;
+mod options;
+mod point;
+mod sweep;
+mod tools;
+mod values;
+
+pub use self::{
+    experiments::{
+        FairnessOptions, FuturesOptions, IdleOptions, LatencyOptions, RepostOptions, SizeOptions, SubmitOptions,
+        ThroughputOptions, WakeOptions,
+    },
+    options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
+    point::Point,
+    sweep::Sweep,
+    tools::{CompareOptions, CompletionsOptions, ReportOptions},
 };
-use clap::{Args, CommandFactory, Parser, Subcommand, builder::PossibleValuesParser, error::ErrorKind};
-use std::{ffi::OsString, fmt::Display, path::PathBuf, str::FromStr, time::Duration};
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind, parser::ValueSource};
+use std::ffi::OsString;
 
 const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
 
@@ -42,9 +55,16 @@ Examples:
     executor-performance -t 10 -p 1 --jobs 1000000 submit
   Two executors only, rows appended to a spreadsheet:
     executor-performance -t 4 -e channel,workstealing -o out.csv throughput
+  How they scale, with plots, and all samples kept:
+    executor-performance -t 1..8 -o run.html -o run.json throughput
+  Has anything become slower since?
+    executor-performance compare run.json new.json --fail-on-regression
 
 Exit codes: 0 all was measured, 1 an executor failed or results could not be
-written, 2 wrong usage.";
+written, 2 wrong usage, 3 something is slower than the baseline and
+--fail-on-regression was given. An interrupt (Ctrl-C) ends the run after the
+sample that is being taken, writes what there is, and ends the program by that
+signal; a second one ends it at once.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]
@@ -61,9 +81,9 @@ pub struct CommandLine {
     /// What applies to every experiment.
     #[command(flatten)]
     pub options: Options,
-    /// What to do.
+    /// What to do. Nothing with a configuration file, which says it.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// What to do.
@@ -123,370 +143,38 @@ pub enum Command {
     /// spawned task, a pair of tasks for ping-pong, or a yield.
     Futures(FuturesOptions),
     /// Lists the executors that can be measured, and the experiments
-    // The options of the experiments are accepted here, too, but there is no point in showing them.
-    #[command(
-        override_usage = "executor-performance list",
-        help_template = "{about-with-newline}\n{usage-heading} {usage}\n"
-    )]
+    #[command(override_usage = "executor-performance list")]
     List,
-}
-
-/// What applies to every experiment.
-#[derive(Debug, Args)]
-pub struct Options {
-    /// Worker threads of each executor
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "1",
-        value_parser = number_of_threads
-    )]
-    pub threads: usize,
-
-    /// Executors to measure, by name; `all` for all. May be repeated [default: those marked in `list`]
-    #[arg(
-        short,
-        long = "executor",
-        global = true,
-        value_name = "NAME",
-        value_delimiter = ',',
-        hide_possible_values = true,
-        value_parser = executor_names()
-    )]
-    pub executors: Vec<String>,
-
-    /// Leave out the executor `threadpool`, which can be very slow with several threads
-    #[arg(long, visible_alias = "skip-tpe", global = true)]
-    pub skip_threadpool_executor: bool,
-
-    /// Append the results to a CSV file, one row for each executor
-    #[arg(short, long, global = true, value_name = "FILE")]
-    pub output_csv: Option<PathBuf>,
-
-    /// What is run.
-    #[command(flatten, next_help_heading = "Load")]
-    pub load: LoadOptions,
-
-    /// How much is sampled.
-    #[command(flatten, next_help_heading = "Sampling")]
-    pub sampling: SamplingOptions,
-}
-
-/// What is run. Some experiments have no use for some of these, and refuse them.
-#[derive(Debug, Args)]
-pub struct LoadOptions {
-    /// Producers: threads that give jobs to the executor from outside [default: 1]
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = number_of_threads
-    )]
-    pub producers: Option<usize>,
-
-    /// Jobs that each producer gives to the executor [default: 1000000; latency: 1000, wake: as many as threads, idle: 100000]
-    #[arg(
-        short,
-        long,
-        visible_alias = "jobs",
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = at_least_one::<u64>
-    )]
-    pub messages: Option<u64>,
-
-    /// Jobs that follow each of these, one after the other, given from inside [default: 1]
-    #[arg(
-        short = 'a',
-        long,
-        visible_alias = "amplification",
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true
-    )]
-    pub message_amplification: Option<u64>,
-}
-
-/// How much is sampled.
-#[derive(Debug, Args)]
-pub struct SamplingOptions {
-    /// Begin no further round after this time, once there are enough samples
-    #[arg(
-        long,
-        global = true,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        default_value = "60",
-        value_parser = seconds
-    )]
-    pub budget: Duration,
-
-    /// Stop when the relative standard error of each executor is this small [default: 2, or 5 where times are of single events]
-    #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
-    pub rse: Option<f64>,
-
-    /// Rounds to throw away at the beginning
-    #[arg(long, global = true, value_name = "ROUNDS", allow_negative_numbers = true, default_value_t = 1)]
-    pub warm_up: usize,
-
-    /// Samples of each executor to take whatever the budget
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "5",
-        value_parser = at_least_one::<usize>
-    )]
-    pub min_samples: usize,
-
-    /// Samples of each executor never to exceed
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "1000",
-        value_parser = at_least_one::<usize>
-    )]
-    pub max_samples: usize,
-
-    /// Give an executor up when jobs are missing and none has ended for this time
-    #[arg(
-        long,
-        global = true,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        default_value = "10",
-        value_parser = seconds
-    )]
-    pub patience: Duration,
-}
-
-/// What applies to throughput only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Throughput")]
-pub struct ThroughputOptions {
-    /// Units of work, two clock cycles each, that each job does before passing on
-    #[arg(long, visible_alias = "pre-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
-    pub pre: u64,
-
-    /// Units of work, two clock cycles each, that each job does after passing on
-    #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
-    pub post: u64,
-
-    /// How large a sample is.
-    #[command(flatten)]
-    pub size: SizeOptions,
-}
-
-/// How large a sample is.
-#[derive(Debug, Args)]
-pub struct SizeOptions {
-    /// Run the whole load in every sample, however long that takes
-    #[arg(long)]
-    pub full_size: bool,
-}
-
-/// What applies to latency only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Latency")]
-pub struct LatencyOptions {
-    /// Idle time before each burst
-    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 50)]
-    pub sleep_time: u64,
-}
-
-/// What applies to repost only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Repost")]
-pub struct RepostOptions {
-    /// Chains that run side by side
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "1",
-        value_parser = at_least_one::<u64>
-    )]
-    pub chains: u64,
-
-    /// Jobs that follow the first of each chain
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "1000000",
-        value_parser = at_least_one::<u64>
-    )]
-    pub hops: u64,
-
-    /// How large a sample is.
-    #[command(flatten)]
-    pub size: SizeOptions,
-}
-
-/// What applies to submit only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Submit")]
-pub struct SubmitOptions {
-    /// Time for which each job sleeps, but no longer than until the last was submitted
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 0)]
-    pub work: u64,
-
-    /// How large a sample is.
-    #[command(flatten)]
-    pub size: SizeOptions,
-}
-
-impl SubmitOptions {
-    /// For how long each job sleeps.
+    /// Compares two records, and says what has become slower or faster
     ///
-    /// # Errors
+    /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval is beyond the noise threshold.
+    #[command(override_usage = "executor-performance compare [OPTIONS] <OLD> <NEW>")]
+    Compare(CompareOptions),
+    /// Shows a record, and writes it in other formats, without measuring
     ///
-    /// If that is as long as `patience`: then pools whose jobs sleep would be given up.
-    pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
-        let sleep = Duration::from_millis(self.work);
-        if sleep < patience {
-            Ok(sleep)
-        } else {
-            let patience = patience.as_secs_f64();
-            Err(format!(
-                "--work {} ms is not less than --patience {patience} s: raise --patience, or lower it",
-                self.work
-            ))
-        }
-    }
-}
-
-/// What applies to wake only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Wake")]
-pub struct WakeOptions {
-    /// Idle time before each burst
-    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
-    pub sleep_time: u64,
-}
-
-/// What applies to fairness only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Fairness")]
-pub struct FairnessOptions {
-    /// Chains that saturate the pool [default: as many as threads]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
-    pub chains: Option<u64>,
-
-    /// For how long they run in a sample, at most
-    #[arg(
-        long,
-        value_name = "MS",
-        allow_negative_numbers = true,
-        default_value = "200",
-        value_parser = at_least_one::<u64>
-    )]
-    pub run_time: u64,
-
-    /// Time from probe to probe, on average
-    #[arg(
-        long,
-        value_name = "US",
-        allow_negative_numbers = true,
-        default_value = "1000",
-        value_parser = at_least_one::<u64>
-    )]
-    pub probe_interval: u64,
-}
-
-impl FairnessOptions {
-    /// What is measured of executors with `threads` workers.
+    /// Example: executor-performance report run.json -o run.html -o run.svg
+    #[command(override_usage = "executor-performance report [OPTIONS] <RECORD>")]
+    Report(ReportOptions),
+    /// Prints completions for a shell
     ///
-    /// # Errors
+    /// Example: executor-performance completions bash > ~/.local/share/bash-completion/completions/executor-performance
+    #[command(override_usage = "executor-performance completions <SHELL>")]
+    Completions(CompletionsOptions),
+    /// Prints the manual page
     ///
-    /// If the chains cannot be counted, or there is no time for a probe.
-    pub fn experiment(&self, threads: usize, patience: Duration) -> Result<Fairness, String> {
-        let chains = self.chains.unwrap_or(threads as u64);
-        let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
-        if time < 2 * interval {
-            return Err(format!(
-                "--probe-interval {} us leaves no time for a probe in --run-time {} ms: make it half of that or less",
-                self.probe_interval, self.run_time
-            ));
-        }
-        Fairness::new(threads, Contest { chains, time, interval, patience })
-            .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
-    }
+    /// Example: executor-performance man | man -l -
+    #[command(override_usage = "executor-performance man")]
+    Man,
 }
 
-/// What applies to idle only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Idle")]
-pub struct IdleOptions {
-    /// Time after the last job in which it may come to rest
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 100)]
-    pub settle: u64,
-
-    /// For how long it is let alone, at most
-    #[arg(
-        long,
-        value_name = "MS",
-        allow_negative_numbers = true,
-        default_value = "1000",
-        value_parser = at_least_one::<u64>
-    )]
-    pub window: u64,
-}
-
-/// What applies to futures only.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Futures")]
-pub struct FuturesOptions {
-    /// Workloads to measure: chain, many-inside, many-outside, ping-pong, yield. May be repeated [default: all]
-    #[arg(
-        long = "workload",
-        value_name = "NAME",
-        value_delimiter = ',',
-        hide_possible_values = true,
-        value_parser = Play::ALL.map(Play::name).to_vec()
-    )]
-    pub workloads: Vec<String>,
-
-    /// Operations of each workload
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value = "200000",
-        value_parser = at_least_one::<u64>
-    )]
-    pub operations: u64,
-
-    /// How large a sample is.
-    #[command(flatten)]
-    pub size: SizeOptions,
-}
-
-impl FuturesOptions {
-    /// An experiment for each workload, with executors of `threads` workers.
-    ///
-    /// # Errors
-    ///
-    /// If the operations cannot be counted.
-    pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
-        // One more is the beginning.
-        let load = Load::new(1, self.operations, 0).filter(|_| self.operations < u64::MAX);
-        let load = load
-            .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
-        let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
-        let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);
-        Ok(Play::ALL.into_iter().filter(asked).map(experiment).collect())
-    }
-}
+/// Commands that measure nothing, and which of the options for experiments mean something to them.
+const TOOLS: &[(&str, &[&str])] = &[
+    ("list", &["color"]),
+    ("compare", &["color", "quiet", "noise_threshold", "fail_on_regression", "force", "seed"]),
+    ("report", &["color", "quiet", "output"]),
+    ("completions", &[]),
+    ("man", &[]),
+];
 
 /// Why there is nothing to run.
 #[derive(Debug)]
@@ -497,201 +185,94 @@ pub enum Refusal {
     Wrong(String),
 }
 
-/// Parses the command line.
+/// What is to be done, with the options for it.
+#[derive(Debug)]
+pub struct Order {
+    /// What applies to every command.
+    pub options: Options,
+    /// What to do.
+    pub command: Command,
+}
+
+/// Parses the command line, and the configuration file if there is one. All orders have the same output and comparison.
 ///
 /// # Errors
 ///
 /// If there is nothing to run.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Refusal> {
-    CommandLine::try_parse_from(words).map_err(|error| match error.kind() {
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Refusal> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let (line, matches) = parsed(&words)?;
+    match (line.command, &line.options.config) {
+        (Some(command), None) => Ok(vec![Order { options: line.options, command }]),
+        (None, Some(path)) => {
+            let known = |name: &str| matches.ids().any(|id| id == name);
+            let given = |name: &str| known(name) && matches.value_source(name) == Some(ValueSource::CommandLine);
+            let lines = config::command_lines(path, &words, given).map_err(Refusal::Wrong)?;
+            lines.iter().map(|words| ordered(words).map_err(|refusal| refusal.within(path))).collect()
+        }
+        (Some(command), Some(path)) => Err(Refusal::Wrong(format!(
+            "--config {} says what to measure: leave out `{}`",
+            path.display(),
+            matches.subcommand_name().unwrap_or(&format!("{command:?}"))
+        ))),
+        (None, None) => Err(Refusal::Wrong("a subcommand is missing, such as `throughput`".to_owned())),
+    }
+}
+
+fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
+    let matches = definition().try_get_matches_from(words).map_err(refused)?;
+    CommandLine::from_arg_matches(&matches).map_err(refused).map(|line| (line, matches))
+}
+
+fn ordered(words: &[OsString]) -> Result<Order, Refusal> {
+    match parsed(words)?.0 {
+        CommandLine { options, command: Some(command) } => Ok(Order { options, command }),
+        CommandLine { command: None, .. } => Err(Refusal::Wrong("a run without an experiment".to_owned())),
+    }
+}
+
+fn refused(error: clap::Error) -> Refusal {
+    match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
         _ => Refusal::Wrong(one_line(&error.render().to_string())),
-    })
+    }
+}
+
+impl Refusal {
+    fn within(self, path: &std::path::Path) -> Self {
+        match self {
+            Refusal::Wrong(complaint) => Refusal::Wrong(format!("{}: {complaint}", path.display())),
+            Refusal::Shown(error) => Refusal::Wrong(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
+/// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point in
+/// showing them where they mean nothing.
+pub fn definition() -> clap::Command {
+    let mut command = CommandLine::command();
+    command.build();
+    for (tool, useful) in TOOLS {
+        command = command.mut_subcommand(*tool, |tool| {
+            tool.mut_args(|option| {
+                let useless = option.is_global_set() && !useful.contains(&option.get_id().as_str());
+                if useless { option.hide(true) } else { option }
+            })
+        });
+    }
+    command
 }
 
 /// All experiments: their names, and what they measure.
 pub fn experiments() -> Vec<(String, String)> {
     let command = CommandLine::command();
-    let experiments = command.get_subcommands().filter(|command| !["list", "help"].contains(&command.get_name()));
+    let is_tool = |name: &str| name == "help" || TOOLS.iter().any(|(tool, _)| *tool == name);
+    let experiments = command.get_subcommands().filter(|command| !is_tool(command.get_name()));
     experiments
         .map(|command| {
             (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default())
         })
         .collect()
-}
-
-impl LoadOptions {
-    /// Chains from outside, where `messages` are the experiment's default.
-    ///
-    /// # Errors
-    ///
-    /// If the jobs cannot be counted.
-    pub fn chains(&self, messages: u64) -> Result<Load, String> {
-        const HOPS: u64 = 1;
-        countable(self.producers(), self.messages(messages), self.message_amplification.unwrap_or(HOPS))
-    }
-
-    /// Single jobs of one producer, where `jobs` are the experiment's default.
-    ///
-    /// # Errors
-    ///
-    /// If more is said of them for which `experiment` has no use.
-    pub fn single_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
-        self.no_producers(experiment)?;
-        self.no_amplification(experiment)?;
-        countable(1, self.messages(jobs), 0)
-    }
-
-    /// Single jobs of the producers, where `jobs` each are the experiment's default.
-    ///
-    /// # Errors
-    ///
-    /// If more is said of them for which `experiment` has no use.
-    pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
-        self.no_amplification(experiment)?;
-        countable(self.producers(), self.messages(jobs), 0)
-    }
-
-    /// Refuses what is said of the load, as `experiment` has no use for it.
-    ///
-    /// # Errors
-    ///
-    /// If anything is.
-    pub fn unused(&self, experiment: &str) -> Result<(), String> {
-        self.no_producers(experiment)?;
-        refuse("--messages", self.messages, experiment)?;
-        self.no_amplification(experiment)
-    }
-
-    fn producers(&self) -> usize {
-        self.producers.unwrap_or(1)
-    }
-
-    fn messages(&self, default: u64) -> u64 {
-        self.messages.unwrap_or(default)
-    }
-
-    fn no_producers(&self, experiment: &str) -> Result<(), String> {
-        refuse("--producers", self.producers, experiment)
-    }
-
-    fn no_amplification(&self, experiment: &str) -> Result<(), String> {
-        refuse("--message-amplification", self.message_amplification, experiment)
-    }
-}
-
-fn refuse(option: &str, value: Option<impl Display>, experiment: &str) -> Result<(), String> {
-    match value {
-        Some(value) => Err(format!("{option} {value} means nothing to {experiment}: leave it out")),
-        None => Ok(()),
-    }
-}
-
-fn countable(producers: usize, messages: u64, amplification: u64) -> Result<Load, String> {
-    Load::new(producers, messages, amplification).ok_or_else(|| {
-        format!(
-            "{producers} producers x {messages} messages x (1 + {amplification} amplification) are more jobs than can be \
-             counted: ask for fewer"
-        )
-    })
-}
-
-impl RepostOptions {
-    /// The chains, where each message is one.
-    ///
-    /// # Errors
-    ///
-    /// If their jobs cannot be counted.
-    pub fn load(&self) -> Result<Load, String> {
-        countable(1, self.chains, self.hops)
-    }
-}
-
-impl Options {
-    /// The executors to measure, in the order in which they were named.
-    ///
-    /// # Errors
-    ///
-    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are left
-    /// out.
-    pub fn entries(&self, ability: Ability) -> Result<Vec<&'static Entry>, String> {
-        let suits = |entry: &&Entry| entry.takes(self.threads) && entry.can(ability);
-        let mut entries: Vec<&'static Entry> = Vec::new();
-        let mut add = |entry: &'static Entry| {
-            let skipped = self.skip_threadpool_executor && entry.name == "threadpool";
-            if !skipped && !entries.iter().any(|other| other.name == entry.name) {
-                entries.push(entry);
-            }
-        };
-        if self.executors.is_empty() {
-            ENTRIES.iter().filter(|entry| entry.by_default).filter(suits).for_each(&mut add);
-        }
-        for name in &self.executors {
-            match Entry::named(name) {
-                Some(entry) if !entry.takes(self.threads) => return Err(self.too_many_threads(entry)),
-                Some(entry) if !entry.can(ability) => return Err(cannot_run_futures(entry)),
-                Some(entry) => add(entry),
-                None => ENTRIES.iter().filter(suits).for_each(&mut add),
-            }
-        }
-        if entries.is_empty() { Err("no executor is left to measure".to_owned()) } else { Ok(entries) }
-    }
-
-    fn too_many_threads(&self, entry: &Entry) -> String {
-        let (threads, name, max) = (self.threads, entry.name, entry.max_threads.unwrap_or(usize::MAX));
-        format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
-    }
-}
-
-fn cannot_run_futures(entry: &Entry) -> String {
-    let others = ENTRIES.iter().filter(|other| other.can(Ability::Futures)).map(|other| other.name);
-    format!("--executor {} cannot run futures: choose from {}", entry.name, others.collect::<Vec<_>>().join(", "))
-}
-
-impl SamplingOptions {
-    /// How much to sample, where `rse` percent are the experiment's default.
-    ///
-    /// # Errors
-    ///
-    /// If the limits contradict each other.
-    pub fn pace(&self, rse: f64) -> Result<Pace, String> {
-        let (min_samples, max_samples) = (self.min_samples, self.max_samples);
-        if min_samples > max_samples {
-            return Err(format!("--min-samples {min_samples} is more than --max-samples {max_samples}"));
-        }
-        let target = self.rse.unwrap_or(rse) / 100.0;
-        Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, target, budget: self.budget })
-    }
-}
-
-fn executor_names() -> PossibleValuesParser {
-    ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
-}
-
-/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have 65
-/// 530 and a thread takes four. The standard library aborts the process then.
-const MOST_THREADS: usize = 10_000;
-
-fn number_of_threads(text: &str) -> Result<usize, String> {
-    let number = at_least_one(text)?;
-    if number <= MOST_THREADS { Ok(number) } else { Err(format!("more than {MOST_THREADS} threads are not supported")) }
-}
-
-fn at_least_one<N>(text: &str) -> Result<N, String>
-where
-    N: FromStr<Err: Display> + Default + PartialEq,
-{
-    let number: N = text.parse().map_err(|error: N::Err| error.to_string())?;
-    if number == N::default() { Err("must be at least 1".to_owned()) } else { Ok(number) }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if number.is_finite() && number > 0.0 { Ok(number) } else { Err("must be more than 0".to_owned()) }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(positive(text)?).map_err(|_| "too long a time".to_owned())
 }
 
 /// What the parser has to say, without usage and hints on further reading, in one line.
@@ -705,9 +286,10 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::{Ability, ENTRIES};
 
-    fn parsed(line: &str) -> Result<CommandLine, Refusal> {
-        parse(line.split_whitespace().map(OsString::from))
+    fn parsed(line: &str) -> Result<Order, Refusal> {
+        parse(line.split_whitespace().map(OsString::from)).map(|mut orders| orders.remove(0))
     }
 
     fn options(line: &str) -> Options {
@@ -715,12 +297,15 @@ mod tests {
     }
 
     fn names(line: &str) -> Result<Vec<&'static str>, String> {
-        options(line).entries(Ability::Jobs).map(|entries| entries.iter().map(|entry| entry.name).collect())
+        options(line)
+            .entries(options(line).threads.values()[0], Ability::Jobs)
+            .map(|entries| entries.iter().map(|entry| entry.name).collect())
     }
 
     #[test]
     fn the_definition_is_sound() {
         CommandLine::command().debug_assert();
+        definition().debug_assert();
     }
 
     #[test]
@@ -732,7 +317,7 @@ mod tests {
             ("-t 6 -p 1 -m 100 -a 100 latency -s 100", 6, 10_100),
             ("-t 6 -p 1 -m 100 -a 10000 latency -s 100", 6, 1_000_100),
         ] {
-            let CommandLine { options, command } = parsed(&format!("executor-performance {line}")).expect(line);
+            let Order { options, command } = parsed(&format!("executor-performance {line}")).expect(line);
             match command {
                 Command::Throughput(own) => {
                     assert_eq!((own.pre, own.post, own.size.full_size), (10_000, 10_000, false));
@@ -740,8 +325,9 @@ mod tests {
                 Command::Latency(own) => assert_eq!(own.sleep_time, 100),
                 other => panic!("{line} is {other:?}"),
             }
-            assert_eq!(options.threads, threads, "{line}");
-            assert_eq!(options.load.chains(1).expect(line).jobs(), jobs, "{line}");
+            let [point] = options.points()[..] else { panic!("{line} is one point") };
+            assert_eq!(point.threads, threads, "{line}");
+            assert_eq!(point.chains(1).expect(line).jobs(), jobs, "{line}");
         }
     }
 
@@ -757,8 +343,29 @@ mod tests {
 
     #[test]
     fn options_may_stand_before_and_after_the_subcommand() {
-        assert_eq!(options("latency -t 3 -s 100 -m 7").threads, 3);
-        assert_eq!(options("-t 3 latency -s 100 -m 7").load.messages, Some(7));
+        for line in ["latency -t 3 -s 100 -m 7", "-t 3 latency -s 100 -m 7"] {
+            let options = options(line);
+            assert_eq!(
+                (options.threads.values(), options.load.messages.expect("given").values()),
+                (&[3][..], &[7][..])
+            );
+        }
+    }
+
+    #[test]
+    fn a_sweep_has_a_point_for_each_choice_of_values() {
+        let points = options("-t 1,2 -p 1..3 -m 10 -a 0,5 throughput").points();
+        assert_eq!(points.len(), 12);
+        assert_eq!((points[0].threads, points[1].threads), (1, 2));
+        assert_eq!(points[0].chains(1).expect("countable").jobs(), 10);
+        assert_eq!(points[11].chains(1).expect("countable").jobs(), 180);
+    }
+
+    #[test]
+    fn what_means_nothing_to_a_tool_is_not_in_its_help() {
+        let Err(Refusal::Shown(help)) = parsed("executor-performance compare --help") else { panic!("help") };
+        let help = help.to_string();
+        assert!(help.contains("--noise-threshold") && !help.contains("--threads"), "{help}");
     }
 
     #[test]
@@ -781,7 +388,7 @@ mod tests {
 
     #[test]
     fn jobs_that_cannot_be_counted_are_refused() {
-        assert!(options("-p 2 -m 18446744073709551615 throughput").load.chains(1).is_err());
+        assert!(options("-p 2 -m 18446744073709551615 throughput").points()[0].chains(1).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Time: the wall clock, the CPU clock of this process, and a clock for tests that only moves when told to.
 
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// A clock that never goes back. What it shows counts from an arbitrary moment.
@@ -39,6 +40,38 @@ pub fn cpu_time() -> Option<Duration> {
     None
 }
 
+/// How good the wall clock is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Precision {
+    /// The smallest difference that it was seen to show, in nanoseconds.
+    pub step_ns: f64,
+    /// What it takes to read it, in nanoseconds.
+    pub reading_ns: f64,
+}
+
+impl Precision {
+    /// Looks at the clock for some milliseconds.
+    pub fn measured() -> Self {
+        const BATCHES: usize = 50;
+        const READINGS: u32 = 1000;
+        let (mut step, mut reading) = (Duration::MAX, Duration::MAX);
+        for _ in 0..BATCHES {
+            let (began, mut last) = (Instant::now(), Instant::now());
+            for _ in 0..READINGS {
+                let now = Instant::now();
+                let difference = now - last;
+                if !difference.is_zero() {
+                    step = step.min(difference);
+                }
+                last = now;
+            }
+            // The best batch, as nothing makes one faster than it is.
+            reading = reading.min(last - began);
+        }
+        Precision { step_ns: step.as_nanos() as f64, reading_ns: reading.as_nanos() as f64 / f64::from(READINGS) }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod mock {
     use super::Clock;
@@ -65,6 +98,13 @@ pub(crate) mod mock {
 mod tests {
     use super::*;
     use crate::workload::labour;
+
+    #[test]
+    fn the_clock_shows_small_differences() {
+        let precision = Precision::measured();
+        assert!(precision.step_ns >= 1.0 && precision.step_ns < 1e9, "{precision:?}");
+        assert!(precision.reading_ns > 0.0 && precision.reading_ns < 1e6, "{precision:?}");
+    }
 
     #[test]
     fn no_clock_goes_back() {

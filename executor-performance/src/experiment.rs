@@ -33,7 +33,7 @@ use crate::{
     record::{Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
-    stats,
+    stats::{self, Distribution},
     subject::Plan,
     workload::Load,
 };
@@ -66,6 +66,16 @@ pub trait Experiment {
 
     /// What the samples of one executor say, one figure for each metric.
     fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Option<f64>>;
+
+    /// The distribution of single times over all `samples`, if it measures such.
+    fn times(&self, _samples: &[SampleOf<Self>]) -> Option<Distribution> {
+        None
+    }
+
+    /// Whether, with twice as many threads, the first figure should be twice as good.
+    fn scales(&self) -> bool {
+        false
+    }
 }
 
 /// What a turn of the experiment `X` measures.

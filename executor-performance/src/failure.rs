@@ -36,6 +36,8 @@ pub enum Failure {
     },
     /// The executor did not shut down.
     Shutdown(String),
+    /// The run was interrupted before there was a sample.
+    Interrupted,
 }
 
 impl fmt::Display for Failure {
@@ -53,6 +55,7 @@ impl fmt::Display for Failure {
                 write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s")
             }
             Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),
+            Failure::Interrupted => write!(f, "not measured: the run was interrupted before"),
             Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),
         }
     }

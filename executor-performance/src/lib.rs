@@ -1,17 +1,24 @@
 //! Measures task executors on your own machine.
 //!
-//! The command line ([`cli`]) chooses an experiment and executors. An [`experiment`] says what an executor has to do for
-//! one sample; the [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns until
-//! the numbers are good enough or the time is up, and what comes out are [`record`]s, which every [`sink`] reads.
+//! The command line ([`cli`]) becomes a [`plan`] of runs. An [`experiment`] says what an executor has to do for one sample; the
+//! [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns until the numbers are good
+//! enough or the time is up, and what comes out is a [`record`], which every [`sink`] reads, by way of tables ([`view`]) and
+//! plots ([`chart`]), and [`compare`] holds against another.
 
 #![warn(missing_docs)]
 
+pub mod app;
+pub mod chart;
 pub mod cli;
 pub mod clock;
-pub mod environment;
+pub mod compare;
 pub mod experiment;
 pub mod failure;
 pub mod heap;
+pub mod interrupt;
+pub mod machine;
+pub mod plan;
+pub mod program;
 pub mod record;
 pub mod registry;
 pub mod sampler;
@@ -20,4 +27,6 @@ pub mod sink;
 pub mod spawner;
 pub mod stats;
 pub mod subject;
+pub mod usage;
+pub mod view;
 pub mod workload;

@@ -1,97 +1,187 @@
-//! The results, in the one form that all sinks read.
+//! What was measured, in the one form that all writers read and that stands in files: see `docs/record-format.md`.
 
-use crate::{
-    environment::Environment,
-    experiment::{Experiment, SampleOf, costs},
-    sampler::Series,
-    stats::{Ratio, Summary},
+mod column;
+mod metric;
+mod row;
+mod run;
+mod samples;
+mod setting;
+mod times;
+
+pub use self::{
+    column::Column,
+    metric::Metric,
+    row::{Estimate, Row, rows},
+    run::{Run, Stop},
+    samples::Samples,
+    setting::{Setting, Settings, Value},
+    times::Times,
 };
-use std::time::SystemTime;
 
-/// A kind of figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metric {
-    /// Its name for machines, with the unit.
-    pub column: &'static str,
-    /// How many decimals that unit deserves.
-    pub decimals: usize,
-    /// Its name for people: what it is, and the unit, in which it is [`scale`](Self::scale) times as large.
-    pub title: [&'static str; 2],
-    /// Units for machines in one unit for people.
-    pub scale: f64,
-    /// Whether more is better.
-    pub more_is_better: bool,
+use crate::{clock::Precision, machine::Machine, program::Program};
+use serde::{Deserialize, Serialize};
+use std::{fs, path::Path};
+
+/// The version of the form. Fields may be added without raising it; readers ignore what they do not know.
+pub const SCHEMA: u32 = 1;
+
+/// All runs of one command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of the form: [`SCHEMA`].
+    pub schema: u32,
+    /// What measured.
+    pub program: Program,
+    /// Where.
+    pub machine: Machine,
+    /// How good its clock is.
+    pub clock: Precision,
+    /// What was measured, one for each experiment and each point of a sweep, in order.
+    pub runs: Vec<Run>,
 }
 
-/// A setting of an experiment, for machines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// Its name, with the unit.
-    pub column: &'static str,
-    /// Its value.
-    pub value: String,
-}
+impl Record {
+    /// A record of this program here, without runs.
+    pub fn new(seed: u64) -> Self {
+        Record {
+            schema: SCHEMA,
+            program: Program::this(seed),
+            machine: Machine::now(),
+            clock: Precision::measured(),
+            runs: Vec::new(),
+        }
+    }
 
-impl Setting {
-    /// A setting called `column`.
-    pub fn new(column: &'static str, value: impl ToString) -> Self {
-        Setting { column, value: value.to_string() }
+    /// As text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a record has nothing that JSON has not") + "\n"
+    }
+
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If that is no record: a line that says why.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Schema {
+            schema: u32,
+        }
+
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let no_record = |error: serde_json::Error| {
+            format!("{name} is no record of this program: {error}; write one with `-o FILE.json`")
+        };
+        let Schema { schema } = serde_json::from_str(&text).map_err(no_record)?;
+        if schema > SCHEMA {
+            return Err(format!(
+                "{name} has version {schema} of the format, and this program knows {SCHEMA}: use a newer one"
+            ));
+        }
+        serde_json::from_str(&text).map_err(no_record)
     }
 }
 
-/// All that is known before measuring.
-#[derive(Debug, Clone)]
-pub struct Preamble {
-    /// When it was written.
-    pub time: SystemTime,
-    /// Where and by which program.
-    pub environment: Environment,
-    /// The experiment's name.
-    pub experiment: &'static str,
-    /// Its settings, for machines.
-    pub settings: Vec<Setting>,
-    /// Its settings, for people.
-    pub description: Vec<(&'static str, String)>,
-    /// Kinds of figures that it yields.
-    pub metrics: &'static [Metric],
-}
+#[cfg(test)]
+pub(crate) mod mock {
+    use super::*;
+    use crate::machine::{Surroundings, mock::machine};
+    use indexmap::IndexMap;
+    use std::time::Duration;
 
-/// What was measured of one executor.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// The executor's name.
-    pub executor: &'static str,
-    /// Valid samples that were taken.
-    pub samples: usize,
-    /// A figure for each metric, or why there are none.
-    pub outcome: Result<Vec<Option<f64>>, String>,
-    /// How many times as much as the best executor of the run it costs.
-    pub slowdown: Option<Ratio>,
-}
+    /// What nobody measured: two runs of throughput with one and two threads, and one of latency, always the same.
+    pub(crate) fn record() -> Record {
+        let program = Program {
+            version: "0.0.0".to_owned(),
+            build: "release".to_owned(),
+            target: "x86_64-unknown-linux-gnu".to_owned(),
+            rustc: "rustc 1.88.0".to_owned(),
+            git: "0123456789ab".to_owned(),
+            features: Vec::new(),
+            crates: vec!["threadpool 1.8.1".to_owned()],
+            command: "executor-performance -t 1,2 throughput".to_owned(),
+            seed: 0,
+        };
+        let clock = Precision { step_ns: 10.0, reading_ns: 25.0 };
+        let runs = vec![throughput(1, 1.0), throughput(2, 1.75), latency()];
+        Record { schema: SCHEMA, program, machine: machine(), clock, runs }
+    }
 
-/// The records of one run, one for each executor, in the order in which they were asked for.
-pub fn records<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>]) -> Vec<Record> {
-    let costs =
-        series.iter().map(|series| series.failure.is_none().then(|| costs(&series.samples))).collect::<Vec<_>>();
-    let slowdowns = slowdowns(&costs);
-    series.iter().zip(slowdowns).map(|(series, slowdown)| record(experiment, series, slowdown)).collect()
-}
+    fn run(experiment: &str, settings: Settings, columns: Vec<Column>, rows: Vec<Row>) -> Run {
+        Run {
+            experiment: experiment.to_owned(),
+            began_utc: "2026-01-02T03:04:05Z".to_owned(),
+            seconds: 12.5,
+            description: vec![("load".to_owned(), "2 x 100 jobs".to_owned())],
+            settings,
+            fitted: [("jobs_per_sample".to_owned(), Value::Number(200))].into_iter().collect(),
+            columns,
+            scales: experiment == "throughput",
+            surroundings: Surroundings::default(),
+            warnings: Vec::new(),
+            stop: Some(Stop {
+                reason: "precise".to_owned(),
+                remark: "Stopped after 12.5 s, as it was enough.".to_owned(),
+            }),
+            rows,
+        }
+    }
 
-fn record<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, slowdown: Option<Ratio>) -> Record {
-    let outcome = match &series.failure {
-        Some(failure) => Err(failure.to_string()),
-        None => Ok(experiment.figures(&series.samples)),
-    };
-    Record { executor: series.name, samples: series.samples.len(), outcome, slowdown }
-}
+    fn settings(threads: u64) -> Settings {
+        [("threads".to_owned(), Value::Number(threads)), ("producers".to_owned(), Value::Number(2))]
+            .into_iter()
+            .collect()
+    }
 
-/// Compares the costs of the samples of each executor, if it has any, with those of the executor whose median is least.
-fn slowdowns(costs: &[Option<Vec<f64>>]) -> Vec<Option<Ratio>> {
-    let median = |costs: &[f64]| Summary::of(costs).map_or(f64::INFINITY, |summary| summary.median);
-    let Some(best) = costs.iter().flatten().min_by(|a, b| median(a).total_cmp(&median(b))) else {
-        return vec![None; costs.len()];
-    };
-    costs.iter().map(|costs| Ratio::of_medians(costs.as_ref()?, best)).collect()
+    fn column(name: &str, title: &str, unit: &str, scale: f64, more_is_better: bool) -> Column {
+        let (name, title, unit) = (name.to_owned(), title.to_owned(), unit.to_owned());
+        Column { name, title, unit, decimals: 3, scale, more_is_better }
+    }
+
+    fn row(executor: &str, values: &[f64], figures: IndexMap<String, Option<f64>>) -> Row {
+        let usage = crate::usage::Usage {
+            wall: Duration::from_millis(100),
+            cpu: Some(Duration::from_millis(150)),
+            voluntary_switches: Some(40),
+            involuntary_switches: Some(2),
+            peak_kib: Some(10_240),
+        };
+        Row::new(executor, Ok(figures), Samples::new(values.to_vec(), &vec![usage; values.len()]), None)
+    }
+
+    fn throughput(threads: u64, factor: f64) -> Run {
+        let columns = vec![
+            column("median_jobs_per_s", "median", "M jobs/s", 1e-6, true),
+            column("cpu_ns_per_job", "CPU", "ns/job", 1.0, false),
+        ];
+        let executor = |name: &str, rate: f64| {
+            let values = [0.98, 1.0, 1.03, 0.99, 1.01, 1.0, 1.5].map(|noise| rate * factor * noise * 1e6);
+            let figures = [(&columns[0].name, rate * factor * 1e6), (&columns[1].name, 900.0 / rate)];
+            row(name, &values, figures.into_iter().map(|(name, figure)| (name.clone(), Some(figure))).collect())
+        };
+        let mut rows = vec![executor("channel", 12.0), executor("workstealing", 30.0)];
+        rows[0].slowdown = Some(crate::stats::Ratio { value: 2.5, low: 2.4, high: 2.6 });
+        rows[1].slowdown = Some(crate::stats::Ratio { value: 1.0, low: 1.0, high: 1.0 });
+        rows.push(Row::new("broken", Err("stalled: 1 of 2 jobs ran".to_owned()), Samples::default(), None));
+        run("throughput", settings(threads), columns.clone(), rows)
+    }
+
+    fn latency() -> Run {
+        let columns = vec![
+            column("mean_us", "mean", "ms", 1e-3, false),
+            column("cpu_us_per_burst", "CPU", "us/burst", 1.0, false),
+        ];
+        let executor = |name: &str, micros: u64| {
+            let delays =
+                (1..=200_u64).map(|rank| Duration::from_nanos(micros * 1000 * (20_000 + rank * rank) / 20_000));
+            let times = crate::stats::Distribution::of(delays).map(|delays| Times::of(&delays));
+            let figures = [(&columns[0].name, micros as f64), (&columns[1].name, 2.0 * micros as f64)];
+            let figures = figures.into_iter().map(|(name, figure)| (name.clone(), Some(figure))).collect();
+            Row { times, ..row(name, &[1.0, 1.02, 0.97, 1.03, 1.0].map(|noise| micros as f64 * noise), figures) }
+        };
+        run("latency", settings(2), columns.clone(), vec![executor("channel", 40), executor("workstealing", 25)])
+    }
 }
 
 #[cfg(test)]
@@ -99,16 +189,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_is_compared_with_itself_and_the_others_with_it() {
-        let costs = [Some(vec![8.0, 8.0, 8.0]), None, Some(vec![2.0, 9.0, 2.0]), Some(vec![])];
-        let slowdowns = slowdowns(&costs);
-        let values: Vec<Option<f64>> = slowdowns.iter().map(|slowdown| slowdown.map(|it| it.value)).collect();
-        assert_eq!(values, [Some(4.0), None, Some(1.0), None]);
-        assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high == 4.0));
+    fn what_is_written_is_read() {
+        let record = mock::record();
+        let path = std::env::temp_dir().join(format!("record-{}.json", std::process::id()));
+        fs::write(&path, record.to_json()).expect("written");
+        let read = Record::read(&path);
+        fs::remove_file(&path).expect("removed");
+        assert!(read.is_ok_and(|read| read == record));
     }
 
     #[test]
-    fn nothing_is_compared_if_all_failed() {
-        assert_eq!(slowdowns(&[None, None]), [None, None]);
+    fn what_is_no_record_is_refused() {
+        let path = std::env::temp_dir().join(format!("no-record-{}.json", std::process::id()));
+        for (text, part) in [
+            ("a,b", "no record"),
+            ("{}", "no record"),
+            (r#"{"schema":99}"#, "version 99"),
+            (r#"{"schema":1}"#, "no record"),
+        ] {
+            fs::write(&path, text).expect("written");
+            let complaint = Record::read(&path).expect_err(text);
+            assert!(complaint.contains(part) && complaint.contains("no-record-"), "{complaint}");
+        }
+        fs::remove_file(&path).expect("removed");
+        assert!(Record::read(&path).expect_err("gone").contains("cannot read"));
+    }
+
+    /// If this fails, the format has changed: think of [`SCHEMA`] and of `docs/record-format.md`.
+    #[test]
+    fn the_format_is_as_documented() {
+        let json: serde_json::Value = serde_json::from_str(&mock::record().to_json()).expect("JSON");
+        insta::assert_snapshot!(serde_json::to_string_pretty(&json["runs"][0]).expect("JSON"));
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     clock::Clock,
     experiment::{Sample, Subject, Turn, relative_error},
     failure::Failure,
+    usage::{Usage, UsageMeter},
 };
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub struct Series<S> {
     pub name: &'static str,
     /// What it gave, in order, without the warm-up.
     pub samples: Vec<S>,
+    /// What the process used for each.
+    pub usages: Vec<Usage>,
     /// Why there are no more.
     pub failure: Option<Failure>,
 }
@@ -60,6 +63,13 @@ impl<S: Sample> Series<S> {
     /// The relative standard error of the samples so far, as a fraction.
     pub fn relative_error(&self) -> f64 {
         relative_error(&self.samples)
+    }
+}
+
+impl<S> Series<S> {
+    fn forget(&mut self) {
+        self.samples.clear();
+        self.usages.clear();
     }
 }
 
@@ -74,42 +84,49 @@ pub enum Stopped {
     Enough,
     /// Every executor failed.
     NothingLeft,
+    /// The watcher wanted it.
+    Interrupted,
 }
 
 /// Is told what goes on.
-pub trait Watcher {
+pub trait Watcher<S> {
     /// A sample of `executor` begins.
     fn sampling(&mut self, executor: &str);
-    /// A round has ended, and the relative standard error of the worst series is `error`.
-    fn round_ended(&mut self, elapsed: Duration, error: f64);
+    /// A round has ended, after which there are these `series`, and the relative standard error of the worst is `error`.
+    fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<S>]);
+    /// Whether to take no further sample.
+    fn wants_end(&self) -> bool;
 }
 
 /// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, as the budget counts
-/// from there.
+/// from there. An executor of which there is no sample in the end has failed.
 pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,
     turn: &T,
     subjects: &[Box<dyn Subject<T>>],
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn Watcher<T::Sample>,
 ) -> (Vec<Series<T::Sample>>, Stopped) {
     let names = subjects.iter().map(|subject| subject.name());
     let mut series: Vec<Series<T::Sample>> =
-        names.map(|name| Series { name, samples: Vec::new(), failure: None }).collect();
+        names.map(|name| Series { name, samples: Vec::new(), usages: Vec::new(), failure: None }).collect();
     let mut rounds = 0;
     loop {
         let began = clock.now();
         let order: Vec<usize> =
             if rounds % 2 == 0 { (0..subjects.len()).collect() } else { (0..subjects.len()).rev().collect() };
         for index in order {
+            if watcher.wants_end() {
+                return (interrupted(series, rounds < pace.warm_up), Stopped::Interrupted);
+            }
             take_sample(turn, &*subjects[index], &mut series[index], watcher);
         }
         rounds += 1;
         if rounds <= pace.warm_up {
-            series.iter_mut().for_each(|series| series.samples.clear());
+            series.iter_mut().for_each(Series::forget);
         }
         let elapsed = clock.now();
-        watcher.round_ended(elapsed, worst_error(&series));
+        watcher.round_ended(elapsed, worst_error(&series), &series);
         if let Some(stopped) = verdict(pace, &series, elapsed, elapsed.saturating_sub(began)) {
             return (series, stopped);
         }
@@ -117,15 +134,37 @@ pub fn sample<T: Turn>(
 }
 
 /// An executor that has failed once is left alone.
-fn take_sample<T: Turn>(turn: &T, subject: &dyn Subject<T>, series: &mut Series<T::Sample>, watcher: &mut dyn Watcher) {
+fn take_sample<T: Turn>(
+    turn: &T,
+    subject: &dyn Subject<T>,
+    series: &mut Series<T::Sample>,
+    watcher: &mut dyn Watcher<T::Sample>,
+) {
     if series.failure.is_some() {
         return;
     }
     watcher.sampling(series.name);
+    let meter = UsageMeter::start();
     match subject.take(turn) {
-        Ok(sample) => series.samples.push(sample),
+        Ok(sample) => {
+            series.usages.push(meter.read());
+            series.samples.push(sample);
+        }
         Err(failure) => series.failure = Some(failure),
     }
+}
+
+/// What there is when no more is wanted, where samples of the warm-up do not count.
+fn interrupted<S>(mut series: Vec<Series<S>>, warming_up: bool) -> Vec<Series<S>> {
+    for series in &mut series {
+        if warming_up {
+            series.forget();
+        }
+        if series.samples.is_empty() && series.failure.is_none() {
+            series.failure = Some(Failure::Interrupted);
+        }
+    }
+    series
 }
 
 fn healthy<S>(series: &[Series<S>]) -> impl Iterator<Item = &Series<S>> {
@@ -211,14 +250,30 @@ mod tests {
         }
     }
 
-    struct Nobody;
+    /// Wants the end after so many samples.
+    struct Limit(u32);
 
-    impl Watcher for Nobody {
-        fn sampling(&mut self, _executor: &str) {}
-        fn round_ended(&mut self, _elapsed: Duration, _error: f64) {}
+    impl Watcher<Seconds> for Limit {
+        fn sampling(&mut self, _executor: &str) {
+            self.0 -= 1;
+        }
+
+        fn round_ended(&mut self, _elapsed: Duration, _error: f64, _series: &[Series<Seconds>]) {}
+
+        fn wants_end(&self) -> bool {
+            self.0 == 0
+        }
     }
 
     fn run(pace: Pace, scripts: &[(&'static str, &[u64])]) -> (Vec<Series<Seconds>>, Stopped, Rc<Machine>) {
+        run_until(u32::MAX, pace, scripts)
+    }
+
+    fn run_until(
+        limit: u32,
+        pace: Pace,
+        scripts: &[(&'static str, &[u64])],
+    ) -> (Vec<Series<Seconds>>, Stopped, Rc<Machine>) {
         let machine = Rc::<Machine>::default();
         let subjects: Vec<Box<dyn Subject<NoTurn>>> = scripts
             .iter()
@@ -227,7 +282,7 @@ mod tests {
                 Box::new(Scripted { name, seconds, turns, machine }) as Box<dyn Subject<NoTurn>>
             })
             .collect();
-        let (series, stopped) = sample(&pace, &machine.clock, &NoTurn, &subjects, &mut Nobody);
+        let (series, stopped) = sample(&pace, &machine.clock, &NoTurn, &subjects, &mut Limit(limit));
         (series, stopped, machine)
     }
 
@@ -290,6 +345,18 @@ mod tests {
         assert_eq!(series[0].samples.len(), PACE.min_samples);
         assert!(series[1].failure.is_some());
         assert_eq!(machine.order.borrow().iter().filter(|name| **name == "fails").count(), 3);
+    }
+
+    #[test]
+    fn keeps_what_there_is_when_it_is_interrupted() {
+        let (series, stopped, _) = run_until(5, PACE, &[("a", &[1]), ("b", &[2])]);
+        assert_eq!(stopped, Stopped::Interrupted);
+        assert_eq!(series.iter().map(|series| (series.samples.len(), series.usages.len())).max(), Some((2, 2)));
+        assert!(series.iter().all(|series| series.failure.is_none()));
+
+        let (series, stopped, _) = run_until(1, PACE, &[("a", &[1]), ("b", &[2])]);
+        assert_eq!(stopped, Stopped::Interrupted);
+        assert!(series.iter().all(|series| matches!(series.failure, Some(Failure::Interrupted))));
     }
 
     #[test]

@@ -1,162 +1,226 @@
-//! One run of one experiment, from the command line to the results.
+//! All runs of one command, from the plan to the results.
 
+mod recorder;
+
+use self::recorder::Recorder;
 use crate::{
-    cli::Options,
     clock::{Clock, WallClock},
-    environment::Environment,
-    experiment::{Experiment, FutureTurn, JobTurn, Sample, Subject},
-    record::{Preamble, Record, records},
-    registry::ENTRIES,
+    compare::{Comparison, Terms},
+    experiment::{Experiment, Sample},
+    interrupt::Interrupt,
+    machine::Observer,
+    plan::{Planned, Prepared},
+    record::{Record, Row, Run, Stop, rows},
     sampler::{Pace, Series, Stopped, sample},
-    sink::{CsvFile, Progress, Sink, Terminal, error, warning},
-    subject::Roster,
+    sink::{Progress, Sink, error, warning},
+    stats,
 };
-use std::{io, time::SystemTime};
+use std::{fmt, io, time::Duration};
 
-/// How a run ended that began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// All was measured and written.
+    /// All went well.
     Done,
+    /// Something is slower than it was.
+    Regressed,
     /// An executor failed, or results could not be written. It has been said which and why.
     Failed,
 }
 
-/// Runs `experiment` with `options`, where `rse` percent is precise enough unless they say otherwise.
-///
-/// # Errors
-///
-/// If the options cannot be followed: a line that says why. Nothing has been measured then.
-pub fn run<X>(experiment: X, options: &Options, rse: f64) -> Result<Outcome, String>
-where
-    X: Experiment<Turn: JobTurn + 'static>,
-{
-    run_each(vec![experiment], &Roster::of_executors(), options, rse)
+/// Runs under way.
+pub struct Session {
+    record: Record,
+    sinks: Vec<Box<dyn Sink>>,
+    progress: Progress,
+    interrupt: Interrupt,
+    quiet: bool,
+    outcome: Outcome,
 }
 
-/// Runs `experiments` on futures, one after the other, each in an equal share of the budget.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn run_on_futures<X>(experiments: Vec<X>, options: &Options, rse: f64) -> Result<Outcome, String>
-where
-    X: Experiment<Turn: FutureTurn + 'static>,
-{
-    run_each(experiments, &Roster::of_spawners(), options, rse)
-}
-
-/// Runs `experiments` that have the same columns.
-fn run_each<X>(experiments: Vec<X>, roster: &Roster<X::Turn>, options: &Options, rse: f64) -> Result<Outcome, String>
-where
-    X: Experiment<Turn: 'static>,
-{
-    let environment = Environment::now();
-    let (mut pace, entries) = (options.sampling.pace(rse)?, options.entries(roster.ability())?);
-    let mut sinks = match experiments.first() {
-        Some(experiment) => sinks(experiment, options)?,
-        None => return Ok(Outcome::Done),
-    };
-    environment.doubts(options.threads).iter().for_each(|doubt| warning(doubt));
-    let subjects = roster.enlist(&entries, options.threads);
-    pace.budget /= experiments.len() as u32;
-
-    let outcomes: Vec<Outcome> = experiments
-        .into_iter()
-        .map(|experiment| measure(experiment, &pace, &subjects, &mut sinks, environment.clone()))
-        .collect();
-    Ok(if outcomes.contains(&Outcome::Failed) { Outcome::Failed } else { Outcome::Done })
-}
-
-fn measure<X: Experiment>(
-    mut experiment: X,
-    pace: &Pace,
-    subjects: &[Box<dyn Subject<X::Turn>>],
-    sinks: &mut [Box<dyn Sink>],
-    environment: Environment,
-) -> Outcome {
-    let clock = WallClock::start();
-    let mut progress = Progress::new(pace.budget);
-    progress.doing("trying out how long a sample takes");
-    experiment.fit(pace, subjects);
-
-    let preamble = preamble(&experiment, environment);
-    let begun = progress.aside(|| each(sinks, |sink| sink.begin(&preamble)));
-    let (series, stopped) = sample(pace, &clock, &experiment.turn(), subjects, &mut progress);
-    progress.clear();
-
-    let records = records(&experiment, &series);
-    let remark = remark(pace, &series, stopped, clock.now().as_secs_f64());
-    let ended = each(sinks, |sink| sink.end(&preamble, &records, &remark));
-    let measured = !tell_failures(&records);
-    if begun && ended && measured { Outcome::Done } else { Outcome::Failed }
-}
-
-/// Lists the executors, and the experiments with what they are `about`.
-pub fn list(experiments: &[(String, String)]) -> Outcome {
-    let mut text = "executors; those with * are measured if none is named\n".to_owned();
-    for entry in ENTRIES {
-        let mark = if entry.by_default { '*' } else { ' ' };
-        text += &format!("{mark} {:26} {}\n", entry.name, entry.summary);
+impl Session {
+    /// Nothing has run yet. Results go to `sinks`; all runs together have that `budget`.
+    pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
+        let progress = Progress::new(budget, quiet);
+        Session { record, sinks, progress, interrupt, quiet, outcome: Outcome::Done }
     }
-    text += "\nexperiments\n";
-    for (name, about) in experiments {
-        text += &format!("  {name:10} {about}\n");
-    }
-    let written = each(&mut [Terminal::new(io::stdout())], |terminal| terminal.write(&text));
-    if written { Outcome::Done } else { Outcome::Failed }
-}
 
-fn sinks<X: Experiment>(experiment: &X, options: &Options) -> Result<Vec<Box<dyn Sink>>, String> {
-    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(io::stdout()))];
-    if let Some(path) = &options.output_csv {
-        sinks.push(Box::new(CsvFile::open(path, &experiment.settings(), experiment.metrics())?));
+    /// Runs everything, unless it is interrupted; compares with the `baseline`, if there is one.
+    pub fn run(mut self, plan: Vec<Box<dyn Planned>>, baseline: Option<(&Record, &Terms)>) -> Outcome {
+        self.warn(&self.record.program.doubts());
+        let mut warned = Vec::new();
+        for run in plan {
+            if self.interrupt.came() {
+                break;
+            }
+            let (doubts, budget) = (self.record.machine.doubts(run.threads()), run.budget());
+            let news: Vec<String> = doubts.into_iter().filter(|doubt| !warned.contains(doubt)).collect();
+            self.warn(&news);
+            warned.extend(news);
+            run.perform(&mut self);
+            self.progress.run_ended(budget);
+        }
+        self.progress.clear();
+        self.each(|sink, record| sink.finish(record));
+        if self.interrupt.came() {
+            error("interrupted: what was measured until then is written");
+            self.outcome = Outcome::Failed;
+        }
+        if let Some((baseline, terms)) = baseline {
+            match Comparison::of(baseline, &self.record, terms) {
+                Ok(comparison) => self.outcome = self.outcome.max(comparison.show(terms)),
+                Err(why) => self.fail(&why),
+            }
+        }
+        self.outcome
     }
-    Ok(sinks)
-}
 
-fn preamble<X: Experiment>(experiment: &X, environment: Environment) -> Preamble {
-    Preamble {
-        time: SystemTime::now(),
-        environment,
-        experiment: experiment.name(),
-        settings: experiment.settings(),
-        description: experiment.description(),
-        metrics: experiment.metrics(),
-    }
-}
+    /// One run.
+    pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
+        let Prepared { mut experiment, pace, subjects, threads } = prepared;
+        let (clock, seed) = (WallClock::start(), self.record.program.seed);
+        self.progress.doing("trying out how long a sample takes");
+        experiment.fit(&pace, &subjects);
 
-/// Does `step` with every sink, also if one of them fails; tells why and returns whether all succeeded.
-fn each<S>(sinks: &mut [S], mut step: impl FnMut(&mut S) -> io::Result<()>) -> bool {
-    let mut succeeded = true;
-    for sink in sinks {
-        if let Err(why) = step(sink) {
-            error(&format!("results could not be written: {why}"));
-            succeeded = false;
+        let mut run = Run::beginning(&experiment);
+        run.warnings = [self.record.program.doubts(), self.record.machine.doubts(threads)].concat();
+        self.record.runs.push(run);
+        self.each(|sink, record| sink.begin(record));
+
+        let observer = Observer::start();
+        let mut recorder = Recorder::new(self, &experiment);
+        let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut recorder);
+
+        let (rows, seconds) = (rows(&experiment, &series, seed), clock.now().as_secs_f64());
+        let surroundings = observer.seen();
+        let doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
+        self.warn(&doubts);
+        let failed: Vec<&str> = rows.iter().filter(|row| !row.is_ok()).map(|row| row.executor.as_str()).collect();
+        let complaint = format!("{} of {} executors failed: {}", failed.len(), rows.len(), failed.join(", "));
+        let failed = !failed.is_empty();
+        self.update(|run| {
+            run.rows = rows;
+            run.seconds = seconds;
+            run.surroundings = surroundings;
+            run.warnings.extend(doubts);
+            run.stop = Some(stop(&pace, &series, stopped, seconds));
+        });
+        self.each(|sink, record| sink.end(record));
+        if failed {
+            self.fail(&complaint);
         }
     }
-    succeeded
+
+    /// Changes the present run.
+    fn update(&mut self, change: impl FnOnce(&mut Run)) {
+        if let Some(run) = self.record.runs.last_mut() {
+            change(run);
+        }
+    }
+
+    /// Does `step` with every sink, also if one of them fails. That is told, and it gets nothing more.
+    fn each(&mut self, mut step: impl FnMut(&mut dyn Sink, &Record) -> io::Result<()>) {
+        let (record, mut complaints) = (&self.record, Vec::new());
+        self.progress.aside(|| {
+            self.sinks.retain_mut(|sink| {
+                let done = step(&mut **sink, record);
+                complaints.extend(done.as_ref().err().map(|why| format!("results could not be written: {why}")));
+                done.is_ok()
+            });
+        });
+        complaints.iter().for_each(|complaint| self.fail(complaint));
+    }
+
+    fn fail(&mut self, complaint: &str) {
+        self.progress.aside(|| error(complaint));
+        self.outcome = Outcome::Failed;
+    }
+
+    fn warn(&self, doubts: &[String]) {
+        if !self.quiet {
+            self.progress.aside(|| doubts.iter().for_each(|doubt| warning(doubt)));
+        }
+    }
 }
 
-/// Why sampling stopped, for people.
-fn remark<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> String {
+/// Why sampling stopped.
+fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> Stop {
     let samples = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
     let (target, budget) = (pace.target * 100.0, pace.budget.as_secs_f64());
-    let why = match stopped {
-        Stopped::Precise => format!("the RSE of each executor is at most {target} %"),
-        Stopped::Budget => format!("another round would exceed the budget of {budget} s"),
-        Stopped::Enough => "no more are allowed".to_owned(),
-        Stopped::NothingLeft => "every executor failed".to_owned(),
+    let (reason, why) = match stopped {
+        Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
+        Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),
+        Stopped::Enough => ("enough", "no more are allowed".to_owned()),
+        Stopped::NothingLeft => ("nothing-left", "every executor failed".to_owned()),
+        Stopped::Interrupted => ("interrupted", "it was interrupted".to_owned()),
     };
-    format!("Stopped after {seconds:.1} s with {samples} samples of each executor, as {why}.")
+    let remark = format!("Stopped after {seconds:.1} s with {samples} samples of each executor, as {why}.");
+    Stop { reason: reason.to_owned(), remark }
 }
 
-/// Says on stderr whether executors failed, and returns it.
-fn tell_failures(records: &[Record]) -> bool {
-    let failed: Vec<&str> =
-        records.iter().filter(|record| record.outcome.is_err()).map(|record| record.executor).collect();
-    if !failed.is_empty() {
-        error(&format!("{} of {} executors failed: {}", failed.len(), records.len(), failed.join(", ")));
+/// What the scatter of the samples makes doubtful, where `target` was asked for.
+fn noise(rows: &[Row], target: f64) -> Vec<String> {
+    /// Beyond this, figures are not worth much, whatever was asked for.
+    const NOISY: f64 = 0.05;
+    let limit = NOISY.max(target);
+    let scattered: Vec<String> = rows
+        .iter()
+        .filter(|row| row.is_ok())
+        .map(|row| (row, stats::relative_error(&row.samples.values)))
+        .filter(|(_, error)| error.is_finite() && *error > limit)
+        .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
+        .collect();
+    let mut doubts = Vec::new();
+    if !scattered.is_empty() {
+        doubts.push(format!(
+            "noisy results (relative standard error of {}): raise --budget, or make the machine quiet",
+            scattered.join(", ")
+        ));
     }
-    !failed.is_empty()
+    let spoilt: Vec<String> = rows
+        .iter()
+        .filter(|row| row.outliers.severe > 1 && 10 * row.outliers.severe > row.samples.count())
+        .map(|row| format!("{} of {} samples of {}", row.outliers.severe, row.samples.count(), row.executor))
+        .collect();
+    if !spoilt.is_empty() {
+        doubts.push(format!(
+            "{} are far from the others: something else ran, or it behaves in several ways; -o FILE.json keeps all samples",
+            spoilt.join(", ")
+        ));
+    }
+    doubts
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("record", &self.record).field("outcome", &self.outcome).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Samples;
+
+    fn row(values: Vec<f64>) -> Row {
+        Row::new("channel", Ok(Default::default()), Samples::new(values, &[]), None)
+    }
+
+    #[test]
+    fn noise_is_told_with_the_remedy() {
+        let doubts = noise(&[row(vec![1.0, 2.0, 3.0])], 0.02);
+        assert!(
+            doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
+            "{doubts:?}"
+        );
+        assert_eq!(noise(&[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+    }
+
+    #[test]
+    fn many_outliers_are_told() {
+        let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
+        values.extend([1.5, 1.6]);
+        let doubts = noise(&[row(values)], 0.5);
+        assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
+    }
 }

@@ -2,9 +2,10 @@
 
 mod dice;
 mod distribution;
+mod outliers;
 mod ratio;
 
-pub use self::{dice::Dice, distribution::Distribution, ratio::Ratio};
+pub use self::{dice::Dice, distribution::Distribution, outliers::Outliers, ratio::Ratio};
 
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]

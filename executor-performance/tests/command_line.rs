@@ -238,7 +238,7 @@ fn helps_everywhere() {
         assert!(measured(&format!("{experiment} --help")).contains("Usage:"), "{experiment}");
     }
     let help = measured("--help");
-    for part in ["Exit codes", "throughput", "latency", "--skip-tpe", "-o, --output-csv", "(1 + amplification)"] {
+    for part in ["Exit codes", "throughput", "latency", "--skip-tpe", "-o, --output <FILE>", "(1 + amplification)"] {
         assert!(help.contains(part), "{part} in {help}");
     }
 }
@@ -285,6 +285,14 @@ fn refuses_what_makes_no_sense() {
         ("futures --workload chian", "'chian'"),
         ("futures --operations 18446744073709551615", "--operations 18446744073709551615 are more than can be counted"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
+        ("-o /no/such/directory/run.json throughput", "/no/such/directory/run.json"),
+        ("-o run.xml throughput", "no format is called `xml`"),
+        ("-o - -o csv:- throughput", "names the standard output twice"),
+        ("-t 1,0 throughput", "`0`: must be at least 1"),
+        ("-t 4..1 throughput", "ends before it begins"),
+        ("compare one.json", "<NEW>"),
+        ("compare /no/such.json /no/such.json", "cannot read /no/such.json"),
+        ("completions tcsh", "tcsh"),
     ] {
         let complaint = refused(line);
         assert!(complaint.contains(part), "{line}: {complaint}");
@@ -435,4 +443,179 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
         assert!(!stderr(&output).contains("panicked"), "{line}: {}", stderr(&output));
     }
+}
+
+/// A path for a file of the test `name`, with that `extension`, where there is none.
+fn fresh(name: &str, extension: &str) -> String {
+    let path = fresh_file(name).with_extension(extension);
+    let _ = fs::remove_file(&path);
+    path.display().to_string()
+}
+
+/// A record of a small run, in a file.
+fn small_record(name: &str, line: &str) -> String {
+    let path = fresh(name, "json");
+    measured(&format!("{BRIEF} -o {path} {line}"));
+    path
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn writes_every_format_at_once() {
+    let paths: Vec<String> = ["json", "csv", "md", "html", "svg"].map(|it| fresh("formats", it)).into();
+    let outputs: Vec<String> = paths.iter().map(|path| format!("-o {path}")).collect();
+    measured(&format!("{BRIEF} -m 10 -e channel {} throughput", outputs.join(" ")));
+    let starts = ["{\"schema\":1,", "time_utc,", "# Executors measured", "<!DOCTYPE html>", "<svg xmlns="];
+    for (path, start) in paths.iter().zip(starts) {
+        let text = fs::read_to_string(path).expect(path);
+        assert!(text.starts_with(start) && text.contains("channel"), "{path}: {text}");
+    }
+    let record = json(&fs::read_to_string(&paths[0]).expect("a record"));
+    let row = &record["runs"][0]["rows"][0];
+    let length = |list: &str| row["samples"][list].as_array().map_or(0, Vec::len);
+    assert!(length("values") >= 2 && length("values") == length("wall_ns"), "{row}");
+    assert!(row["samples"]["wall_ns"][0].as_u64().is_some_and(|nanos| nanos > 0), "{row}");
+    assert_eq!(record["runs"][0]["settings"]["messages_per_producer"], 10);
+    assert!(record["machine"]["processor"]["cores"].as_u64() > Some(0), "{record}");
+}
+
+#[test]
+fn a_record_on_the_standard_output_is_alone_there() {
+    let output = run(&format!("{BRIEF} -m 10 -e channel -o - latency -s 1"));
+    assert_eq!(json(&stdout(&output))["runs"][0]["experiment"], "latency");
+    assert!(stderr(&output).contains("p99.9"), "{}", stderr(&output));
+    let rows = measured(&format!("{BRIEF} -m 10 -e channel,workstealing -o csv:- throughput"));
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
+#[test]
+fn sweeps_threads_and_loads_into_one_table() {
+    let path = fresh_file("sweep");
+    let text = measured(&format!("{BRIEF} -t 1,2 -a 0..1 -m 10 -e channel -o {} throughput", path.display()));
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(joined.matches("by threads; in brackets the efficiency").count(), 2, "{text}");
+    assert!(joined.contains("(100%)") && joined.contains("throughput (amplification 1)"), "{text}");
+    assert_eq!(fs::read_to_string(&path).expect("a file").lines().count(), 5);
+}
+
+#[test]
+fn compares_records_and_says_by_its_exit_code_what_is_slower() {
+    let old = small_record("old", "-m 10 -e channel throughput");
+    assert!(measured(&format!("compare {old} {old}")).contains("channel"));
+    measured(&format!("compare {old} {old} --fail-on-regression"));
+
+    // As if it had been ten times as fast before.
+    let mut record = json(&fs::read_to_string(&old).expect("a record"));
+    for value in record["runs"][0]["rows"][0]["samples"]["values"].as_array_mut().expect("samples") {
+        *value = serde_json::json!(value.as_f64().expect("a number") * 1000.0);
+    }
+    let better = fresh("better", "json");
+    fs::write(&better, record.to_string()).expect("written");
+    let output = run(&format!("compare {better} {old} --fail-on-regression"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stdout(&output).contains("SLOWER") && stderr(&output).contains("slower than before: channel"));
+    assert!(measured(&format!("compare {better} {old}")).contains("SLOWER"));
+    let line = format!("{BRIEF} -m 10 -e channel --baseline {better} --fail-on-regression throughput");
+    assert_eq!(run(&line).status.code(), Some(3));
+}
+
+#[test]
+fn refuses_to_compare_what_is_unlike() {
+    let (old, new) = (
+        small_record("unlike-old", "-m 10 -e channel throughput"),
+        small_record("unlike-new", "-m 11 -e channel throughput"),
+    );
+    let complaint = refused(&format!("compare {old} {new}"));
+    assert!(complaint.contains("messages_per_producer: 10 and 11") && complaint.contains("--force"), "{complaint}");
+    measured(&format!("compare {old} {new} --force"));
+    let complaint = refused(&format!("-m 11 --baseline {old} throughput"));
+    assert!(complaint.contains("messages_per_producer: 10 and 11"), "{complaint}");
+    let complaint = refused("--baseline /no/such/record.json throughput");
+    assert!(complaint.contains("/no/such/record.json"), "{complaint}");
+    assert!(refused("--fail-on-regression throughput").contains("--baseline"));
+}
+
+#[test]
+fn a_record_is_shown_again_without_measuring() {
+    let record = small_record("again", "-t 1,2 -m 10 -e channel throughput");
+    let page = fresh("again", "html");
+    let text = measured(&format!("report {record} -o {page}"));
+    assert_eq!(executors_in(&text), ["channel"], "{text}");
+    assert!(fs::read_to_string(page).expect("a page").contains("</html>"));
+}
+
+#[test]
+fn follows_a_configuration_file() {
+    let (config, record) = (fresh("bench", "toml"), fresh("bench", "json"));
+    let text = format!(
+        "executor = \"channel\"\nbudget = 0.01\nmin-samples = 2\noutput = \"{record}\"\n\
+         [[run]]\nexperiment = \"throughput\"\nthreads = [1, 2]\nmessages = 10\npre = 5\n\
+         [[run]]\nexperiment = \"latency\"\nmessages = 10\nsleep_time = 1\n"
+    );
+    fs::write(&config, text).expect("written");
+    measured(&format!("--config {config} --warm-up 0"));
+    let written = json(&fs::read_to_string(&record).expect("a record"));
+    let runs = written["runs"].as_array().expect("runs");
+    let names: Vec<&str> = runs.iter().map(|run| run["experiment"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["throughput", "throughput", "latency"]);
+    assert_eq!(runs[0]["settings"]["pre_units"], 5);
+
+    assert!(refused(&format!("--config {config} throughput")).contains("leave out `throughput`"));
+    assert!(refused("--config /no/such.toml").contains("/no/such.toml"));
+    fs::write(&config, "thread = 1\n[[run]]\nexperiment = \"throughput\"\n").expect("written");
+    assert!(refused(&format!("--config {config}")).contains("'--thread'"));
+}
+
+#[test]
+fn says_nothing_else_if_it_is_to_be_quiet() {
+    let output = run(&format!("{BRIEF} --quiet -t 64 -m 10 -e channel throughput"));
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    assert!(!stdout(&output).contains("machine") && stdout(&output).contains("channel"), "{}", stdout(&output));
+}
+
+#[test]
+fn colors_on_request_only() {
+    let line = format!("{BRIEF} -m 10 -e channel throughput");
+    assert!(measured(&format!("{line} --color always")).contains("\x1b["));
+    assert!(!measured(&format!("{line} --color never")).contains("\x1b["));
+}
+
+#[test]
+fn explains_itself_to_shells_and_readers() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        assert!(measured(&format!("completions {shell}")).contains("fail-on-regression"), "{shell}");
+    }
+    assert!(measured("man").contains(".TH executor-performance"), "{}", measured("man"));
+    let help = measured("--help");
+    let options = help.lines().filter(|line| line.trim_start().starts_with('-') && line.contains("--")).count();
+    assert!(help.matches("Example:").count() >= 18 && options >= 18, "{help}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_there_is() {
+    use std::{os::unix::process::ExitStatusExt, time::Duration};
+    let path = fresh("interrupted", "json");
+    let line = format!("--budget 600 --rse 0.000001 -m 10 -e channel -o {path} throughput");
+    let mut child =
+        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let sampled = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        record["runs"][0]["rows"][0]["samples"]["values"].as_array().map_or(0, Vec::len)
+    };
+    // What has been written so far is there at any time. The program would end by itself after ten minutes.
+    while sampled() == 0 {
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    assert_eq!(child.wait().expect("it ends").signal(), Some(2));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    assert_eq!(record["runs"][0]["stop"]["reason"], "interrupted", "{}", record["runs"][0]["stop"]);
+    assert!(sampled() > 0);
 }

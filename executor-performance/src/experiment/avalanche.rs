@@ -61,6 +61,10 @@ impl Experiment for Avalanche {
         METRICS
     }
 
+    fn scales(&self) -> bool {
+        true
+    }
+
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
         per_job::figures(samples)
     }

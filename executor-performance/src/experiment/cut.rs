@@ -81,7 +81,7 @@ impl Cut {
 
     /// How much a sample is, for machines.
     pub(super) fn jobs_per_sample(&self) -> Setting {
-        Setting::new("jobs_per_sample", self.sampled.jobs())
+        Setting::fitted("jobs_per_sample", self.sampled.jobs())
     }
 
     /// How much a sample is, for people.

@@ -41,6 +41,8 @@ const METRICS: &[Metric] = &[
     Metric { column: "hops_per_s", decimals: 0, title: ["hops", "M/s"], scale: 1e-6, more_is_better: true },
     nanos("cpu_ns_per_hop", ["CPU", "ns/hop"]),
     super::RELATIVE_ERROR,
+    delay("p90_us", "p90"),
+    delay("p999_us", "p99.9"),
 ];
 
 const fn delay(column: &'static str, name: &'static str) -> Metric {
@@ -60,6 +62,8 @@ pub struct Contest {
     pub time: Duration,
     /// After which time a probe is given, on average. It is between half as much and one and a half times as much.
     pub interval: Duration,
+    /// What the jitter begins with, the same for all executors.
+    pub seed: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
 }
@@ -98,7 +102,7 @@ impl Contest {
         let end = Instant::now() + self.time;
         // A probe that comes just before the end is not starved, but late.
         let last = end - self.time / 10;
-        let mut dice = Dice::new(0);
+        let mut dice = Dice::new(self.seed);
         loop {
             let jitter = 0.5 + dice.below(1 << 20) as f64 / f64::from(1 << 20);
             let next = Instant::now() + self.interval.mul_f64(jitter);
@@ -205,7 +209,7 @@ impl Experiment for Fairness {
             Setting::new("threads", self.threads),
             Setting::new("chains", self.asked.chains),
             Setting::new("probe_interval_us", self.asked.interval.as_micros()),
-            Setting::new("sampled_ms", self.sampled.as_millis()),
+            Setting::fitted("sampled_ms", self.sampled.as_millis()),
         ]
     }
 
@@ -226,7 +230,7 @@ impl Experiment for Fairness {
         if samples.is_empty() {
             return vec![None; METRICS.len()];
         }
-        let delays = Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied());
+        let delays = self.times(samples);
         let quantile = |quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile));
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
@@ -239,7 +243,13 @@ impl Experiment for Fairness {
             seconds_per_hop.map(f64::recip),
             ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64),
             super::relative_error_percent(samples),
+            quantile(0.9),
+            quantile(0.999),
         ]
+    }
+
+    fn times(&self, samples: &[Waited]) -> Option<Distribution> {
+        Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied())
     }
 }
 
@@ -253,6 +263,7 @@ mod tests {
         chains: 2,
         time: Duration::from_millis(20),
         interval: Duration::from_millis(1),
+        seed: 0,
         patience: Duration::from_secs(60),
     };
 

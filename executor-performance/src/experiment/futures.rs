@@ -89,7 +89,7 @@ impl Experiment for Futures {
             Setting::new("threads", self.cut.threads()),
             Setting::new("workload", self.play.name()),
             Setting::new("operations", self.cut.asked().jobs()),
-            Setting::new("operations_per_sample", self.cut.sampled().jobs()),
+            Setting::fitted("operations_per_sample", self.cut.sampled().jobs()),
         ]
     }
 
@@ -104,6 +104,10 @@ impl Experiment for Futures {
 
     fn metrics(&self) -> &'static [Metric] {
         METRICS
+    }
+
+    fn scales(&self) -> bool {
+        true
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {

@@ -39,6 +39,7 @@ const METRICS: &[Metric] = &[
         more_is_better: false,
     },
     Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
+    burst_time("p999_us", "p99.9"),
 ];
 
 const fn burst_time(column: &'static str, name: &'static str) -> Metric {
@@ -90,7 +91,7 @@ impl Experiment for Latency {
             Setting::new("post_units", labour.post),
             Setting::new("sleep_ms", self.pause.as_millis()),
             Setting::new("jobs_per_burst", load.jobs()),
-            Setting::new("bursts_per_sample", self.bursts_per_sample),
+            Setting::fitted("bursts_per_sample", self.bursts_per_sample),
         ]
     }
 
@@ -107,9 +108,13 @@ impl Experiment for Latency {
         METRICS
     }
 
+    fn scales(&self) -> bool {
+        true
+    }
+
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
-        let times = Distribution::of(bursts().map(|burst| burst.wall));
+        let times = self.times(samples);
         let quantile = |quantile: f64| times.as_ref().map(|times| times.quantile_us(quantile));
         vec![
             times.as_ref().map(Distribution::mean_us),
@@ -121,7 +126,12 @@ impl Experiment for Latency {
             ratio(bursts(), |burst| burst.cpu, |_| 1e3),
             ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0),
             times.as_ref().map(|times| times.count() as f64),
+            quantile(0.999),
         ]
+    }
+
+    fn times(&self, samples: &[BurstSample]) -> Option<Distribution> {
+        Distribution::of(samples.iter().flat_map(|sample| &sample.bursts).map(|burst| burst.wall))
     }
 }
 

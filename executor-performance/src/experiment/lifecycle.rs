@@ -141,7 +141,7 @@ impl Experiment for Lifecycle {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        vec![Setting::new("threads", self.threads), Setting::new("round_trips_per_sample", self.turn.count)]
+        vec![Setting::new("threads", self.threads), Setting::fitted("round_trips_per_sample", self.turn.count)]
     }
 
     fn description(&self) -> Vec<(&'static str, String)> {

@@ -46,7 +46,7 @@ impl Experiment for Repost {
             Setting::new("threads", self.cut.threads()),
             Setting::new("chains", self.cut.asked().messages()),
             Setting::new("hops_per_chain", self.cut.asked().amplification()),
-            Setting::new("sampled_hops_per_chain", self.cut.sampled().amplification()),
+            Setting::fitted("sampled_hops_per_chain", self.cut.sampled().amplification()),
             self.cut.jobs_per_sample(),
         ]
     }
@@ -62,6 +62,10 @@ impl Experiment for Repost {
 
     fn metrics(&self) -> &'static [Metric] {
         METRICS
+    }
+
+    fn scales(&self) -> bool {
+        true
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {

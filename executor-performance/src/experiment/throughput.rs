@@ -62,8 +62,8 @@ impl Experiment for Throughput {
             Setting::new("amplification", asked.amplification()),
             Setting::new("pre_units", self.labour.pre),
             Setting::new("post_units", self.labour.post),
-            Setting::new("sampled_messages_per_producer", sampled.messages()),
-            Setting::new("sampled_amplification", sampled.amplification()),
+            Setting::fitted("sampled_messages_per_producer", sampled.messages()),
+            Setting::fitted("sampled_amplification", sampled.amplification()),
             self.cut.jobs_per_sample(),
         ]
     }
@@ -83,6 +83,10 @@ impl Experiment for Throughput {
 
     fn metrics(&self) -> &'static [Metric] {
         METRICS
+    }
+
+    fn scales(&self) -> bool {
+        true
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {

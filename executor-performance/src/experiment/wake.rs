@@ -35,9 +35,15 @@ const METRICS: &[Metric] = &[
     Metric { column: "cpu_us_per_burst", decimals: 3, title: ["CPU", "us/burst"], scale: 1.0, more_is_better: false },
     super::RELATIVE_ERROR,
     Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
+    delay("p50_us", "p50"),
+    delay("p90_us", "p90"),
+    delay("p999_us", "p99.9"),
+    delay("max_us", "max"),
 ];
 
 const QUANTILES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.99];
+
+const MORE_QUANTILES: [f64; 4] = [0.5, 0.9, 0.999, 1.0];
 
 const fn delay(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
@@ -118,7 +124,7 @@ impl Experiment for Wake {
             Setting::new("threads", self.threads),
             Setting::new("jobs_per_burst", self.load.jobs()),
             Setting::new("sleep_ms", self.pause.as_millis()),
-            Setting::new("bursts_per_sample", self.bursts_per_sample),
+            Setting::fitted("bursts_per_sample", self.bursts_per_sample),
         ]
     }
 
@@ -139,16 +145,22 @@ impl Experiment for Wake {
     }
 
     fn figures(&self, samples: &[Called]) -> Vec<Option<f64>> {
-        let delays = Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied());
+        let delays = self.times(samples);
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
         let mut figures = vec![delays.as_ref().map(Distribution::mean_us)];
-        figures.extend(QUANTILES.map(|quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile))));
+        let quantile = |quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile));
+        figures.extend(QUANTILES.map(quantile));
         figures.extend([
             bursts::ratio(bursts(), |burst| burst.cpu, |_| 1e3),
             super::relative_error_percent(samples),
             Some(bursts().count() as f64).filter(|count| *count > 0.0),
         ]);
+        figures.extend(MORE_QUANTILES.map(quantile));
         figures
+    }
+
+    fn times(&self, samples: &[Called]) -> Option<Distribution> {
+        Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
-use super::Sink;
-use crate::record::{Metric, Preamble, Record, Setting};
+use super::{Sink, Target, document::print};
+use crate::record::{Record, Row, Run};
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
@@ -12,32 +12,54 @@ use std::{
 const CONTEXT: &[&str] =
     &["time_utc", "version", "build", "machine", "cores", "system", "load_average", "experiment", "executor", "status"];
 
+/// Columns after the figures.
+const COMPARISON: &[&str] = &["slowdown_to_best", "slowdown_low95", "slowdown_high95", "error"];
+
+/// Columns after these, which came later.
+const TRUST: &[&str] =
+    &["outliers", "switches_per_sample", "peak_memory_mib", "other_busy_cores", "stolen_percent", "git"];
+
 /// A CSV file that results are appended to.
 ///
 /// Its first line names the columns, with units. It is written if the file is new or empty; otherwise it must be the same,
 /// as rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
-    file: File,
-    /// What has to be written before the first row.
-    lead: Vec<u8>,
+    /// None if rows go to the standard output.
+    file: Option<File>,
+    /// What has to be written before the next row.
+    text: Vec<u8>,
 }
 
 impl CsvFile {
-    /// Opens or creates the file at `path` for rows with these settings and figures.
+    /// Opens or creates `target` for rows of runs like those that are outlined.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written or has other columns: a line that says so.
-    pub fn open(path: &Path, settings: &[Setting], metrics: &[Metric]) -> Result<Self, String> {
+    /// If it cannot be written, has other columns, or the runs have different ones: a line that says so.
+    pub fn open(target: &Target, outlines: &[Run]) -> Result<Self, String> {
+        let headers: Vec<Vec<String>> = outlines.iter().map(header).collect();
+        if let Some(other) = headers.iter().position(|header| *header != headers[0]) {
+            return Err(format!(
+                "{target} cannot hold {} and {}, which have different columns: write .json, or give each its own file",
+                outlines[0].experiment, outlines[other].experiment
+            ));
+        }
+        let header = headers.first().map(|header| line(header)).unwrap_or_default();
+        match target {
+            Target::File(path) => Self::appending(path, header),
+            Target::Output => Ok(CsvFile { file: None, text: header }),
+        }
+    }
+
+    fn appending(path: &Path, header: Vec<u8>) -> Result<Self, String> {
         let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
         let file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
-        let header = line(&header(settings, metrics));
         // Devices and pipes have no contents to be looked at.
         let is_file = file.metadata().map_err(|error| complain(&error))?.is_file();
         let present = if is_file { std::fs::read(path).map_err(|error| complain(&error))? } else { Vec::new() };
 
-        let lead = if present.is_empty() {
+        let text = if present.is_empty() {
             header
         } else if first_record(&present) != first_record(&header) {
             return Err(complain(&"it has other columns, from another experiment or version; choose another file"));
@@ -46,57 +68,82 @@ impl CsvFile {
         } else {
             b"\n".to_vec()
         };
-        Ok(CsvFile { file, lead })
+        Ok(CsvFile { file: Some(file), text })
     }
 }
 
 impl Sink for CsvFile {
-    fn begin(&mut self, _preamble: &Preamble) -> io::Result<()> {
+    fn begin(&mut self, _record: &Record) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What was appended cannot be replaced by something better.
+    fn update(&mut self, _record: &Record) -> io::Result<()> {
         Ok(())
     }
 
     /// All rows are written at once, so that programs which append to the same file do not tear each other's rows.
-    fn end(&mut self, preamble: &Preamble, records: &[Record], _remark: &str) -> io::Result<()> {
-        let mut text = std::mem::take(&mut self.lead);
-        for record in records {
-            text.extend(line(&row(preamble, record)));
+    fn end(&mut self, record: &Record) -> io::Result<()> {
+        if let Some(run) = record.runs.last() {
+            self.text.extend(run.rows.iter().flat_map(|row| line(&cells(record, run, row))));
         }
-        self.file.write_all(&text)?;
-        self.file.flush()
+        match &mut self.file {
+            Some(file) => {
+                file.write_all(&std::mem::take(&mut self.text))?;
+                file.flush()
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, _record: &Record) -> io::Result<()> {
+        match &self.file {
+            Some(_) => Ok(()),
+            None => print(&String::from_utf8_lossy(&std::mem::take(&mut self.text))),
+        }
     }
 }
 
-fn header(settings: &[Setting], metrics: &[Metric]) -> Vec<String> {
-    let settings = settings.iter().map(|setting| setting.column);
-    let metrics = metrics.iter().map(|metric| metric.column);
-    let columns = CONTEXT.iter().copied().chain(settings).chain(["samples"]).chain(metrics);
-    columns.chain(["slowdown_to_best", "slowdown_low95", "slowdown_high95", "error"]).map(str::to_owned).collect()
+fn header(run: &Run) -> Vec<String> {
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let mut columns = named(CONTEXT);
+    columns.extend(run.settings.keys().chain(run.fitted.keys()).cloned());
+    columns.push("samples".to_owned());
+    columns.extend(run.columns.iter().map(|column| column.name.clone()));
+    columns.extend([named(COMPARISON), named(TRUST)].concat());
+    columns
 }
 
-fn row(preamble: &Preamble, record: &Record) -> Vec<String> {
-    let environment = &preamble.environment;
-    let mut row = vec![
-        humantime::format_rfc3339_seconds(preamble.time).to_string(),
-        environment.version.to_owned(),
-        environment.build.to_owned(),
-        environment.cpu.clone(),
-        environment.cores.to_string(),
-        environment.system.clone(),
-        environment.load_average.map(|load| load.to_string()).unwrap_or_default(),
-        preamble.experiment.to_owned(),
-        record.executor.to_owned(),
-        if record.outcome.is_ok() { "ok" } else { "failed" }.to_owned(),
+fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
+    let Record { program, machine, .. } = record;
+    let number = |number: Option<f64>, decimals: usize| number.map(|it| format!("{it:.decimals$}")).unwrap_or_default();
+    let mut cells = vec![
+        run.began_utc.clone(),
+        program.version.clone(),
+        program.build.clone(),
+        machine.processor.name.clone(),
+        machine.processor.cores.to_string(),
+        format!("{} {}", machine.system.name, machine.system.kernel),
+        machine.load_average.map(|load| load.to_string()).unwrap_or_default(),
+        run.experiment.clone(),
+        row.executor.clone(),
+        if row.is_ok() { "ok" } else { "failed" }.to_owned(),
     ];
-    row.extend(preamble.settings.iter().map(|setting| setting.value.clone()));
-    row.push(record.samples.to_string());
-    row.extend(preamble.metrics.iter().enumerate().map(|(index, metric)| {
-        let figure = record.outcome.as_ref().ok().and_then(|figures| figures[index]);
-        figure.map(|figure| format!("{figure:.*}", metric.decimals)).unwrap_or_default()
-    }));
-    let slowdown = record.slowdown.map(|slowdown| [slowdown.value, slowdown.low, slowdown.high]);
-    row.extend(slowdown.map_or([const { String::new() }; 3], |numbers| numbers.map(|number| format!("{number:.3}"))));
-    row.push(record.outcome.as_ref().err().cloned().unwrap_or_default());
-    row
+    cells.extend(run.settings.values().chain(run.fitted.values()).map(ToString::to_string));
+    cells.push(row.samples.count().to_string());
+    cells.extend(run.columns.iter().map(|column| number(row.figure(column), column.decimals)));
+    let slowdown = row.slowdown.map(|slowdown| [slowdown.value, slowdown.low, slowdown.high]);
+    cells.extend(slowdown.map_or([None; 3], |numbers| numbers.map(Some)).map(|ratio| number(ratio, 3)));
+    cells.push(row.error.clone().unwrap_or_default());
+    cells.extend([
+        row.outliers.count().to_string(),
+        number(row.samples.switches(), 1),
+        number(row.samples.peak_mib(), 1),
+        number(run.surroundings.other_cores, 2),
+        number(run.surroundings.stolen_percent, 2),
+        program.git.clone(),
+    ]);
+    cells
 }
 
 /// `cells` as one line of CSV.
@@ -108,4 +155,29 @@ fn line(cells: &[String]) -> Vec<u8> {
 
 fn first_record(text: &[u8]) -> Option<csv::ByteRecord> {
     csv::ReaderBuilder::new().has_headers(false).from_reader(text).into_byte_records().next()?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::mock::record;
+
+    #[test]
+    fn a_row_for_each_executor_of_each_run() {
+        let mut record = record();
+        record.runs.truncate(2);
+        let (first, mut file) = (
+            Record { runs: record.runs[..1].to_vec(), ..record.clone() },
+            CsvFile::open(&Target::Output, &record.runs).expect("the same columns"),
+        );
+        file.end(&first).expect("memory");
+        file.end(&record).expect("memory");
+        insta::assert_snapshot!(String::from_utf8(file.text).expect("text"));
+    }
+
+    #[test]
+    fn runs_with_different_columns_have_no_place_in_one_file() {
+        let complaint = CsvFile::open(&Target::Output, &record().runs).expect_err("throughput and latency");
+        assert!(complaint.contains("throughput and latency") && complaint.contains("its own file"), "{complaint}");
+    }
 }

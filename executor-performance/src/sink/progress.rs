@@ -1,32 +1,63 @@
 //! A progress bar on stderr, if that is a terminal.
 
-use crate::sampler::Watcher;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// Shows how much of the budget is spent. Drawn between samples only, never by a thread of its own, so that it does not
-/// take part in what it shows.
+/// Shows how much of the budget of all runs is spent. Drawn between samples only, never by a thread of its own, so that it
+/// does not take part in what it shows.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
+    /// The budget of all runs.
+    whole: Duration,
+    /// That of those which have ended.
+    before: Duration,
     rounds: usize,
     precision: String,
 }
 
 impl Progress {
-    /// A bar as long as `budget`.
-    pub fn new(budget: Duration) -> Self {
-        let style = ProgressStyle::with_template("[{bar:20}] {pos} of {len} s  {wide_msg}")
+    /// A bar as long as the budget of the `whole`, hidden if it has to be `quiet`.
+    pub fn new(whole: Duration, quiet: bool) -> Self {
+        let style = ProgressStyle::with_template("[{bar:20}] {prefix}  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
-        let bar = ProgressBar::new(budget.as_secs_f64().ceil() as u64).with_style(style);
-        Progress { bar, rounds: 0, precision: String::new() }
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(whole.as_millis() as u64), target).with_style(style);
+        let progress = Progress { bar, whole, before: Duration::ZERO, rounds: 0, precision: String::new() };
+        progress.elapsed(Duration::ZERO);
+        progress
     }
 
     /// Shows that something goes on which is not sampling.
     pub fn doing(&self, what: &str) {
         self.bar.set_message(what.to_owned());
         self.bar.tick();
+    }
+
+    /// A sample of `executor` begins.
+    pub fn sampling(&self, executor: &str) {
+        self.doing(&format!("round {}: {executor}{}", self.rounds + 1, self.precision));
+    }
+
+    /// A round of the present run has ended.
+    pub fn round_ended(&mut self, elapsed: Duration, error: f64) {
+        self.rounds += 1;
+        self.elapsed(elapsed);
+        self.precision = if error.is_finite() { format!(", RSE {:.1} %", error * 100.0) } else { String::new() };
+    }
+
+    /// The present run has ended, which had that `budget`.
+    pub fn run_ended(&mut self, budget: Duration) {
+        self.before += budget;
+        (self.rounds, self.precision) = (0, String::new());
+        self.elapsed(Duration::ZERO);
+    }
+
+    fn elapsed(&self, elapsed: Duration) {
+        let spent = (self.before + elapsed).min(self.whole);
+        self.bar.set_position(spent.as_millis() as u64);
+        self.bar.set_prefix(format!("at most {:.0} s left", (self.whole - spent).as_secs_f64().ceil()));
     }
 
     /// Hides the bar while something else is written to the terminal.
@@ -37,17 +68,5 @@ impl Progress {
     /// Removes the bar.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
-    }
-}
-
-impl Watcher for Progress {
-    fn sampling(&mut self, executor: &str) {
-        self.doing(&format!("round {}: {executor}{}", self.rounds + 1, self.precision));
-    }
-
-    fn round_ended(&mut self, elapsed: Duration, error: f64) {
-        self.rounds += 1;
-        self.bar.set_position(elapsed.as_secs());
-        self.precision = if error.is_finite() { format!(", RSE {:.1} %", error * 100.0) } else { String::new() };
     }
 }

@@ -1,17 +1,19 @@
 //! Saying something on stderr, where it does not get mixed up with results. If nobody listens, that is no error.
 
-use std::io::{self, Write};
+use super::paint::{BAD, DOUBT, painted};
+use anstyle::Style;
+use std::io::Write;
 
 /// Says what makes the results doubtful.
 pub fn warning(text: &str) {
-    say("warning", text);
+    say(DOUBT, "warning", text);
 }
 
 /// Says what went wrong.
 pub fn error(text: &str) {
-    say("error", text);
+    say(BAD, "error", text);
 }
 
-fn say(kind: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "{kind}: {text}");
+fn say(style: Style, kind: &str, text: &str) {
+    let _ = writeln!(anstream::stderr(), "{}: {text}", painted(style, kind));
 }

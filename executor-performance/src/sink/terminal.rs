@@ -1,7 +1,13 @@
 //! Tables for people, 80 columns wide.
 
-use super::Sink;
-use crate::record::{Metric, Preamble, Record};
+use super::{
+    Sink,
+    paint::{BAD, BAR, BEST, TITLE, painted},
+};
+use crate::{
+    record::{Record, Run},
+    view::{self, Column, Content, Table},
+};
 use std::io::{self, ErrorKind, Write};
 
 const WIDTH: usize = 80;
@@ -12,20 +18,26 @@ const GAP: usize = 2;
 /// The width of titles before text.
 const INDENT: usize = 12;
 
+/// The width of the longest bar.
+const BAR_WIDTH: usize = 8;
+
 /// Says how far to trust what is above it.
 const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare rows of one table only, and take no \
                       difference for real that is within the scatter.";
 
-/// Writes results as text. A reader that has gone away, such as `head`, is no error.
+/// Writes results as text, with colours, which `out` may have to remove. A reader that has gone away, such as `head`, is no
+/// error.
 #[derive(Debug)]
 pub struct Terminal<W> {
     out: W,
+    /// Whether to leave out what is no result.
+    quiet: bool,
 }
 
 impl<W: Write> Terminal<W> {
     /// A sink that writes to `out`.
-    pub fn new(out: W) -> Self {
-        Terminal { out }
+    pub fn new(out: W, quiet: bool) -> Self {
+        Terminal { out, quiet }
     }
 
     /// Writes `text` as it is.
@@ -39,86 +51,147 @@ impl<W: Write> Terminal<W> {
             result => result,
         }
     }
+
+    /// Writes `table`, in as many pieces as the width asks for.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn table(&mut self, table: &Table) -> io::Result<()> {
+        self.write(&drawn(table))
+    }
+
+    /// Writes `text` in lines that fit.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn remark(&mut self, text: &str) -> io::Result<()> {
+        self.write(&wrapped(text, 0))
+    }
 }
 
 impl<W: Write> Sink for Terminal<W> {
-    fn begin(&mut self, preamble: &Preamble) -> io::Result<()> {
-        let environment = &preamble.environment;
-        let load = environment.load_average.map_or("unknown".to_owned(), |load| format!("{load:.2}"));
-        let mut text = format!(
-            "{}{}{}",
-            titled("program", &format!("executor-performance {}, {} build", environment.version, environment.build)),
-            titled("command", &environment.command),
-            titled(
-                "machine",
-                &format!(
-                    "{}, {} cores, {}, load average {load}",
-                    environment.cpu, environment.cores, environment.system
-                )
-            ),
-        );
-        for (title, line) in &preamble.description {
-            text += &titled(title, line);
+    fn begin(&mut self, record: &Record) -> io::Result<()> {
+        let (run, before) = match &record.runs[..] {
+            [.., before, run] => (run, Some(before)),
+            [run] => (run, None),
+            [] => return Ok(()),
+        };
+        let mut text = String::new();
+        if before.is_none() && !self.quiet {
+            text.extend(view::facts(record).into_iter().map(|(title, line)| titled(title, &line)));
         }
-        self.write(&format!("{text}\n"))
+        if before.is_none_or(|before| before.experiment != run.experiment) {
+            text += &titled("experiment", &run.experiment);
+        }
+        text.extend(view::news(run, before).into_iter().map(|(title, line)| titled(title, line)));
+        if text.is_empty() { Ok(()) } else { self.write(&format!("{text}\n")) }
     }
 
-    fn end(&mut self, preamble: &Preamble, records: &[Record], remark: &str) -> io::Result<()> {
-        let mut text = tables(preamble.metrics, records);
-        for record in records {
-            if let Err(why) = &record.outcome {
-                text += &wrapped(&format!("FAILED: {} {why}", record.executor), 0);
-                text.push('\n');
-            }
+    /// What was printed cannot be replaced by something better.
+    fn update(&mut self, _record: &Record) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record) -> io::Result<()> {
+        let Some(run) = record.runs.last() else { return Ok(()) };
+        let mut text = results(run);
+        if let Some(stop) = run.stop.as_ref().filter(|_| !self.quiet) {
+            text += &wrapped(&stop.remark, 0);
+            text.push('\n');
         }
-        self.write(&format!("{text}{}{}", wrapped(remark, 0), wrapped(CAVEAT, 0)))
+        self.write(&text)
+    }
+
+    fn finish(&mut self, record: &Record) -> io::Result<()> {
+        let mut text = String::new();
+        for sweep in view::sweeps(record) {
+            text += &wrapped(&sweep.caption(), 0);
+            text += &format!("\n{}", drawn(&sweep.table()));
+        }
+        if !self.quiet {
+            text += &wrapped(CAVEAT, 0);
+        }
+        self.write(&text)
     }
 }
 
-/// A column of a table.
-struct Column {
-    /// Its title, in as many lines as all titles have, and a cell for each record.
+/// Figures, and why there are none.
+fn results(run: &Run) -> String {
+    let mut text = view::results(run).map(|table| drawn(&table)).unwrap_or_default();
+    for row in &run.rows {
+        if let Some(why) = &row.error {
+            let line = wrapped(&format!("FAILED: {} {why}", row.executor), 0);
+            text += &line.replacen("FAILED:", &painted(BAD, "FAILED:"), 1);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A column as it is drawn.
+struct Drawn {
+    /// Its title, in as many lines as all titles have, and a cell for each row, all as wide as the widest.
     lines: Vec<String>,
-    /// As wide as its widest line.
     width: usize,
 }
 
-impl Column {
-    fn new(title: [&str; 2], cells: impl Iterator<Item = String>) -> Self {
-        let lines: Vec<String> = title.map(str::to_owned).into_iter().chain(cells).collect();
+impl Drawn {
+    fn new(column: &Column, best: Option<usize>) -> Self {
+        let (cells, left): (Vec<String>, bool) = match &column.content {
+            Content::Names(cells) => (cells.clone(), true),
+            Content::Figures(cells) => (cells.clone(), false),
+            Content::Bars(bars) => (bars.iter().map(|bar| bar.map(drawn_bar).unwrap_or_default()).collect(), true),
+        };
+        let lines: Vec<String> = column.title.iter().cloned().chain(cells).collect();
         let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        Column { lines, width }
+        let aligned = |line: &String| if left { format!("{line:width$}") } else { format!("{line:>width$}") };
+        let style = |index: usize| match (&column.content, index.checked_sub(column.title.len())) {
+            (_, None) => Some(TITLE),
+            (Content::Bars(_), _) => Some(BAR),
+            (Content::Names(_), Some(row)) if Some(row) == best => Some(BEST),
+            _ => None,
+        };
+        let styled = |(index, line)| match style(index) {
+            Some(style) => painted(style, &aligned(line)),
+            None => aligned(line),
+        };
+        Drawn { lines: lines.iter().enumerate().map(styled).collect(), width }
     }
 }
 
-/// All figures of the records that have some, in as many tables as the width asks for, each with the names at the left.
-fn tables(metrics: &[Metric], records: &[Record]) -> String {
-    let measured: Vec<&Record> = records.iter().filter(|record| record.outcome.is_ok()).collect();
-    if measured.is_empty() {
-        return String::new();
-    }
-    let names = Column::new(["executor", ""], measured.iter().map(|record| record.executor.to_owned()));
-    let (mut text, mut columns, mut width) = (String::new(), Vec::new(), names.width);
-    for column in columns_of(metrics, &measured) {
-        if width + GAP + column.width > WIDTH {
-            text += &table(&names, &columns);
-            columns.clear();
+/// A bar of that part of the width, to an eighth of a character.
+fn drawn_bar(part: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (part.clamp(0.0, 1.0) * (BAR_WIDTH * 8) as f64).round() as usize;
+    let eighths = eighths.max(1);
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// `table`, in as many pieces as the width asks for, each with the names at the left.
+fn drawn(table: &Table) -> String {
+    let mut columns = table.columns.iter().map(|column| Drawn::new(column, table.best));
+    let Some(names) = columns.next() else { return String::new() };
+    let (mut text, mut piece, mut width) = (String::new(), Vec::new(), names.width);
+    for column in columns {
+        if width + GAP + column.width > WIDTH && !piece.is_empty() {
+            text += &drawn_piece(&names, &piece);
+            piece.clear();
             width = names.width;
         }
         width += GAP + column.width;
-        columns.push(column);
+        piece.push(column);
     }
-    text + &table(&names, &columns)
+    text + &drawn_piece(&names, &piece)
 }
 
 /// Names to the left, figures to the right.
-fn table(names: &Column, columns: &[Column]) -> String {
+fn drawn_piece(names: &Drawn, columns: &[Drawn]) -> String {
     let mut text = String::new();
     for (index, name) in names.lines.iter().enumerate() {
-        let mut line = format!("{name:width$}", width = names.width);
-        for Column { lines, width } in columns {
-            line += &format!("{:GAP$}{:>width$}", "", lines[index]);
-        }
+        let line =
+            columns.iter().fold(name.clone(), |line, column| format!("{line}{:GAP$}{}", "", column.lines[index]));
         text += line.trim_end();
         text.push('\n');
     }
@@ -126,38 +199,9 @@ fn table(names: &Column, columns: &[Column]) -> String {
     text
 }
 
-/// The comparison with the best stands after the first figure, which is what is compared.
-fn columns_of(metrics: &[Metric], records: &[&Record]) -> Vec<Column> {
-    let figure = |record: &Record, index: usize| record.outcome.as_ref().ok().and_then(|figures| figures[index]);
-    let mut columns: Vec<Column> = metrics
-        .iter()
-        .enumerate()
-        .map(|(index, metric)| {
-            let scaled = |record: &&Record| figure(record, index).map(|figure| figure * metric.scale);
-            Column::new(metric.title, cells(records.iter().map(scaled).collect()))
-        })
-        .collect();
-    let slowdowns = cells(records.iter().map(|record| record.slowdown.map(|slowdown| slowdown.value)).collect());
-    columns.insert(1, Column::new(["slower", "x best"], slowdowns));
-    let intervals = records.iter().map(|record| {
-        record.slowdown.map_or("-".to_owned(), |slowdown| format!("{:.2}-{:.2}", slowdown.low, slowdown.high))
-    });
-    columns.insert(2, Column::new(["95%", "interval"], intervals));
-    columns
-}
-
-/// The figures of a column, all with as many decimals as the smallest needs for three digits, but at most four.
-fn cells(figures: Vec<Option<f64>>) -> impl Iterator<Item = String> {
-    let smallest = figures.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let whole = figures.iter().flatten().all(|figure| figure.fract() == 0.0);
-    let decimals = [100.0, 10.0, 1.0, 0.1].iter().position(|limit| smallest >= *limit).unwrap_or(4);
-    let decimals = if whole { 0 } else { decimals };
-    figures.into_iter().map(move |figure| figure.map_or("-".to_owned(), |figure| format!("{figure:.decimals$}")))
-}
-
 fn titled(title: &str, text: &str) -> String {
     let text = wrapped(text, INDENT);
-    format!("{title:INDENT$}{}", &text[INDENT..])
+    format!("{}{}", painted(TITLE, &format!("{title:INDENT$}")), &text[INDENT..])
 }
 
 /// The words of `text` in lines that fit, each indented.
@@ -181,77 +225,53 @@ fn wrapped(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{environment::Environment, stats::Ratio};
-    use std::time::SystemTime;
+    use crate::record::mock::record;
 
-    const METRICS: &[Metric] = &[
-        Metric { column: "rate", decimals: 0, title: ["median", "M jobs/s"], scale: 1e-6, more_is_better: true },
-        Metric { column: "count", decimals: 0, title: ["count", ""], scale: 1.0, more_is_better: true },
-        Metric { column: "missing", decimals: 0, title: ["missing", "ns"], scale: 1.0, more_is_better: true },
-    ];
-
-    fn record(executor: &'static str, rate: f64, count: f64) -> Record {
-        let value = 30e6 / rate;
-        let slowdown = Some(Ratio { value, low: value - 0.25, high: value + 0.5 });
-        Record { executor, samples: 5, outcome: Ok(vec![Some(rate), Some(count), None]), slowdown }
-    }
-
-    fn failed() -> Record {
-        Record { executor: "broken", samples: 0, outcome: Err("stalled".to_owned()), slowdown: None }
+    /// What is left of all that a terminal shows of `record`, if it has no colours.
+    fn shown(record: &Record) -> String {
+        let mut text = Vec::new();
+        let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
+        for runs in 1..=record.runs.len() {
+            let record = Record { runs: record.runs[..runs].to_vec(), ..record.clone() };
+            terminal.begin(&record).expect("memory");
+            terminal.end(&record).expect("memory");
+        }
+        terminal.finish(record).expect("memory");
+        String::from_utf8(text).expect("text")
     }
 
     #[test]
-    fn a_table_has_units_and_a_line_for_each_executor() {
-        let records = [record("channel", 12.5e6, 5.0), failed(), record("workstealing", 30e6, 12.0)];
-        let expected = "\
-executor        median  slower        95%  count  missing
-              M jobs/s  x best   interval              ns
-channel           12.5    2.40  2.15-2.90      5        -
-workstealing      30.0    1.00  0.75-1.50     12        -
-
-";
-        assert_eq!(tables(METRICS, &records), expected);
+    fn everything_is_told_once_within_the_width() {
+        let text = shown(&record());
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        insta::assert_snapshot!(text);
     }
 
     #[test]
     fn a_wide_table_goes_on_below_itself() {
-        let metrics = [METRICS[0]; 7];
-        let records = [Record { outcome: Ok(vec![Some(1e6); 7]), ..record("workstealing-spin-counted", 1e6, 1.0) }];
-        let text = tables(&metrics, &records);
-        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        let column = Column::text(["median", "M jobs/s"], ["1.00".to_owned()]);
+        let mut columns = vec![Column::names(["executor", ""], ["workstealing-spin-counted".to_owned()])];
+        columns.extend(vec![column; 7]);
+        let text = anstream::adapter::strip_str(&drawn(&Table { columns, best: None })).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert_eq!(text.matches("workstealing-spin-counted").count(), 2);
         assert_eq!(text.matches("median").count(), 7);
     }
 
     #[test]
-    fn decimals_are_those_that_the_smallest_figure_needs() {
-        let column = |figures: &[f64]| cells(figures.iter().copied().map(Some).collect()).collect::<Vec<_>>();
-        assert_eq!(column(&[123.4, 20_000.0]), ["123", "20000"]);
-        assert_eq!(column(&[4.924, 32.04]), ["4.92", "32.04"]);
-        assert_eq!(column(&[0.0721, 381.0234]), ["0.0721", "381.0234"]);
-        assert_eq!(column(&[1.0, 2.0]), ["1", "2"]);
-    }
-
-    fn preamble() -> Preamble {
-        Preamble {
-            time: SystemTime::now(),
-            environment: Environment { command: "x ".repeat(100), ..Environment::now() },
-            experiment: "some",
-            settings: Vec::new(),
-            description: vec![("load", "heavy ".repeat(30))],
-            metrics: METRICS,
-        }
+    fn long_lines_are_wrapped() {
+        let mut record = record();
+        record.program.command = "x ".repeat(100);
+        record.runs[0].description = vec![("load".to_owned(), "heavy ".repeat(30))];
+        let text = shown(&record);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 
     #[test]
-    fn everything_fits_into_the_width_and_failures_are_told() {
-        let mut text = Vec::new();
-        let mut terminal = Terminal::new(&mut text);
-        terminal.begin(&preamble()).expect("memory");
-        terminal.end(&preamble(), &[failed()], "Stopped, as all failed.").expect("memory");
-        let text = String::from_utf8(text).expect("text");
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(text.contains("\nFAILED: broken stalled\n"), "{text}");
+    fn bars_are_as_long_as_what_they_stand_for() {
+        assert_eq!(drawn_bar(1.0), "████████");
+        assert_eq!(drawn_bar(0.5), "████");
+        assert_eq!(drawn_bar(0.02), "▏");
     }
 
     #[test]
@@ -268,7 +288,7 @@ workstealing      30.0    1.00  0.75-1.50     12        -
             }
         }
 
-        assert!(Terminal::new(Broken(ErrorKind::BrokenPipe)).begin(&preamble()).is_ok());
-        assert!(Terminal::new(Broken(ErrorKind::StorageFull)).begin(&preamble()).is_err());
+        assert!(Terminal::new(Broken(ErrorKind::BrokenPipe), false).begin(&record()).is_ok());
+        assert!(Terminal::new(Broken(ErrorKind::StorageFull), false).begin(&record()).is_err());
     }
 }

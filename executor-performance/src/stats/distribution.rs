@@ -41,6 +41,12 @@ impl Distribution {
         (self.histogram.value_at_quantile(quantile) as f64 / 1e3).min(self.max_us())
     }
 
+    /// Times in microseconds, and how many are about that long, but not longer; all that there are, from the shortest.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let upper = |value: u64| (self.histogram.highest_equivalent(value) as f64 / 1e3).min(self.max_us());
+        self.histogram.iter_recorded().map(move |it| (upper(it.value_iterated_to()), it.count_at_value()))
+    }
+
     /// The longest, in microseconds.
     pub fn max_us(&self) -> f64 {
         micros(self.max)
@@ -67,6 +73,12 @@ mod tests {
         for (quantile, micros) in [(0.2, 20.0), (0.5, 50.0), (0.9, 90.0), (0.99, 99.0), (1.0, 100.0)] {
             assert!((distribution.quantile_us(quantile) / micros - 1.0).abs() < 0.002, "{quantile}");
         }
+    }
+
+    #[test]
+    fn all_times_are_in_buckets() {
+        let distribution = Distribution::of([5_000, 1_000, 5_001].map(Duration::from_nanos)).expect("times");
+        assert_eq!(distribution.buckets().collect::<Vec<_>>(), [(1.0, 1), (5.001, 2)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How many times as much one series is as another, and how sure that is.
 
 use super::{Dice, median_of_sorted};
+use serde::{Deserialize, Serialize};
 
 /// Times that the rounds are drawn anew.
 const DRAWS: usize = 1000;
@@ -9,13 +10,15 @@ const DRAWS: usize = 1000;
 const OUTSIDE: usize = DRAWS / 40;
 
 /// The ratio of two medians.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The ratio.
     pub value: f64,
     /// Lower end of its 95 % interval.
+    #[serde(rename = "low95")]
     pub low: f64,
     /// Upper end of its 95 % interval.
+    #[serde(rename = "high95")]
     pub high: f64,
 }
 
@@ -25,21 +28,36 @@ impl Ratio {
     ///
     /// Samples of the same number belong to the same round, in which both were disturbed alike. So it is rounds that are
     /// drawn, with repetition, as many as there are; each draw gives a ratio, and the interval has 95 % of these. It is
-    /// the same for the same samples. Of fewer than six it tells little.
-    pub fn of_medians(above: &[f64], below: &[f64]) -> Option<Self> {
+    /// the same for the same samples and `seed`. Of fewer than six it tells little.
+    pub fn of_medians(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
         let rounds = above.len().min(below.len());
-        if rounds == 0 {
+        let mut dice = Dice::new(seed);
+        Self::bootstrapped(above, below, || {
+            let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds as u64) as usize).collect();
+            let drawn_of = |samples: &[f64]| median(drawn.iter().map(|&round| samples[round]).collect());
+            drawn_of(above) / drawn_of(below)
+        })
+    }
+
+    /// As [`of_medians`](Self::of_medians), but of samples that have nothing to do with each other, from two runs. Each is
+    /// drawn on its own, as many as there are.
+    pub fn of_strangers(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
+        let mut dice = Dice::new(seed);
+        Self::bootstrapped(above, below, || {
+            let mut drawn_of = |samples: &[f64]| {
+                median(samples.iter().map(|_| samples[dice.below(samples.len() as u64) as usize]).collect())
+            };
+            drawn_of(above) / drawn_of(below)
+        })
+    }
+
+    /// The ratio of the medians, with the interval that `draw` gives.
+    fn bootstrapped(above: &[f64], below: &[f64], mut draw: impl FnMut() -> f64) -> Option<Self> {
+        if above.is_empty() || below.is_empty() {
             return None;
         }
         let value = median(above.to_vec()) / median(below.to_vec());
-        let mut dice = Dice::new(0);
-        let mut ratios: Vec<f64> = (0..DRAWS)
-            .map(|_| {
-                let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds as u64) as usize).collect();
-                let drawn_of = |samples: &[f64]| median(drawn.iter().map(|&round| samples[round]).collect());
-                drawn_of(above) / drawn_of(below)
-            })
-            .collect();
+        let mut ratios: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
         ratios.sort_by(f64::total_cmp);
         let ratio = Ratio { value, low: ratios[OUTSIDE], high: ratios[DRAWS - 1 - OUTSIDE] };
         [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
@@ -57,21 +75,30 @@ mod tests {
 
     #[test]
     fn nothing_has_no_ratio() {
-        assert_eq!(Ratio::of_medians(&[], &[1.0]), None);
-        assert_eq!(Ratio::of_medians(&[1.0], &[0.0]), None);
+        assert_eq!(Ratio::of_medians(&[], &[1.0], 0), None);
+        assert_eq!(Ratio::of_medians(&[1.0], &[0.0], 0), None);
     }
 
     #[test]
     fn what_is_compared_with_itself_is_one_for_sure() {
         let samples = [3.0, 1.0, 2.0, 10.0];
-        assert_eq!(Ratio::of_medians(&samples, &samples), Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }));
+        assert_eq!(Ratio::of_medians(&samples, &samples, 0), Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }));
+    }
+
+    #[test]
+    fn samples_of_two_runs_may_differ_in_number_and_are_less_sure() {
+        let (above, below) = ([2.0, 10.0, 4.0, 18.0, 6.0, 8.0, 16.0], [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 8.0]);
+        let ratio = Ratio::of_strangers(&above, &below, 0).expect("a ratio");
+        assert!(ratio.value == 2.0 && ratio.low < 2.0 && ratio.high > 2.0, "{ratio:?}");
+        assert_eq!(Ratio::of_strangers(&[2.0; 9], &[1.0; 4], 0), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
+        assert_eq!(Ratio::of_strangers(&[], &[1.0], 0), None);
     }
 
     #[test]
     fn what_disturbs_both_does_not_widen_the_interval() {
         let below = [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 8.0];
         let above = below.map(|sample| 2.0 * sample);
-        assert_eq!(Ratio::of_medians(&above, &below), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
+        assert_eq!(Ratio::of_medians(&above, &below, 0), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
     }
 
     #[test]
@@ -79,7 +106,7 @@ mod tests {
         let width = |count: usize| {
             let mut dice = Dice::new(7);
             let mut noisy = |middle: f64| (0..count).map(|_| middle + dice.below(100) as f64).collect::<Vec<f64>>();
-            let ratio = Ratio::of_medians(&noisy(400.0), &noisy(200.0)).expect("a ratio");
+            let ratio = Ratio::of_medians(&noisy(400.0), &noisy(200.0), 0).expect("a ratio");
             assert!(ratio.low < ratio.value && ratio.value < ratio.high, "{ratio:?}");
             ratio.high - ratio.low
         };

@@ -1,0 +1,155 @@
+//! What the program does with its orders.
+
+use crate::{
+    cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions},
+    compare::{self, Comparison, Terms},
+    interrupt::Interrupt,
+    plan::plan,
+    record::{Record, Run},
+    registry::ENTRIES,
+    session::{Outcome, Session},
+    sink::{self, Destination, Sink, Target, Terminal, error},
+};
+use std::{io, path::Path, time::Duration};
+
+/// Does what is ordered. It is told whether `interrupt` comes.
+///
+/// # Errors
+///
+/// If that cannot be done: a line that says why. Nothing has been measured then.
+pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
+    let Some(Order { options, command }) = orders.first() else { return Ok(Outcome::Done) };
+    choose_colors(options.output.color);
+    match command {
+        Command::List => Ok(written(list(&cli::experiments()))),
+        Command::Completions(own) => {
+            let mut text = Vec::new();
+            clap_complete::generate(own.shell, &mut cli::definition(), "executor-performance", &mut text);
+            Ok(written(print(&text)))
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            let manual = clap_mangen::Man::new(cli::definition()).render(&mut text);
+            Ok(written(manual.and_then(|()| print(&text))))
+        }
+        Command::Compare(own) => compare(own, &terms(options)),
+        Command::Report(own) => report(&own.record, &options.output),
+        _ => measure(orders, options, interrupt),
+    }
+}
+
+fn choose_colors(color: Color) {
+    let choice = match color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+fn measure(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
+    let (plan, terms) = (plan(orders)?, terms(options));
+    let outlines: Vec<Run> = plan.iter().map(|run| run.outline()).collect();
+    let record = Record::new(options.sampling.seed);
+    let baseline = baseline(&options.comparison, &record, &outlines, &terms)?;
+    let sinks = sinks(&options.output, &outlines)?;
+    let budget: Duration = plan.iter().map(|run| run.budget()).sum();
+    let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
+    Ok(session.run(plan, baseline.as_ref().map(|baseline| (baseline, &terms))))
+}
+
+/// What to compare with, if anything. That it can be compared is seen before anything is measured.
+fn baseline(
+    options: &ComparisonOptions,
+    record: &Record,
+    outlines: &[Run],
+    terms: &Terms,
+) -> Result<Option<Record>, String> {
+    let Some(path) = &options.baseline else {
+        return if options.fail_on_regression {
+            Err("--fail-on-regression means nothing without --baseline: name a file to compare with".to_owned())
+        } else {
+            Ok(None)
+        };
+    };
+    let baseline = Record::read(path)?;
+    if !terms.force {
+        compare::alike(&baseline, record, outlines)?;
+    }
+    Ok(Some(baseline))
+}
+
+fn terms(options: &Options) -> Terms {
+    let ComparisonOptions { noise_threshold, fail_on_regression, force, .. } = options.comparison;
+    Terms { threshold: noise_threshold / 100.0, fail_on_regression, force, seed: options.sampling.seed }
+}
+
+/// The terminal, and all that was asked for.
+fn sinks(options: &OutputOptions, outlines: &[Run]) -> Result<Vec<Box<dyn Sink>>, String> {
+    for (index, destination) in options.output.iter().enumerate() {
+        if options.output[..index].iter().any(|other| other.target == destination.target) {
+            return Err(format!("--output names {} twice: leave one out", destination.target));
+        }
+    }
+    let to_output = |destination: &Destination| destination.target == Target::Output;
+    let terminal: Box<dyn Sink> = if options.output.iter().any(to_output) {
+        Box::new(Terminal::new(anstream::stderr(), options.quiet))
+    } else {
+        Box::new(Terminal::new(anstream::stdout(), options.quiet))
+    };
+    let mut sinks = vec![terminal];
+    for destination in &options.output {
+        sinks.push(sink::open(destination, outlines)?);
+    }
+    Ok(sinks)
+}
+
+fn compare(own: &CompareOptions, terms: &Terms) -> Result<Outcome, String> {
+    let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
+    Ok(Comparison::of(&old, &new, terms)?.show(terms))
+}
+
+/// Gives the record at `path` to all sinks, as if it had just been measured.
+fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
+    let whole = Record::read(path)?;
+    let mut sinks = sinks(options, &whole.runs)?;
+    let mut told = Ok(());
+    for runs in 1..=whole.runs.len() {
+        let record = Record { runs: whole.runs[..runs].to_vec(), ..whole.clone() };
+        for sink in &mut sinks {
+            told = told.and(sink.begin(&record).and_then(|()| sink.end(&record)));
+        }
+    }
+    for sink in &mut sinks {
+        told = told.and(sink.finish(&whole));
+    }
+    Ok(written(told))
+}
+
+/// Lists the executors, and the experiments with what they are `about`.
+fn list(experiments: &[(String, String)]) -> io::Result<()> {
+    let mut text = "executors; those with * are measured if none is named\n".to_owned();
+    for entry in ENTRIES {
+        let mark = if entry.by_default { '*' } else { ' ' };
+        text += &format!("{mark} {:26} {}\n", entry.name, entry.summary);
+    }
+    text += "\nexperiments\n";
+    for (name, about) in experiments {
+        text += &format!("  {name:10} {about}\n");
+    }
+    print(text.as_bytes())
+}
+
+fn print(text: &[u8]) -> io::Result<()> {
+    Terminal::new(io::stdout(), false).write(&String::from_utf8_lossy(text))
+}
+
+fn written(result: io::Result<()>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(why) => {
+            error(&format!("results could not be written: {why}"));
+            Outcome::Failed
+        }
+    }
+}

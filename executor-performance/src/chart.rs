@@ -1,0 +1,49 @@
+//! Plots, as SVG. Colours are classes that [`STYLE`] defines, for light and for dark surroundings.
+
+mod axis;
+mod bars;
+mod frame;
+mod gallery;
+mod palette;
+mod plot;
+
+pub use self::{
+    axis::{Axis, Kind},
+    bars::Bars,
+    gallery::{bars_of, cpu_of, scaling_of, times_of},
+    palette::Palette,
+    plot::{Plot, Point, Series},
+};
+
+use maud::Markup;
+
+/// The width of each chart.
+pub const WIDTH: f64 = 760.0;
+
+/// A picture of that height, [`WIDTH`] wide.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// How high it is.
+    pub height: f64,
+    /// What is to be put into an `<svg>`.
+    pub content: Markup,
+}
+
+/// What charts and pages look like.
+pub const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1f2328;--soft:#59636e;--rule:#d8dee4;--paper:#fff;--panel:#f6f8fa;--good:#1a7f37;--bad:#cf222e;\
+--c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#0a7a83;--c6:#9a6700;--c7:#bf3989;--c8:#57606a;--c9:#4d7c0f}\
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9198a1;--rule:#3d444d;--paper:#0d1117;--panel:#151b23;--good:#3fb950;--bad:#f85149;\
+--c0:#58a6ff;--c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;--c4:#ff7b72;--c5:#39c5cf;--c6:#d29922;--c7:#f778ba;--c8:#9198a1;--c9:#a3d65c}}\
+svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:var(--ink)}\
+svg .soft{fill:var(--soft)}svg .title{font-size:14px;font-weight:600}svg .rule{stroke:var(--rule)}svg .axis{stroke:var(--soft)}\
+svg .whisker{stroke:var(--ink);stroke-width:1.5}svg .series{fill:none;stroke-width:2}svg .dot{stroke:none}svg .bar{opacity:.85}\
+svg .paper{fill:var(--paper)}";
+
+/// A length or a place, short.
+fn px(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}

@@ -1,0 +1,151 @@
+/// From values to places.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    kind: Kind,
+    low: f64,
+    high: f64,
+    /// Values that are marked, with their labels.
+    pub ticks: Vec<(f64, String)>,
+    /// What the values are.
+    pub label: String,
+}
+
+/// How values become places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The same distance for the same difference.
+    Linear,
+    /// The same distance for the same ratio.
+    Log,
+}
+
+impl Axis {
+    /// For all of the `values`: from nothing if it is linear, else from a round number below the least.
+    pub fn around(kind: Kind, values: impl IntoIterator<Item = f64>, label: &str) -> Self {
+        let usable = |value: &f64| value.is_finite() && (kind == Kind::Linear || *value > 0.0);
+        let values: Vec<f64> = values.into_iter().filter(usable).collect();
+        let (least, most) = (
+            values.iter().copied().fold(f64::INFINITY, f64::min),
+            values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
+        let (least, most) = if least.is_finite() { (least, most) } else { (1.0, 1.0) };
+        match kind {
+            Kind::Linear => {
+                let step = step(if most > 0.0 { most } else { 1.0 } / 5.0);
+                let steps = (most / step).ceil().max(1.0);
+                let ticks = (0..=steps as u32).map(|tick| f64::from(tick) * step);
+                Self::marked(kind, 0.0, steps * step, ticks, label)
+            }
+            Kind::Log => {
+                let (low, high) = (round_numbers(least).0, round_numbers(most * 1.000_001).1);
+                let mut marks: Vec<f64> = std::iter::successors(Some(low), |mark| Some(round_numbers(mark * 1.01).1))
+                    .take_while(|mark| *mark <= high * 1.001)
+                    .collect();
+                if marks.len() > 8 {
+                    marks.retain(|mark| (mark.log10() - mark.log10().round()).abs() < 1e-9);
+                }
+                Self::marked(kind, low, high, marks, label)
+            }
+        }
+    }
+
+    /// For these `places` only, which are marked.
+    pub fn at(kind: Kind, places: &[f64], label: &str) -> Self {
+        let (low, high) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
+        Self::marked(kind, low, high, places.iter().copied(), label)
+    }
+
+    fn marked(kind: Kind, low: f64, high: f64, marks: impl IntoIterator<Item = f64>, label: &str) -> Self {
+        let ticks = marks.into_iter().map(|mark| (mark, written(mark))).collect();
+        Axis { kind, low, high, ticks, label: label.to_owned() }
+    }
+
+    /// Parts of percent up to so many times as good as none: 90 % is ten times.
+    pub fn of_percentiles(most: f64) -> Self {
+        const NAMES: [(f64, &str); 7] = [
+            (1.0, "0 %"),
+            (2.0, "50 %"),
+            (10.0, "90 %"),
+            (100.0, "99 %"),
+            (1e3, "99.9 %"),
+            (1e4, "99.99 %"),
+            (1e5, "99.999 %"),
+        ];
+        let ticks = NAMES.iter().filter(|(mark, _)| *mark <= most).map(|(mark, name)| (*mark, (*name).to_owned()));
+        Axis { kind: Kind::Log, low: 1.0, high: most.max(2.0), ticks: ticks.collect(), label: "percentile".to_owned() }
+    }
+
+    /// Where `value` is on the way from the low end, which is at `from`, to the high end, which is at `to`.
+    pub(super) fn place(&self, value: f64, from: f64, to: f64) -> f64 {
+        let on = |value: f64| if self.kind == Kind::Log { value.max(f64::MIN_POSITIVE).ln() } else { value };
+        let (low, high) = (on(self.low), on(self.high));
+        let part = if high > low { (on(value) - low) / (high - low) } else { 0.5 };
+        from + part.clamp(0.0, 1.0) * (to - from)
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, at least `least`.
+fn step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|step| *step >= least * 0.999_999)
+        .unwrap_or(power * 10.0)
+}
+
+/// The nearest 1, 2 or 5 times a power of ten that is not above `value`, and that which is not below.
+fn round_numbers(value: f64) -> (f64, f64) {
+    let power = 10_f64.powf(value.log10().floor());
+    let numbers = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
+    let below = numbers.iter().rev().copied().find(|number| *number <= value * 1.000_001).unwrap_or(power);
+    let above = numbers.iter().copied().find(|number| *number >= value * 0.999_999).unwrap_or(power * 10.0);
+    (below, above)
+}
+
+/// As few digits as tell it from its neighbours.
+fn written(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor();
+    if magnitude >= 6.0 {
+        return format!("{value:.0e}");
+    }
+    let decimals = (1.0 - magnitude).clamp(0.0, 6.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn a_linear_axis_begins_with_nothing_and_ends_with_a_round_number() {
+        assert_eq!(labels(&Axis::around(Kind::Linear, [3.0, 52.5], "")), ["0", "20", "40", "60"]);
+        assert_eq!(labels(&Axis::around(Kind::Linear, [0.011], "")), ["0", "0.005", "0.01", "0.015"]);
+        assert_eq!(Axis::around(Kind::Linear, [], "").ticks.len(), 6);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_round_numbers_around_the_values() {
+        assert_eq!(labels(&Axis::around(Kind::Log, [25.0, 900.0], "")), ["20", "50", "100", "200", "500", "1000"]);
+        assert_eq!(labels(&Axis::around(Kind::Log, [1.0, 40_000.0], "")), ["1", "10", "100", "1000", "10000"]);
+    }
+
+    #[test]
+    fn places_are_between_the_ends() {
+        let axis = Axis::around(Kind::Log, [1.0, 100.0], "");
+        assert_eq!(
+            (axis.place(1.0, 300.0, 0.0), axis.place(10.0, 300.0, 0.0), axis.place(100.0, 300.0, 0.0)),
+            (300.0, 150.0, 0.0)
+        );
+        let axis = Axis::at(Kind::Linear, &[1.0, 2.0, 4.0], "threads");
+        assert_eq!((axis.place(1.0, 0.0, 30.0), axis.place(2.0, 0.0, 30.0)), (0.0, 10.0));
+    }
+}

@@ -1,0 +1,54 @@
+//! What is around the data: titles, axes, names.
+
+use super::{Axis, Palette, px};
+use maud::{Markup, html};
+
+/// The place for data: from left to right and from top to bottom.
+pub(super) const LEFT: f64 = 64.0;
+pub(super) const RIGHT: f64 = 540.0;
+pub(super) const TOP: f64 = 36.0;
+
+/// Between the lines of the names.
+const LINE: f64 = 18.0;
+
+/// The least height of a chart with that many names beside it.
+pub(super) fn height(names: usize) -> f64 {
+    (TOP + names as f64 * LINE + 56.0).max(320.0)
+}
+
+pub(super) fn title(title: &str) -> Markup {
+    html! { text.title x="8" y="18" { (title) } }
+}
+
+/// Both axes, with lines through the data at the marks.
+pub(super) fn axes(x: &Axis, y: &Axis, bottom: f64) -> Markup {
+    html! {
+        @for (value, label) in &y.ticks {
+            @let place = y.place(*value, bottom, TOP);
+            line.rule x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(place)) y2=(px(place)) {}
+            text.soft x=(px(LEFT - 8.0)) y=(px(place + 4.0)) text-anchor="end" { (label) }
+        }
+        @for (value, label) in &x.ticks {
+            @let place = x.place(*value, LEFT, RIGHT);
+            line.axis x1=(px(place)) x2=(px(place)) y1=(px(bottom)) y2=(px(bottom + 5.0)) {}
+            text.soft x=(px(place)) y=(px(bottom + 19.0)) text-anchor="middle" { (label) }
+        }
+        line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(bottom)) y2=(px(bottom)) {}
+        text.soft x=(px((LEFT + RIGHT) / 2.0)) y=(px(bottom + 38.0)) text-anchor="middle" { (x.label) }
+        text.soft x="14" y=(px((TOP + bottom) / 2.0)) text-anchor="middle"
+            transform=(format!("rotate(-90 14 {})", px((TOP + bottom) / 2.0))) { (y.label) }
+    }
+}
+
+/// Which colour is whose, at the right.
+pub(super) fn names(names: &[&str], palette: &Palette) -> Markup {
+    let x = RIGHT + 18.0;
+    html! {
+        @for (index, name) in names.iter().enumerate() {
+            @let y = TOP + 8.0 + index as f64 * LINE;
+            line.series x1=(px(x)) x2=(px(x + 18.0)) y1=(px(y)) y2=(px(y))
+                style=(format!("stroke:{}", palette.color(name))) stroke-dasharray=(palette.dashes(name)) {}
+            text x=(px(x + 24.0)) y=(px(y + 4.0)) { (name) }
+        }
+    }
+}

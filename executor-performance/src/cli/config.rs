@@ -1,0 +1,191 @@
+//! A file that says what to measure. Each entry becomes an option of a command line, so it means the same and is checked alike.
+
+use clap::{Arg, ArgAction, Command};
+use std::{ffi::OsString, fs, path::Path};
+use toml::{Table, Value};
+
+/// What all runs of a file have in common, so it can stand at its top only.
+const COMMON: &[&str] =
+    &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "config", "seed"];
+
+/// A command line for each run in the file at `path`: `words` without `--config`, and what the file says of that which is
+/// not `given` by them.
+///
+/// # Errors
+///
+/// If the file is no such: a line that says why.
+pub(super) fn command_lines(
+    path: &Path,
+    words: &[OsString],
+    given: impl Fn(&str) -> bool,
+) -> Result<Vec<Vec<OsString>>, String> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let file: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| format!("{name} is no TOML: {}", first_line(&error.to_string())))?;
+    lines(file, words, given).map_err(|why| format!("{name}: {why}"))
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> Result<Vec<Vec<OsString>>, String> {
+    const NO_RUNS: &str =
+        "there is no run: begin one with [[run]] and name its experiment, as in `experiment = \"throughput\"`";
+    let Some(Value::Array(runs)) = file.remove("run") else { return Err(NO_RUNS.to_owned()) };
+    let definition = super::definition();
+    let (program, own) = words.split_first().ok_or("no program")?;
+    let own = without_config(own);
+
+    let lines: Vec<Vec<OsString>> = runs
+        .iter()
+        .map(|run| {
+            let run = run.as_table().ok_or(NO_RUNS)?;
+            let Some(Value::String(experiment)) = run.get("experiment") else {
+                return Err("a run without an experiment: name it, as in `experiment = \"throughput\"`".to_owned());
+            };
+            let experiments = definition.find_subcommand(experiment);
+            let options =
+                experiments.ok_or(format!("`{experiment}` is no experiment: see `executor-performance list`"))?;
+            let mut line = vec![program.clone()];
+            for (key, value) in &file {
+                if !given(&id(options, key)) && !run.contains_key(key) {
+                    line.extend(option(options, key, value)?);
+                }
+            }
+            line.push(experiment.into());
+            for (key, value) in run.iter().filter(|(key, _)| *key != "experiment") {
+                if COMMON.contains(&id(options, key).as_str()) {
+                    return Err(format!("`{key}` is for all runs: move it to the top of the file"));
+                }
+                if !given(&id(options, key)) {
+                    line.extend(option(options, key, value)?);
+                }
+            }
+            line.extend(own.iter().cloned());
+            Ok(line)
+        })
+        .collect::<Result<_, String>>()?;
+    if lines.is_empty() { Err(NO_RUNS.to_owned()) } else { Ok(lines) }
+}
+
+/// `words` but for the option that names this file.
+fn without_config(words: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--config" {
+            words.next();
+        } else if !word.to_string_lossy().starts_with("--config=") {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}
+
+/// `key` as it is spelled on the command line.
+fn spelled(key: &str) -> String {
+    key.replace('_', "-")
+}
+
+fn definition_of<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
+    let name = spelled(key);
+    options.get_arguments().find(|option| {
+        option.get_long() == Some(&name)
+            || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name.as_str()))
+    })
+}
+
+fn id(options: &Command, key: &str) -> String {
+    definition_of(options, key).map_or(key.to_owned(), |option| option.get_id().to_string())
+}
+
+/// The words that say what an entry says. Whether the option exists, and can have that value, the parser knows.
+fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, String> {
+    let name = spelled(key);
+    let said = |value: &str| OsString::from(format!("--{name}={value}"));
+    let repeats = definition_of(options, key).is_some_and(|option| matches!(option.get_action(), ArgAction::Append));
+    Ok(match value {
+        Value::Boolean(true) => vec![format!("--{name}").into()],
+        Value::Boolean(false) => Vec::new(),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| single(key, value)).collect::<Result<Vec<_>, _>>()?;
+            if repeats { values.iter().map(|value| said(value)).collect() } else { vec![said(&values.join(","))] }
+        }
+        value => vec![said(&single(key, value)?)],
+    })
+}
+
+fn single(key: &str, value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        _ => Err(format!("`{key}` is neither a text nor a number, nor a list of these")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(text: &str, words: &str, given: &[&str]) -> Result<Vec<String>, String> {
+        let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+        let lines = lines(text.parse().expect("TOML"), &words, |name| given.contains(&name))?;
+        let joined = |line: Vec<OsString>| line.join(OsString::from(" ").as_os_str()).into_string().expect("text");
+        Ok(lines.into_iter().map(joined).collect())
+    }
+
+    const FILE: &str = r#"
+        threads = [1, 2]
+        executor = ["channel", "workstealing"]
+        skip-tpe = true
+        budget = 0.5
+
+        [[run]]
+        experiment = "throughput"
+        messages = 10
+        pre_work = 7
+
+        [[run]]
+        experiment = "latency"
+        threads = "4..6"
+        full_size = false
+    "#;
+
+    #[test]
+    fn each_run_is_a_command_line() {
+        let lines = lines_of(FILE, "program --config bench.toml --quiet", &[]).expect("runs");
+        let common = "program --budget=0.5 --executor=channel --executor=workstealing --skip-tpe";
+        assert_eq!(
+            lines,
+            [
+                format!("{common} --threads=1,2 throughput --messages=10 --pre-work=7 --quiet"),
+                format!("{common} latency --threads=4..6 --quiet"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_given_on_the_command_line_is_not_taken_from_the_file() {
+        let lines = lines_of(FILE, "program --config=bench.toml -t 8", &["threads", "executors"]).expect("runs");
+        assert_eq!(lines[1], "program --budget=0.5 --skip-tpe latency -t 8");
+    }
+
+    #[test]
+    fn what_is_no_run_is_refused_with_the_remedy() {
+        for (text, part) in [
+            ("threads = 1", "begin one with [[run]]"),
+            ("run = []", "begin one with [[run]]"),
+            ("[[run]]\nthreads = 1", "name its experiment"),
+            ("[[run]]\nexperiment = \"speed\"", "`speed` is no experiment"),
+            ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
+            ("threads = {}\n[[run]]\nexperiment = \"wake\"", "`threads` is neither"),
+        ] {
+            let complaint = lines_of(text, "program", &[]).expect_err(text);
+            assert!(complaint.contains(part) || complaint.contains("without an experiment"), "{text}: {complaint}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Options of single experiments.
+
+use super::{point::countable, values::at_least_one};
+use crate::{
+    experiment::{Contest, Fairness, Futures, Play},
+    workload::Load,
+};
+use clap::Args;
+use std::time::Duration;
+
+/// What applies to throughput only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Throughput")]
+pub struct ThroughputOptions {
+    /// Units of work, two clock cycles each, that each job does before passing on
+    ///
+    /// Example: --pre 10000
+    #[arg(long, visible_alias = "pre-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    pub pre: u64,
+
+    /// Units of work, two clock cycles each, that each job does after passing on
+    ///
+    /// Example: --post 10000
+    #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    pub post: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+/// How large a sample is.
+#[derive(Debug, Args)]
+pub struct SizeOptions {
+    /// Run the whole load in every sample, however long that takes
+    ///
+    /// Example: --full-size --budget 600
+    #[arg(long)]
+    pub full_size: bool,
+}
+
+/// What applies to latency only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Latency")]
+pub struct LatencyOptions {
+    /// Idle time before each burst
+    ///
+    /// Example: -s 100
+    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 50)]
+    pub sleep_time: u64,
+}
+
+/// What applies to repost only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Repost")]
+pub struct RepostOptions {
+    /// Chains that run side by side
+    ///
+    /// Example: --chains 4
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = at_least_one::<u64>
+    )]
+    pub chains: u64,
+
+    /// Jobs that follow the first of each chain
+    ///
+    /// Example: --hops 100000
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1000000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub hops: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+/// What applies to submit only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Submit")]
+pub struct SubmitOptions {
+    /// Time for which each job sleeps, but no longer than until the last was submitted
+    ///
+    /// Example: --work 1000
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 0)]
+    pub work: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+impl SubmitOptions {
+    /// For how long each job sleeps.
+    ///
+    /// # Errors
+    ///
+    /// If that is as long as `patience`: then pools whose jobs sleep would be given up.
+    pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
+        let sleep = Duration::from_millis(self.work);
+        if sleep < patience {
+            Ok(sleep)
+        } else {
+            let patience = patience.as_secs_f64();
+            Err(format!(
+                "--work {} ms is not less than --patience {patience} s: raise --patience, or lower it",
+                self.work
+            ))
+        }
+    }
+}
+
+/// What applies to wake only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Wake")]
+pub struct WakeOptions {
+    /// Idle time before each burst
+    ///
+    /// Example: -s 100
+    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
+    pub sleep_time: u64,
+}
+
+/// What applies to fairness only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Fairness")]
+pub struct FairnessOptions {
+    /// Chains that saturate the pool [default: as many as threads]
+    ///
+    /// Example: --chains 8
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    pub chains: Option<u64>,
+
+    /// For how long they run in a sample, at most
+    ///
+    /// Example: --run-time 1000
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "200",
+        value_parser = at_least_one::<u64>
+    )]
+    pub run_time: u64,
+
+    /// Time from probe to probe, on average
+    ///
+    /// Example: --probe-interval 500
+    #[arg(
+        long,
+        value_name = "US",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub probe_interval: u64,
+}
+
+impl FairnessOptions {
+    /// What is measured of executors with `threads` workers.
+    ///
+    /// # Errors
+    ///
+    /// If the chains cannot be counted, or there is no time for a probe.
+    pub fn experiment(&self, threads: usize, seed: u64, patience: Duration) -> Result<Fairness, String> {
+        let chains = self.chains.unwrap_or(threads as u64);
+        let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
+        if time < 2 * interval {
+            return Err(format!(
+                "--probe-interval {} us leaves no time for a probe in --run-time {} ms: make it half of that or less",
+                self.probe_interval, self.run_time
+            ));
+        }
+        Fairness::new(threads, Contest { chains, time, interval, seed, patience })
+            .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
+    }
+}
+
+/// What applies to idle only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Idle")]
+pub struct IdleOptions {
+    /// Time after the last job in which it may come to rest
+    ///
+    /// Example: --settle 500
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 100)]
+    pub settle: u64,
+
+    /// For how long it is let alone, at most
+    ///
+    /// Example: --window 5000
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub window: u64,
+}
+
+/// What applies to futures only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Futures")]
+pub struct FuturesOptions {
+    /// Workloads to measure: chain, many-inside, many-outside, ping-pong, yield. May be repeated [default: all]
+    ///
+    /// Example: --workload chain,yield
+    #[arg(
+        long = "workload",
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = Play::ALL.map(Play::name).to_vec()
+    )]
+    pub workloads: Vec<String>,
+
+    /// Operations of each workload
+    ///
+    /// Example: --operations 1000000
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "200000",
+        value_parser = at_least_one::<u64>
+    )]
+    pub operations: u64,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+impl FuturesOptions {
+    /// An experiment for each workload, with executors of `threads` workers.
+    ///
+    /// # Errors
+    ///
+    /// If the operations cannot be counted.
+    pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
+        // One more is the beginning.
+        let load = Load::new(1, self.operations, 0).filter(|_| self.operations < u64::MAX);
+        let load = load
+            .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
+        let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
+        let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);
+        Ok(Play::ALL.into_iter().filter(asked).map(experiment).collect())
+    }
+}
+
+impl RepostOptions {
+    /// The chains, where each message is one.
+    ///
+    /// # Errors
+    ///
+    /// If their jobs cannot be counted.
+    pub fn load(&self) -> Result<Load, String> {
+        countable(1, self.chains, self.hops)
+    }
+}

@@ -1,0 +1,354 @@
+//! Options that apply to every experiment.
+
+use super::{
+    point::Point,
+    sweep::{Sweep, sweep},
+    values::{at_least_one, number_of_threads, positive, seconds},
+};
+use crate::{
+    registry::{Ability, ENTRIES, Entry},
+    sampler::Pace,
+    sink::Destination,
+};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
+use std::{path::PathBuf, time::Duration};
+
+/// What applies to every experiment.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Worker threads of each executor; a list such as 1,2,8 or 1..8 measures each, and compares
+    ///
+    /// Example: -t 1,2,4,8
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = |text: &str| sweep(text, number_of_threads)
+    )]
+    pub threads: Sweep<usize>,
+
+    /// Executors to measure, by name; `all` for all. May be repeated [default: those marked in `list`]
+    ///
+    /// Example: -e channel,workstealing
+    #[arg(
+        short,
+        long = "executor",
+        global = true,
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = executor_names()
+    )]
+    pub executors: Vec<String>,
+
+    /// Leave out the executor `threadpool`, which can be very slow with several threads
+    ///
+    /// Example: --skip-tpe -t 16
+    #[arg(long, visible_alias = "skip-tpe", global = true)]
+    pub skip_threadpool_executor: bool,
+
+    /// Take all options and experiments from this file; options on the command line win
+    ///
+    /// Example: --config bench.toml, which may say:
+    ///
+    ///   threads = "1,2,4"
+    ///   executor = ["channel", "workstealing"]
+    ///   [[run]]
+    ///   experiment = "throughput"
+    ///   messages = 100000
+    #[arg(long, global = true, value_name = "FILE", verbatim_doc_comment)]
+    pub config: Option<PathBuf>,
+
+    /// What is run.
+    #[command(flatten, next_help_heading = "Load")]
+    pub load: LoadOptions,
+
+    /// How much is sampled.
+    #[command(flatten, next_help_heading = "Sampling")]
+    pub sampling: SamplingOptions,
+
+    /// What becomes of it.
+    #[command(flatten, next_help_heading = "Output")]
+    pub output: OutputOptions,
+
+    /// What it is compared with.
+    #[command(flatten, next_help_heading = "Comparison")]
+    pub comparison: ComparisonOptions,
+}
+
+/// What is run. Some experiments have no use for some of these, and refuse them.
+#[derive(Debug, Args)]
+pub struct LoadOptions {
+    /// Producers: threads that give jobs to the executor from outside; or a list [default: 1]
+    ///
+    /// Example: -p 1,2,4
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = |text: &str| sweep(text, number_of_threads)
+    )]
+    pub producers: Option<Sweep<usize>>,
+
+    /// Jobs that each producer gives to the executor; or a list [default: 1000000; latency: 1000, wake: as many as threads, idle: 100000]
+    ///
+    /// Example: -m 10000,100000
+    #[arg(
+        short,
+        long,
+        visible_alias = "jobs",
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = |text: &str| sweep(text, at_least_one::<u64>)
+    )]
+    pub messages: Option<Sweep<u64>>,
+
+    /// Jobs that follow each of these, one after the other, given from inside; or a list [default: 1]
+    ///
+    /// Example: -a 0,1,100
+    #[arg(
+        short = 'a',
+        long,
+        visible_alias = "amplification",
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = |text: &str| sweep(text, |text| text.parse::<u64>().map_err(|error| error.to_string()))
+    )]
+    pub message_amplification: Option<Sweep<u64>>,
+}
+
+/// How much is sampled.
+#[derive(Debug, Args)]
+pub struct SamplingOptions {
+    /// Begin no further round after this time, once there are enough samples; for each point of a sweep
+    ///
+    /// Example: --budget 10
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value = "60",
+        value_parser = seconds
+    )]
+    pub budget: Duration,
+
+    /// Stop when the relative standard error of each executor is this small [default: 2, or 5 where times are of single events]
+    ///
+    /// Example: --rse 0.5
+    #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
+    pub rse: Option<f64>,
+
+    /// Rounds to throw away at the beginning
+    ///
+    /// Example: --warm-up 3
+    #[arg(long, global = true, value_name = "ROUNDS", allow_negative_numbers = true, default_value_t = 1)]
+    pub warm_up: usize,
+
+    /// Samples of each executor to take whatever the budget
+    ///
+    /// Example: --min-samples 20
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "5",
+        value_parser = at_least_one::<usize>
+    )]
+    pub min_samples: usize,
+
+    /// Samples of each executor never to exceed
+    ///
+    /// Example: --max-samples 30
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<usize>
+    )]
+    pub max_samples: usize,
+
+    /// Give an executor up when jobs are missing and none has ended for this time
+    ///
+    /// Example: --patience 60
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value = "10",
+        value_parser = seconds
+    )]
+    pub patience: Duration,
+
+    /// What the random numbers begin with, for intervals and the times of probes
+    ///
+    /// Example: --seed 7
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// What becomes of the results.
+#[derive(Debug, Args)]
+pub struct OutputOptions {
+    /// Write the results to a file as well, in the format that its name says: .json, .csv, .md, .html, .svg. May be repeated
+    ///
+    /// Rows are appended to a CSV file; other files are replaced. They are written again and again while measuring, but for CSV. `-`
+    /// is the standard output, in JSON or as said before a colon; tables then go to standard error.
+    ///
+    /// Example: -o run.json -o run.html -o csv:-
+    #[arg(
+        short,
+        long,
+        visible_alias = "output-csv",
+        global = true,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        value_parser = Destination::parse
+    )]
+    pub output: Vec<Destination>,
+
+    /// Colours: on a terminal only, unless NO_COLOR is set; or always, or never
+    ///
+    /// Example: --color always throughput | less -R
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+
+    /// Say nothing but results and errors
+    ///
+    /// Example: --quiet -o run.json
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment says no.
+    Auto,
+    /// In files and pipes, too.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// What results are compared with.
+#[derive(Debug, Args)]
+pub struct ComparisonOptions {
+    /// Compare the results with those in this file, which was written with `-o FILE.json`
+    ///
+    /// Example: --baseline main.json --fail-on-regression
+    #[arg(long, global = true, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// Take no difference for real that is within so many percent
+    ///
+    /// Example: --noise-threshold 10
+    #[arg(
+        long,
+        global = true,
+        value_name = "PERCENT",
+        allow_negative_numbers = true,
+        default_value = "5",
+        value_parser = positive
+    )]
+    pub noise_threshold: f64,
+
+    /// Exit with code 3 if an executor has become slower
+    ///
+    /// Example: compare old.json new.json --fail-on-regression
+    #[arg(long, global = true)]
+    pub fail_on_regression: bool,
+
+    /// Compare although machines, builds or settings differ
+    ///
+    /// Example: compare here.json there.json --force
+    #[arg(long, global = true)]
+    pub force: bool,
+}
+
+impl Options {
+    /// All points of the sweep; threads change first.
+    pub fn points(&self) -> Vec<Point> {
+        let LoadOptions { producers, messages, message_amplification } = &self.load;
+        let mut points = Vec::new();
+        for amplification in Sweep::choices(message_amplification.as_ref()) {
+            for messages in Sweep::choices(messages.as_ref()) {
+                for producers in Sweep::choices(producers.as_ref()) {
+                    let point = |&threads| Point { threads, producers, messages, amplification };
+                    points.extend(self.threads.values().iter().map(point));
+                }
+            }
+        }
+        points
+    }
+
+    /// The executors with `threads` threads to measure, in the order in which they were named.
+    ///
+    /// # Errors
+    ///
+    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are left
+    /// out.
+    pub fn entries(&self, threads: usize, ability: Ability) -> Result<Vec<&'static Entry>, String> {
+        let suits = |entry: &&Entry| entry.takes(threads) && entry.can(ability);
+        let mut entries: Vec<&'static Entry> = Vec::new();
+        let mut add = |entry: &'static Entry| {
+            let skipped = self.skip_threadpool_executor && entry.name == "threadpool";
+            if !skipped && !entries.iter().any(|other| other.name == entry.name) {
+                entries.push(entry);
+            }
+        };
+        if self.executors.is_empty() {
+            ENTRIES.iter().filter(|entry| entry.by_default).filter(suits).for_each(&mut add);
+        }
+        for name in &self.executors {
+            match Entry::named(name) {
+                Some(entry) if !entry.takes(threads) => return Err(too_many_threads(threads, entry)),
+                Some(entry) if !entry.can(ability) => return Err(cannot_run_futures(entry)),
+                Some(entry) => add(entry),
+                None => ENTRIES.iter().filter(suits).for_each(&mut add),
+            }
+        }
+        if entries.is_empty() { Err("no executor is left to measure".to_owned()) } else { Ok(entries) }
+    }
+}
+
+fn too_many_threads(threads: usize, entry: &Entry) -> String {
+    let (name, max) = (entry.name, entry.max_threads.unwrap_or(usize::MAX));
+    format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
+}
+
+fn cannot_run_futures(entry: &Entry) -> String {
+    let others = ENTRIES.iter().filter(|other| other.can(Ability::Futures)).map(|other| other.name);
+    format!("--executor {} cannot run futures: choose from {}", entry.name, others.collect::<Vec<_>>().join(", "))
+}
+
+impl SamplingOptions {
+    /// How much to sample, where `rse` percent are the experiment's default.
+    ///
+    /// # Errors
+    ///
+    /// If the limits contradict each other.
+    pub fn pace(&self, rse: f64) -> Result<Pace, String> {
+        let (min_samples, max_samples) = (self.min_samples, self.max_samples);
+        if min_samples > max_samples {
+            return Err(format!("--min-samples {min_samples} is more than --max-samples {max_samples}"));
+        }
+        let target = self.rse.unwrap_or(rse) / 100.0;
+        Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, target, budget: self.budget })
+    }
+}
+
+fn executor_names() -> PossibleValuesParser {
+    ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
+}

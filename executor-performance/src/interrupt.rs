@@ -1,0 +1,46 @@
+//! Being asked to stop, as by Ctrl-C. The first time, what is there is kept; the second time, the program ends at once.
+
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag, low_level,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+/// Tells whether somebody asked to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt {
+    /// The number of the signal, or none.
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// Takes signals from now on. If the system does not allow that, they end the program as ever.
+    pub fn listen() -> Self {
+        let interrupt = Interrupt::default();
+        for signal in [SIGINT, SIGTERM] {
+            let again = Arc::new(AtomicBool::new(false));
+            // In this order, as the first signal must not yet see what it sets.
+            let _ = flag::register_conditional_default(signal, Arc::clone(&again));
+            let _ = flag::register(signal, again);
+            let _ = flag::register_usize(signal, Arc::clone(&interrupt.signal), signal as usize);
+        }
+        interrupt
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn came(&self) -> bool {
+        // Relaxed: nothing else is told by it.
+        self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// Ends the program as the signal would have, so that a script which called it ends, too. Returns if none came.
+    pub fn obey(&self) {
+        let signal = self.signal.load(Ordering::Relaxed);
+        if signal != 0 {
+            let _ = low_level::emulate_default_handler(signal as i32);
+        }
+    }
+}

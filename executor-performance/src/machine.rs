@@ -1,0 +1,153 @@
+//! What the machine is, and whether it is quiet enough to measure on.
+
+mod processor;
+mod surroundings;
+mod system;
+
+pub(crate) use self::system::{field, kib};
+pub use self::{
+    processor::{Cache, Processor},
+    surroundings::{Observer, Surroundings},
+    system::System,
+};
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+
+/// The load average above which a machine counts as busy.
+const BUSY: f64 = 0.5;
+
+/// Facts about this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// What computes.
+    pub processor: Processor,
+    /// What runs on it.
+    pub system: System,
+    /// Processes that wanted to run, on average over the last minute before the measurements.
+    pub load_average: Option<f64>,
+}
+
+impl Machine {
+    /// The facts now.
+    pub fn now() -> Self {
+        Machine { processor: Processor::here(), system: System::here(), load_average: surroundings::load_average() }
+    }
+
+    /// What makes measurements with `threads` doubtful here.
+    pub fn doubts(&self, threads: usize) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let cores = self.processor.cores;
+        if threads > cores {
+            doubts.push(format!(
+                "{threads} threads on {cores} cores: this measures the operating system's scheduler as well"
+            ));
+        }
+        if let Some(load) = self.load_average.filter(|load| *load > BUSY) {
+            doubts.push(format!("the machine is busy (load average {load}): wait until it is quiet, or expect noise"));
+        }
+        if let Some(quota) = self.system.cgroup_quota.filter(|quota| *quota < cores as f64) {
+            doubts.push(format!(
+                "this process may use {quota} of {cores} cores (cgroup quota): it is stopped when it uses more, which shows \
+                 as rare long delays"
+            ));
+        }
+        if let Some(governor) = self.processor.governor.as_ref().filter(|governor| *governor != "performance") {
+            doubts.push(format!("the frequency governor is `{governor}`: clock rates vary; set it to `performance`"));
+        }
+        doubts
+    }
+
+    /// In what `other` is another machine, as far as that matters to figures; nothing if it is the same.
+    pub fn differences(&self, other: &Machine) -> Vec<String> {
+        let pairs = [
+            ("processor", self.processor.name.clone(), other.processor.name.clone()),
+            ("cores", self.processor.cores.to_string(), other.processor.cores.to_string()),
+            ("threads for each core", text(self.processor.threads_per_core), text(other.processor.threads_per_core)),
+            ("operating system", self.system.name.clone(), other.system.name.clone()),
+            ("cgroup quota", text(self.system.cgroup_quota), text(other.system.cgroup_quota)),
+            ("governor", text(self.processor.governor.as_ref()), text(other.processor.governor.as_ref())),
+        ];
+        let differing = pairs.into_iter().filter(|(_, here, there)| here != there);
+        differing.map(|(what, here, there)| format!("{what}: {here} and {there}")).collect()
+    }
+}
+
+fn text(fact: Option<impl ToString>) -> String {
+    fact.map_or("unknown".to_owned(), |fact| fact.to_string())
+}
+
+/// The contents of a small file of the system, without the space around it.
+fn told_by(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+pub(crate) mod mock {
+    use super::*;
+
+    /// A quiet machine that does not exist.
+    pub(crate) fn machine() -> Machine {
+        Machine {
+            processor: Processor {
+                name: "Imaginary 9000".to_owned(),
+                architecture: "x86_64".to_owned(),
+                cores: 4,
+                logical: Some(8),
+                physical: Some(4),
+                sockets: Some(1),
+                threads_per_core: Some(2),
+                caches: vec![
+                    Cache { level: 1, kind: "Data".to_owned(), kib: 32, shared_by: 2 },
+                    Cache { level: 3, kind: "Unified".to_owned(), kib: 32_768, shared_by: 8 },
+                ],
+                numa_nodes: Some(1),
+                governor: None,
+            },
+            system: System {
+                name: "linux".to_owned(),
+                kernel: "6.1.0".to_owned(),
+                memory_mib: Some(16_000),
+                virtual_machine: Some("KVM".to_owned()),
+                cgroup_quota: None,
+                affinity: Some("0-3".to_owned()),
+            },
+            load_average: Some(0.1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mock::machine, *};
+
+    #[test]
+    fn a_quiet_machine_raises_no_doubts() {
+        assert_eq!(machine().doubts(4), Vec::<String>::new());
+        assert_eq!(Machine { load_average: None, ..machine() }.doubts(1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn doubts_are_raised_about_each_cause_of_noise() {
+        let mut machine = Machine { load_average: Some(1.5), ..machine() };
+        machine.system.cgroup_quota = Some(1.5);
+        machine.processor.governor = Some("powersave".to_owned());
+        let doubted = machine.doubts(5).join("\n");
+        for cause in ["5 threads on 4 cores", "load average 1.5", "1.5 of 4 cores", "`powersave`"] {
+            assert!(doubted.contains(cause), "{doubted}");
+        }
+    }
+
+    #[test]
+    fn another_machine_is_told_by_what_differs() {
+        assert_eq!(machine().differences(&Machine { load_average: Some(3.0), ..machine() }), Vec::<String>::new());
+        let mut other = machine();
+        other.processor.cores = 2;
+        assert_eq!(machine().differences(&other), ["cores: 4 and 2"]);
+    }
+
+    #[test]
+    fn this_machine_has_cores() {
+        assert!(Machine::now().processor.cores > 0);
+    }
+}

@@ -1,0 +1,177 @@
+//! From orders to runs that nothing stands in the way of any more: what makes no sense is refused before anything runs.
+
+use crate::{
+    cli::{Command, Options, Order, Point},
+    experiment::{
+        Avalanche, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit, Throughput,
+        Vigil, Wake,
+    },
+    record::Run,
+    sampler::Pace,
+    session::Session,
+    subject::Roster,
+    workload::Labour,
+};
+use std::{fmt, time::Duration};
+
+/// What each job of the latency experiment does, beside passing on.
+const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
+
+/// A run that can begin.
+pub trait Planned {
+    /// The run as it will begin, but for what will be fitted to the budget.
+    fn outline(&self) -> Run;
+
+    /// For how long it may sample.
+    fn budget(&self) -> Duration;
+
+    /// How many worker threads its executors have.
+    fn threads(&self) -> usize;
+
+    /// Runs it.
+    fn perform(self: Box<Self>, session: &mut Session);
+}
+
+/// An experiment with all that it needs.
+pub struct Prepared<X: Experiment> {
+    /// The experiment.
+    pub experiment: X,
+    /// How much is sampled.
+    pub pace: Pace,
+    /// The executors.
+    pub subjects: Vec<Box<dyn Subject<X::Turn>>>,
+    /// How many worker threads they have.
+    pub threads: usize,
+}
+
+impl<X: Experiment> Planned for Prepared<X> {
+    fn outline(&self) -> Run {
+        Run::beginning(&self.experiment)
+    }
+
+    fn budget(&self) -> Duration {
+        self.pace.budget
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn perform(self: Box<Self>, session: &mut Session) {
+        session.measure(*self);
+    }
+}
+
+impl<X: Experiment> fmt::Debug for Prepared<X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("experiment", &self.experiment.name()).finish_non_exhaustive()
+    }
+}
+
+/// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several workloads.
+///
+/// # Errors
+///
+/// If the options cannot be followed: a line that says why.
+pub fn plan(orders: &[Order]) -> Result<Vec<Box<dyn Planned>>, String> {
+    let mut plan = Vec::new();
+    for Order { options, command } in orders {
+        for point in options.points() {
+            plan.extend(runs(command, &Site { options, point })?);
+        }
+    }
+    Ok(plan)
+}
+
+/// One point of a sweep, with what applies to all points.
+struct Site<'a> {
+    options: &'a Options,
+    point: Point,
+}
+
+type Runs = Result<Vec<Box<dyn Planned>>, String>;
+
+fn runs(command: &Command, site: &Site<'_>) -> Runs {
+    let (point, threads, sampling) = (&site.point, site.point.threads, &site.options.sampling);
+    let (patience, seed) = (sampling.patience, sampling.seed);
+    match command {
+        Command::Throughput(own) => {
+            let labour = Labour { pre: own.pre, post: own.post };
+            let load = point.chains(1_000_000)?;
+            site.jobs(Throughput::new(threads, load, labour, own.size.full_size, patience), 2.0)
+        }
+        Command::Latency(own) => {
+            let pause = Duration::from_millis(own.sleep_time);
+            site.jobs(Latency::new(threads, point.chains(1_000)?, SMALL_LABOUR, pause, patience), 5.0)
+        }
+        Command::Repost(own) => {
+            point.unused("repost")?;
+            site.jobs(Repost::new(threads, own.load()?, own.size.full_size, patience), 2.0)
+        }
+        Command::Avalanche(size) => {
+            let jobs = point.single_jobs(1_000_000, "avalanche")?;
+            site.jobs(Avalanche::new(threads, jobs, size.full_size, patience), 2.0)
+        }
+        Command::Submit(own) => {
+            let (jobs, sleep) = (point.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
+            site.jobs(Submit::new(threads, jobs, sleep, own.size.full_size, patience), 2.0)
+        }
+        Command::Fairness(own) => {
+            point.unused("fairness")?;
+            site.jobs(own.experiment(threads, seed, patience)?, 5.0)
+        }
+        Command::Lifecycle => {
+            point.unused("lifecycle")?;
+            site.jobs(Lifecycle::new(threads, patience), 2.0)
+        }
+        Command::Idle(own) => {
+            let queued = point.single_jobs(100_000, "idle")?.jobs();
+            let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
+            site.jobs(Idle::new(threads, Vigil { settle, window, queued, patience }), 5.0)
+        }
+        Command::Futures(own) => {
+            point.unused("futures")?;
+            site.futures(own.experiments(threads, patience)?, 2.0)
+        }
+        Command::Wake(own) => {
+            let jobs = point.single_jobs(threads as u64, "wake")?;
+            let pause = Duration::from_millis(own.sleep_time);
+            site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)
+        }
+        Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man => {
+            Ok(Vec::new())
+        }
+    }
+}
+
+impl Site<'_> {
+    /// A run of `experiment` on executors, where `rse` percent is precise enough unless the options say otherwise.
+    fn jobs<X>(&self, experiment: X, rse: f64) -> Runs
+    where
+        X: Experiment<Turn: JobTurn + 'static> + 'static,
+    {
+        self.prepare(vec![experiment], &Roster::of_executors(), rse)
+    }
+
+    /// Runs of `experiments` on executors of futures, each in an equal share of the budget.
+    fn futures<X>(&self, experiments: Vec<X>, rse: f64) -> Runs
+    where
+        X: Experiment<Turn: FutureTurn + 'static> + 'static,
+    {
+        self.prepare(experiments, &Roster::of_spawners(), rse)
+    }
+
+    fn prepare<X>(&self, experiments: Vec<X>, roster: &Roster<X::Turn>, rse: f64) -> Runs
+    where
+        X: Experiment<Turn: 'static> + 'static,
+    {
+        let threads = self.point.threads;
+        let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.options.entries(threads, roster.ability())?);
+        pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
+        let prepared = experiments.into_iter().map(|experiment| {
+            let subjects = roster.enlist(&entries, threads);
+            Box::new(Prepared { experiment, pace, subjects, threads }) as Box<dyn Planned>
+        });
+        Ok(prepared.collect())
+    }
+}

@@ -1,0 +1,81 @@
+//! What this program is, and how it was called.
+
+use serde::{Deserialize, Serialize};
+use std::{env, path::Path};
+
+/// Facts about this program and this command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its version.
+    pub version: String,
+    /// How it was built: `release` or `debug`.
+    pub build: String,
+    /// What it was built for, as the compiler calls it.
+    pub target: String,
+    /// The compiler, and its version.
+    pub rustc: String,
+    /// The commit of the sources, with `-dirty` if they were changed since. Empty if not known.
+    pub git: String,
+    /// Features of this program that were chosen.
+    pub features: Vec<String>,
+    /// Crates whose versions matter to the figures, each with its version.
+    pub crates: Vec<String>,
+    /// The command, with its arguments.
+    pub command: String,
+    /// What the random numbers begin with.
+    pub seed: u64,
+}
+
+impl Program {
+    /// This one.
+    pub fn this(seed: u64) -> Self {
+        let list = |text: &str| text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        Program {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            target: env!("BUILD_TARGET").to_owned(),
+            rustc: env!("RUSTC_VERSION").to_owned(),
+            git: env!("GIT_STATE").to_owned(),
+            features: list(env!("BUILD_FEATURES")),
+            crates: list(env!("CRATE_VERSIONS")),
+            command: command(env::args_os().map(|word| word.to_string_lossy().into_owned())),
+            seed,
+        }
+    }
+
+    /// What makes its measurements doubtful.
+    pub fn doubts(&self) -> Vec<String> {
+        const DEBUG: &str = "THIS IS A DEBUG BUILD: its numbers mean nothing; build with `cargo build --release`";
+        if self.build == "debug" { vec![DEBUG.to_owned()] } else { Vec::new() }
+    }
+}
+
+/// The arguments as one would type them, the program without its path.
+fn command(args: impl Iterator<Item = String>) -> String {
+    let words = args.enumerate().map(|(index, word)| {
+        let name = Path::new(&word).file_name().filter(|_| index == 0);
+        let word = name.map_or(word.clone(), |name| name.to_string_lossy().into_owned());
+        if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_can_be_typed_again() {
+        let words = ["/usr/bin/executor-performance", "-o", "my file.csv", "throughput"];
+        let typed = command(words.into_iter().map(str::to_owned));
+        assert_eq!(typed, "executor-performance -o \"my file.csv\" throughput");
+    }
+
+    #[test]
+    fn the_build_is_known() {
+        let program = Program::this(0);
+        assert!(program.rustc.starts_with("rustc "), "{program:?}");
+        assert!(program.crates.iter().any(|name| name.starts_with("threadpool ")), "{program:?}");
+        assert_eq!(program.doubts().is_empty(), !cfg!(debug_assertions));
+    }
+}

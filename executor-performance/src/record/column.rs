@@ -1,0 +1,33 @@
+use super::Metric;
+use serde::{Deserialize, Serialize};
+
+/// A kind of figure, as it stands in a record: a [`Metric`] that may come from elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name for machines, with the unit.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// The unit for people, in which it is `scale` times as large.
+    pub unit: String,
+    /// How many decimals the unit for machines deserves.
+    pub decimals: usize,
+    /// Units for machines in one unit for people.
+    pub scale: f64,
+    /// Whether more is better.
+    pub more_is_better: bool,
+}
+
+impl From<&Metric> for Column {
+    fn from(metric: &Metric) -> Self {
+        let Metric { column, decimals, title: [title, unit], scale, more_is_better } = *metric;
+        Column {
+            name: column.to_owned(),
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            decimals,
+            scale,
+            more_is_better,
+        }
+    }
+}

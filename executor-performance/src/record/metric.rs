@@ -1,0 +1,14 @@
+/// A kind of figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metric {
+    /// Its name for machines, with the unit.
+    pub column: &'static str,
+    /// How many decimals that unit deserves.
+    pub decimals: usize,
+    /// Its name for people: what it is, and the unit, in which it is [`scale`](Self::scale) times as large.
+    pub title: [&'static str; 2],
+    /// Units for machines in one unit for people.
+    pub scale: f64,
+    /// Whether more is better.
+    pub more_is_better: bool,
+}

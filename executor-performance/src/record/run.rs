@@ -1,0 +1,85 @@
+use super::{Column, Row, Settings, Value};
+use crate::{experiment::Experiment, machine::Surroundings};
+use serde::{Deserialize, Serialize};
+use std::time::SystemTime;
+
+/// One experiment with one choice of settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The experiment's name.
+    pub experiment: String,
+    /// When it began: date and time of day in UTC, as in RFC 3339.
+    pub began_utc: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// Settings that were asked for.
+    pub settings: Settings,
+    /// Settings that were chosen to fit into the budget.
+    pub fitted: Settings,
+    /// All of them for people: titles and lines.
+    pub description: Vec<(String, String)>,
+    /// Kinds of figures. The first is that by which executors are compared.
+    pub columns: Vec<Column>,
+    /// Whether, with twice as many threads, the first figure should be twice as good.
+    pub scales: bool,
+    /// What else went on meanwhile.
+    pub surroundings: Surroundings,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<String>,
+    /// Why it ended. Missing if it goes on, or has ended without a word.
+    pub stop: Option<Stop>,
+    /// What was measured of each executor, in the order in which they were asked for.
+    pub rows: Vec<Row>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// In a word: `precise`, `budget`, `enough`, `nothing-left` or `interrupted`.
+    pub reason: String,
+    /// In a sentence.
+    pub remark: String,
+}
+
+impl Run {
+    /// A run of `experiment` that begins now.
+    pub fn beginning<X: Experiment>(experiment: &X) -> Self {
+        let settings = experiment.settings();
+        let named = |fitted| {
+            let settings = settings.iter().filter(|setting| setting.fitted == fitted);
+            settings.map(|setting| (setting.column.to_owned(), setting.value.clone())).collect()
+        };
+        Run {
+            experiment: experiment.name().to_owned(),
+            began_utc: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            seconds: 0.0,
+            settings: named(false),
+            fitted: named(true),
+            description: experiment.description().into_iter().map(|(title, line)| (title.to_owned(), line)).collect(),
+            columns: experiment.metrics().iter().map(Column::from).collect(),
+            scales: experiment.scales(),
+            surroundings: Surroundings::default(),
+            warnings: Vec::new(),
+            stop: None,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The number that the setting called `name` has.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        match self.settings.get(name) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// That by which executors are compared.
+    pub fn first_column(&self) -> Option<&Column> {
+        self.columns.first()
+    }
+
+    /// The CPU time that goes with the first figure, unless it is that itself.
+    pub fn cpu_column(&self) -> Option<&Column> {
+        self.columns.iter().skip(1).find(|column| column.name.starts_with("cpu_"))
+    }
+}

@@ -1,0 +1,57 @@
+//! Writes results again and again while they are measured, so that none is lost whatever happens.
+
+use super::Session;
+use crate::{
+    experiment::{Experiment, SampleOf},
+    record::rows,
+    sampler::{Series, Watcher},
+};
+use std::time::{Duration, Instant};
+
+/// At least so much time is between two times of writing,
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// and so many times as long as writing took.
+const SHARE: u32 = 50;
+
+/// Watches one run.
+pub(super) struct Recorder<'a, X> {
+    session: &'a mut Session,
+    experiment: &'a X,
+    began: Instant,
+    /// When to write next.
+    next: Instant,
+}
+
+impl<'a, X: Experiment> Recorder<'a, X> {
+    pub(super) fn new(session: &'a mut Session, experiment: &'a X) -> Self {
+        let now = Instant::now();
+        Recorder { session, experiment, began: now, next: now }
+    }
+
+    fn write(&mut self, series: &[Series<SampleOf<X>>]) {
+        let began = Instant::now();
+        let rows = rows(self.experiment, series, self.session.record.program.seed);
+        let seconds = self.began.elapsed().as_secs_f64();
+        self.session.update(|run| (run.rows, run.seconds) = (rows, seconds));
+        self.session.each(|sink, record| sink.update(record));
+        self.next = Instant::now() + PAUSE.max(SHARE * began.elapsed());
+    }
+}
+
+impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
+    fn sampling(&mut self, executor: &str) {
+        self.session.progress.sampling(executor);
+    }
+
+    fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<SampleOf<X>>]) {
+        self.session.progress.round_ended(elapsed, error);
+        if Instant::now() >= self.next && series.iter().any(|series| !series.samples.is_empty()) {
+            self.write(series);
+        }
+    }
+
+    fn wants_end(&self) -> bool {
+        self.session.interrupt.came()
+    }
+}

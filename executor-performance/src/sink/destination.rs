@@ -1,0 +1,115 @@
+//! What an argument says about where results go, and how.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+/// A place for results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// How they are written.
+    pub format: Format,
+    /// Where.
+    pub target: Target,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A row for each executor and run.
+    Csv,
+    /// A page with tables and plots.
+    Html,
+    /// All there is.
+    Json,
+    /// Tables.
+    Markdown,
+    /// Plots.
+    Svg,
+}
+
+/// Where results are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// To a file.
+    File(PathBuf),
+    /// To the standard output, when all are there.
+    Output,
+}
+
+const FORMATS: &[(&str, Format)] = &[
+    ("json", Format::Json),
+    ("csv", Format::Csv),
+    ("md", Format::Markdown),
+    ("html", Format::Html),
+    ("svg", Format::Svg),
+];
+
+impl Destination {
+    /// What `text` says: a file whose extension names the format (none is CSV), or `-`, or `FORMAT:-`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such format: a line that names those that there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text == "-" {
+            return Ok(Destination { format: Format::Json, target: Target::Output });
+        }
+        if let Some(name) = text.strip_suffix(":-") {
+            return Ok(Destination { format: Format::named(name)?, target: Target::Output });
+        }
+        let format = match Path::new(text).extension() {
+            Some(extension) => Format::named(&extension.to_string_lossy())?,
+            None => Format::Csv,
+        };
+        Ok(Destination { format, target: Target::File(text.into()) })
+    }
+}
+
+impl Format {
+    fn named(name: &str) -> Result<Self, String> {
+        let known = FORMATS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map(|(_, format)| *format).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|(name, _)| *name).collect();
+            format!("no format is called `{name}`: let it end with one of .{}", names.join(", ."))
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::File(path) => path.display().fmt(f),
+            Target::Output => f.write_str("the standard output"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_names_the_format() {
+        for (text, format) in [
+            ("run.json", Format::Json),
+            ("a.b/run.HTML", Format::Html),
+            ("/dev/full", Format::Csv),
+            ("x.md", Format::Markdown),
+        ] {
+            let expected = Destination { format, target: Target::File(text.into()) };
+            assert_eq!(Destination::parse(text), Ok(expected));
+        }
+        assert_eq!(Destination::parse("-"), Ok(Destination { format: Format::Json, target: Target::Output }));
+        assert_eq!(Destination::parse("csv:-"), Ok(Destination { format: Format::Csv, target: Target::Output }));
+    }
+
+    #[test]
+    fn what_is_no_format_is_refused_with_those_that_are() {
+        for text in ["run.xml", "xml:-"] {
+            let complaint = Destination::parse(text).expect_err(text);
+            assert!(complaint.contains("`xml`") && complaint.contains(".json, .csv, .md, .html, .svg"), "{complaint}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Files that are written anew whenever there is more to write.
+
+use super::{Sink, Target};
+use crate::record::Record;
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+
+/// A file, or the standard output, that shows the whole record.
+#[derive(Debug)]
+pub struct Document {
+    target: Target,
+    render: fn(&Record) -> String,
+}
+
+impl Document {
+    /// Makes sure that `target` can be written with what `render` makes of a record.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written: a line that says why.
+    pub fn open(target: &Target, render: fn(&Record) -> String) -> Result<Self, String> {
+        if let Target::File(path) = target {
+            let opened = OpenOptions::new().append(true).create(true).open(path);
+            opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        }
+        Ok(Document { target: target.clone(), render })
+    }
+
+    fn write(&self, record: &Record) -> io::Result<()> {
+        match &self.target {
+            Target::File(path) => replace(path, &(self.render)(record)),
+            Target::Output => Ok(()),
+        }
+    }
+}
+
+impl Sink for Document {
+    fn begin(&mut self, record: &Record) -> io::Result<()> {
+        self.write(record)
+    }
+
+    fn update(&mut self, record: &Record) -> io::Result<()> {
+        self.write(record)
+    }
+
+    fn end(&mut self, record: &Record) -> io::Result<()> {
+        self.write(record)
+    }
+
+    fn finish(&mut self, record: &Record) -> io::Result<()> {
+        match &self.target {
+            Target::File(_) => self.write(record),
+            Target::Output => print(&(self.render)(record)),
+        }
+    }
+}
+
+/// Writes to the standard output. A reader that has gone away, such as `head`, is no error.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new. Where
+/// a link leads, the file is replaced; what is no file, such as a device, is written.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = fs::canonicalize(path)?;
+    if !fs::metadata(&path)?.is_file() {
+        return OpenOptions::new().write(true).open(&path)?.write_all(text.as_bytes());
+    }
+    let new = beside(&path);
+    fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
+        let _ = fs::remove_file(&new);
+    })
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::mock::record;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("document-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("created");
+        folder
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = folder("replaced");
+        let path = folder.join("run.json");
+        fs::write(&path, "old").expect("written");
+        let mut document = Document::open(&Target::File(path.clone()), Record::to_json).expect("it can be written");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "old");
+        document.update(&record()).expect("written");
+        assert!(Record::read(&path).is_ok_and(|read| read == record()));
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused() {
+        let complaint = Document::open(&Target::File("/no/such/folder/x.md".into()), |_| String::new());
+        assert!(complaint.expect_err("no folder").contains("/no/such/folder/x.md"));
+    }
+}

@@ -1,0 +1,91 @@
+//! Tables for documents.
+
+use crate::{
+    record::{Record, Run},
+    view::{self, Content, Table, sweeps},
+};
+
+/// The document.
+pub(super) fn page(record: &Record) -> String {
+    let mut text = "# Executors measured\n\n".to_owned();
+    for (title, line) in view::facts(record) {
+        text += &format!("- **{title}**: {}\n", escaped(&line));
+    }
+    for sweep in sweeps(record) {
+        text +=
+            &format!("\n## {}\n\n{}\n{}.\n", escaped(&sweep.title()), table(&sweep.table()), escaped(&sweep.caption()));
+    }
+    for run in &record.runs {
+        text += &section(run);
+    }
+    text
+}
+
+fn section(run: &Run) -> String {
+    let mut text = format!("\n## {}: {}\n\n", run.experiment, escaped(&view::settings(run)));
+    for doubt in &run.warnings {
+        text += &format!("> **Warning**: {}\n\n", escaped(doubt));
+    }
+    for (title, line) in &run.description {
+        text += &format!("- {title}: {}\n", escaped(line));
+    }
+    text += &view::results(run).map(|results| format!("\n{}", table(&results))).unwrap_or_default();
+    for row in &run.rows {
+        if let Some(why) = &row.error {
+            text += &format!("\n**Failed**: {} {}\n", row.executor, escaped(why));
+        }
+    }
+    let remark = run.stop.as_ref().map_or("Not finished yet.", |stop| &stop.remark);
+    text + &format!("\n{}. {remark}\n", run.began_utc)
+}
+
+/// Bars are left out. The best row is bold.
+fn table(table: &Table) -> String {
+    let columns: Vec<(String, &[String], bool)> = table
+        .columns
+        .iter()
+        .filter_map(|column| {
+            let title = column.title.join(" ");
+            match &column.content {
+                Content::Names(cells) => Some((title, cells.as_slice(), true)),
+                Content::Figures(cells) => Some((title, cells.as_slice(), false)),
+                Content::Bars(_) => None,
+            }
+        })
+        .collect();
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(columns.iter().map(|(title, ..)| title.trim().to_owned()).collect());
+    text += &format!(
+        "|{}|\n",
+        columns.iter().map(|(_, _, left)| if *left { "---" } else { "---:" }).collect::<Vec<_>>().join("|")
+    );
+    for row in 0..columns.first().map_or(0, |(_, cells, _)| cells.len()) {
+        let bold = |cell: &str, left: bool| {
+            if left && table.best == Some(row) { format!("**{}**", escaped(cell)) } else { escaped(cell) }
+        };
+        text += &line(columns.iter().map(|(_, cells, left)| bold(&cells[row], *left)).collect());
+    }
+    text
+}
+
+/// `text` without what Markdown would take for its own.
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::new(), |mut escaped, letter| {
+        if matches!(letter, '|' | '*' | '_' | '<' | '`' | '[' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+        escaped
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::mock::record;
+
+    #[test]
+    fn a_document_has_a_table_for_each_run() {
+        insta::assert_snapshot!(page(&record()));
+    }
+}

@@ -1,0 +1,199 @@
+use super::{Column, Table, decimals};
+use crate::record::{self, Record, Run};
+
+/// What is varied first in a sweep, as far as it is varied.
+const AXES: &[&str] = &["threads", "producers"];
+
+/// Settings that follow the number of threads if nothing is said.
+const FOLLOWERS: &[&str] = &["jobs_per_burst", "chains"];
+
+/// Runs of one experiment that differ in one setting only.
+#[derive(Debug)]
+pub struct Sweep<'a> {
+    /// That setting.
+    pub axis: String,
+    /// What else was chosen, if there are several sweeps.
+    pub choice: String,
+    /// The runs, by the values of the setting.
+    pub runs: Vec<(u64, &'a Run)>,
+}
+
+/// All sweeps of a record.
+pub fn sweeps(record: &Record) -> Vec<Sweep<'_>> {
+    let mut experiments: Vec<&str> = Vec::new();
+    for run in &record.runs {
+        if !experiments.contains(&run.experiment.as_str()) {
+            experiments.push(&run.experiment);
+        }
+    }
+    experiments.iter().flat_map(|experiment| sweeps_of(record, experiment)).collect()
+}
+
+fn sweeps_of<'a>(record: &'a Record, experiment: &str) -> Vec<Sweep<'a>> {
+    let runs: Vec<&Run> = record.runs.iter().filter(|run| run.experiment == experiment).collect();
+    let differs = |name: &&String| runs.iter().any(|run| run.settings.get(*name) != runs[0].settings.get(*name));
+    let differing: Vec<&String> = runs[0].settings.keys().filter(differs).collect();
+    let is_number = |name: &&&String| runs.iter().all(|run| run.number(name).is_some());
+    let usual = differing.iter().filter(is_number).find(|name| AXES.contains(&name.as_str()));
+    let Some(&axis) = usual.or_else(|| differing.iter().find(is_number)) else {
+        return Vec::new();
+    };
+    let follows = |name: &str| {
+        FOLLOWERS.contains(&name) && runs.iter().all(|run| run.settings.get(name) == run.settings.get(axis))
+    };
+    let others: Vec<&String> = differing.into_iter().filter(|name| *name != axis && !follows(name)).collect();
+
+    let mut sweeps: Vec<Sweep<'a>> = Vec::new();
+    for run in runs {
+        let choice: Vec<String> =
+            others.iter().filter_map(|name| Some(format!("{name} {}", run.settings.get(*name)?))).collect();
+        let (choice, point) = (choice.join(", "), (run.number(axis).unwrap_or_default(), run));
+        match sweeps.iter_mut().find(|sweep| sweep.choice == choice) {
+            Some(sweep) => sweep.runs.push(point),
+            None => sweeps.push(Sweep { axis: axis.clone(), choice, runs: vec![point] }),
+        }
+    }
+    sweeps.retain(|sweep| sweep.runs.len() > 1);
+    sweeps.iter_mut().for_each(|sweep| sweep.runs.sort_by_key(|(value, _)| *value));
+    sweeps
+}
+
+impl Sweep<'_> {
+    /// Names of all executors.
+    pub fn executors(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in self.runs.iter().flat_map(|(_, run)| &run.rows) {
+            if !names.contains(&row.executor.as_str()) {
+                names.push(&row.executor);
+            }
+        }
+        names
+    }
+
+    /// The first figure of `executor` in each run.
+    pub fn figures(&self, executor: &str) -> Vec<Option<f64>> {
+        let figure = |run: &Run| run.rows.iter().find(|row| row.executor == executor)?.first(run);
+        self.runs.iter().map(|(_, run)| figure(run)).collect()
+    }
+
+    /// Whether more threads should give more.
+    pub fn scales(&self) -> bool {
+        self.axis == "threads" && self.runs.iter().all(|(_, run)| run.scales)
+    }
+
+    /// What is compared.
+    pub fn column(&self) -> Option<&record::Column> {
+        self.runs.first().and_then(|(_, run)| run.first_column())
+    }
+
+    /// How many times better `figures` become than the first there is, by how many times more threads there are: one is
+    /// perfect. None if that cannot be said.
+    fn efficiencies(&self, figures: &[Option<f64>]) -> Vec<Option<f64>> {
+        let more_is_better = self.column().is_some_and(|column| column.more_is_better);
+        let points: Vec<(f64, Option<f64>)> =
+            self.runs.iter().map(|(value, _)| *value as f64).zip(figures.iter().copied()).collect();
+        let first = points.iter().find_map(|(threads, figure)| Some((*threads, (*figure)?)));
+        let efficiency = |(threads, figure): &(f64, Option<f64>)| {
+            let (first, figure) = (first?, (*figure)?);
+            let gain = if more_is_better { figure / first.1 } else { first.1 / figure };
+            Some(gain * first.0 / threads).filter(|efficiency| efficiency.is_finite())
+        };
+        points.iter().map(efficiency).collect()
+    }
+
+    /// What it shows, in a few words.
+    pub fn title(&self) -> String {
+        let Some((column, (_, run))) = self.column().zip(self.runs.first()) else { return String::new() };
+        let choice = if self.choice.is_empty() { String::new() } else { format!(" ({})", self.choice) };
+        format!("{}{choice}: {}, {}, by {}", run.experiment, column.title, column.unit, self.axis)
+    }
+
+    /// What its table shows.
+    pub fn caption(&self) -> String {
+        const EFFICIENCY: &str = "; in brackets the efficiency: how many times better than with the fewest threads, by how \
+                                  many times more threads there are";
+        if self.scales() { self.title() + EFFICIENCY } else { self.title() }
+    }
+
+    /// A row for each executor, a column for each run.
+    pub fn table(&self) -> Table {
+        let executors = self.executors();
+        let mut columns = vec![Column::names(["executor", ""], executors.iter().map(|name| (*name).to_owned()))];
+        let figures: Vec<Vec<Option<f64>>> = executors.iter().map(|executor| self.figures(executor)).collect();
+        let decimals = decimals(&figures.concat());
+        let efficiencies: Vec<Vec<Option<f64>>> = figures.iter().map(|figures| self.efficiencies(figures)).collect();
+        for (index, (value, _)) in self.runs.iter().enumerate() {
+            let cell = |executor: usize| match (figures[executor][index], efficiencies[executor][index]) {
+                (None, _) => "-".to_owned(),
+                (Some(figure), Some(efficiency)) if self.scales() => {
+                    format!("{figure:.decimals$} {:>6}", format!("({:.0}%)", efficiency * 100.0))
+                }
+                (Some(figure), _) => format!("{figure:.decimals$}"),
+            };
+            columns.push(Column::text([&self.axis, &value.to_string()], (0..executors.len()).map(cell)));
+        }
+        Table { columns, best: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        record::{Value, mock::record},
+        view::Content,
+    };
+
+    fn cells(column: &Column) -> &[String] {
+        match &column.content {
+            Content::Names(cells) | Content::Figures(cells) => cells,
+            Content::Bars(_) => panic!("a sweep has no bars"),
+        }
+    }
+
+    #[test]
+    fn runs_that_differ_in_threads_are_a_table_with_efficiency() {
+        let record = record();
+        let sweeps = sweeps(&record);
+        assert_eq!(sweeps.len(), 1);
+        let table = sweeps[0].table();
+        assert_eq!(cells(&table.columns[0]), ["channel", "workstealing", "broken"]);
+        assert_eq!(cells(&table.columns[1]), ["12.0 (100%)", "30.0 (100%)", "-"]);
+        assert_eq!(cells(&table.columns[2]), ["21.0  (88%)", "52.5  (88%)", "-"]);
+    }
+
+    #[test]
+    fn what_costs_less_is_better() {
+        let mut record = record();
+        record.runs.truncate(2);
+        record.runs.iter_mut().for_each(|run| run.columns[0].more_is_better = false);
+        let table = sweeps(&record)[0].table();
+        assert!(cells(&table.columns[2])[0].contains("(29%)"), "{table:?}");
+    }
+
+    #[test]
+    fn other_settings_give_sweeps_of_their_own_but_not_those_that_follow_the_threads() {
+        let mut record = record();
+        record.runs.truncate(2);
+        for run in &mut record.runs {
+            let threads = run.settings["threads"].clone();
+            run.settings.insert("chains".to_owned(), threads);
+        }
+        let mut more = record.runs.clone();
+        for run in &mut more {
+            run.settings.insert("producers".to_owned(), Value::Number(9));
+        }
+        record.runs.extend(more);
+        let sweeps = sweeps(&record);
+        let choices: Vec<&str> = sweeps.iter().map(|sweep| sweep.choice.as_str()).collect();
+        assert_eq!(choices, ["producers 2", "producers 9"]);
+        assert!(sweeps.iter().all(|sweep| sweep.runs.len() == 2 && sweep.axis == "threads"));
+    }
+
+    #[test]
+    fn a_single_run_is_no_sweep() {
+        let mut record = record();
+        record.runs.remove(0);
+        assert!(sweeps(&record).is_empty());
+    }
+}

@@ -1,0 +1,81 @@
+/// Rows of names and figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its columns, of which the first has the names of the rows. All have the same number of cells.
+    pub columns: Vec<Column>,
+    /// The row that is best.
+    pub best: Option<usize>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// What it is, and the unit.
+    pub title: [String; 2],
+    /// Its cells.
+    pub content: Content,
+}
+
+/// The cells of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// To be aligned at the left.
+    Names(Vec<String>),
+    /// To be aligned at the right.
+    Figures(Vec<String>),
+    /// To be drawn as bars, where one is the longest.
+    Bars(Vec<Option<f64>>),
+}
+
+impl Column {
+    /// Of names.
+    pub fn names(title: [&str; 2], names: impl IntoIterator<Item = String>) -> Self {
+        Column { title: title.map(str::to_owned), content: Content::Names(names.into_iter().collect()) }
+    }
+
+    /// Of figures that are written already.
+    pub fn text(title: [&str; 2], cells: impl IntoIterator<Item = String>) -> Self {
+        Column { title: title.map(str::to_owned), content: Content::Figures(cells.into_iter().collect()) }
+    }
+
+    /// Of figures, all with as many decimals as they deserve.
+    pub fn figures(title: [&str; 2], figures: &[Option<f64>]) -> Self {
+        let decimals = decimals(figures);
+        Column::text(title, figures.iter().map(|figure| figure.map_or("-".to_owned(), |it| format!("{it:.decimals$}"))))
+    }
+
+    /// Of bars as long as `figures`.
+    pub fn bars(figures: &[Option<f64>]) -> Self {
+        let longest = figures.iter().flatten().copied().fold(0.0, f64::max);
+        let bars = figures.iter().map(|figure| figure.filter(|_| longest > 0.0).map(|figure| figure / longest));
+        Column { title: [String::new(), String::new()], content: Content::Bars(bars.collect()) }
+    }
+}
+
+/// As many as the smallest needs for three digits, but at most four.
+pub fn decimals(figures: &[Option<f64>]) -> usize {
+    let smallest = figures.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let whole = figures.iter().flatten().all(|figure| figure.fract() == 0.0);
+    let decimals = [100.0, 10.0, 1.0, 0.1].iter().position(|limit| smallest >= *limit).unwrap_or(4);
+    if whole { 0 } else { decimals }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_those_that_the_smallest_figure_needs() {
+        let cells = |figures: &[f64]| {
+            let figures: Vec<Option<f64>> = figures.iter().copied().map(Some).collect();
+            match Column::figures(["", ""], &figures).content {
+                Content::Figures(cells) => cells,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(cells(&[123.4, 20_000.0]), ["123", "20000"]);
+        assert_eq!(cells(&[4.924, 32.04]), ["4.92", "32.04"]);
+        assert_eq!(cells(&[0.0721, 381.0234]), ["0.0721", "381.0234"]);
+        assert_eq!(cells(&[1.0, 2.0]), ["1", "2"]);
+    }
+}
