@@ -24,7 +24,8 @@ Usage: scripts/thread-scaling.sh [-o FILE] [-e NAMES] [MAX_THREADS]
 
 Measures the throughput of executors with 1 to MAX_THREADS threads (default: one more than there are
 cores), once with most jobs from outside (low amplification) and once with most from inside (high
-amplification). Appends the results to a CSV file and prints them as tables.
+amplification). Prints tables with the efficiency, and appends the results to a CSV file. For plots, and
+whatever else differs, call the tool itself: executor-performance -t 1..4 -o run.html throughput
 
 Options:
   -o FILE     the CSV file (default: thread-scaling.csv)
@@ -52,12 +53,12 @@ cores() {
     nproc 2>/dev/null || getconf _NPROCESSORS_ONLN
 }
 
-# measure THREADS MESSAGES AMPLIFICATION. Fails only if something is wrong with the command line.
+# measure MESSAGES AMPLIFICATION. Fails only if something is wrong with the command line.
 measure() {
     local status=0
     cargo run --quiet --profile "$PROFILE" --manifest-path "$root/Cargo.toml" --package executor-performance -- \
-        -t "$1" -p "$PRODUCERS" -m "$2" -a "$3" ${executors[@]+"${executors[@]}"} -o "$output" --budget "$BUDGET" \
-        throughput --pre "$WORK" --post "$WORK" || status=$?
+        -t "1..$max_threads" -p "$PRODUCERS" -m "$1" -a "$2" ${executors[@]+"${executors[@]}"} -o "$output" \
+        --budget "$BUDGET" throughput --pre "$WORK" --post "$WORK" || status=$?
     # 1 says that an executor failed. Others may not have, and the file tells.
     case $status in
         0) ;;
@@ -66,48 +67,8 @@ measure() {
     esac
 }
 
-# tables FIRST_LINE: prints what stands in the CSV file from that line on. The columns are found by their titles.
-tables() {
-    awk -v first="$1" "$split_csv"'
-        FNR == 1 {
-            split_csv($0, titles)
-            for (i in titles) column[titles[i]] = i
-        }
-        FNR == 1 || FNR < first { next }
-        {
-            split_csv($0, field)
-            load = field[column["producers"]] " x " field[column["messages_per_producer"]] \
-                " x (1 + " field[column["amplification"]] ") jobs"
-            executor = field[column["executor"]]
-            t = field[column["threads"]] + 0
-            if (!(load in known_loads)) { known_loads[load]; loads[++n_loads] = load }
-            if (!(executor in known_executors)) { known_executors[executor]; executors[++n_executors] = executor }
-            if (t > max_threads) max_threads = t
-            good = field[column["status"]] == "ok"
-            cell[load, t, executor] = good ? sprintf("%.3f", field[column["median_jobs_per_s"]] / 1e6) : "failed"
-        }
-        END {
-            for (l = 1; l <= n_loads; l++) {
-                printf "\n%s, median throughput in M jobs/s\n%7s", loads[l], "threads"
-                for (e = 1; e <= n_executors; e++) printf cell_of(e), executors[e]
-                printf "\n"
-                for (t = 1; t <= max_threads; t++) {
-                    printf "%7d", t
-                    for (e = 1; e <= n_executors; e++) {
-                        key = loads[l] SUBSEP t SUBSEP executors[e]
-                        printf cell_of(e), (key in cell) ? cell[key] : "-"
-                    }
-                    printf "\n"
-                }
-            }
-        }
-        function cell_of(e) { return "  %" (length(executors[e]) < 8 ? 8 : length(executors[e])) "s" }
-    ' "$output"
-}
-
 main() {
-    local max_threads='' threads first
-    output=thread-scaling.csv executors=() failures=0
+    local max_threads='' output=thread-scaling.csv executors=() failures=0
     while (($# > 0)); do
         case $1 in
             -h | --help)
@@ -129,16 +90,11 @@ main() {
     done
     max_threads=${max_threads:-$(($(cores) + 1))}
 
-    first=$(($([[ -e $output ]] && wc -l <"$output" || echo 0) + 1))
-    cargo build --quiet --profile "$PROFILE" --manifest-path "$root/Cargo.toml" --package executor-performance
-    for ((threads = 1; threads <= max_threads; threads++)); do
-        measure "$threads" "$LOW_MESSAGES" "$LOW_AMPLIFICATION"
-        measure "$threads" "$HIGH_MESSAGES" "$HIGH_AMPLIFICATION"
-    done
+    measure "$LOW_MESSAGES" "$LOW_AMPLIFICATION"
+    measure "$HIGH_MESSAGES" "$HIGH_AMPLIFICATION"
 
-    tables "$first"
     printf '\nRows of both loads were appended to %s.\n' "$output"
-    if ((failures > 0)); then fail "executors failed in $failures of the runs; the file says why"; fi
+    if ((failures > 0)); then fail "executors failed in $failures of the sweeps; the file says why"; fi
 }
 
 main "$@"
