@@ -19,7 +19,7 @@ th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap}th{color:var(--so
 th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}tbody tr{border-top:1px solid var(--rule)}\
 .best td:first-child{color:var(--good);font-weight:600}.failed{color:var(--bad)}\
 .doubt{background:var(--panel);border-left:4px solid var(--c6);padding:.4rem .8rem;margin:.6rem 0}\
-.remark{color:var(--soft)}";
+.remark{color:var(--soft)}summary{cursor:pointer}summary h2{display:inline-block;width:calc(100% - 1.5rem);margin-top:1.5rem}";
 
 /// The page.
 pub(super) fn page(record: &Record) -> String {
@@ -42,7 +42,10 @@ pub(super) fn page(record: &Record) -> String {
                     (table(&sweep.table()))
                     p.remark { (sweep.caption()) }
                 }
-                @for run in &record.runs { (section(run, &palette)) }
+                @for run in &record.runs {
+                    // What is in a sweep is shown above.
+                    details open[sweeps.is_empty()] { (section(run, &palette)) }
+                }
                 p.remark {
                     "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
                      real that is within the scatter. Intervals are 95 % intervals of the median."
@@ -61,7 +64,7 @@ fn experiments(record: &Record) -> String {
 
 fn section(run: &Run, palette: &Palette) -> Markup {
     html! {
-        h2 { (run.experiment) ": " (view::settings(run)) }
+        summary { h2 { (run.experiment) ": " (view::settings(run)) } }
         @for doubt in &run.warnings { p.doubt { (doubt) } }
         dl { @for (title, line) in &run.description { dt { (title) } dd { (line) } } }
         @if let Some(results) = view::results(run) { (table(&results)) }

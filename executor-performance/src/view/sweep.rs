@@ -125,8 +125,9 @@ impl Sweep<'_> {
         for (index, (value, _)) in self.runs.iter().enumerate() {
             let cell = |executor: usize| match (figures[executor][index], efficiencies[executor][index]) {
                 (None, _) => "-".to_owned(),
-                (Some(figure), Some(efficiency)) if self.scales() => {
-                    format!("{figure:.decimals$} {:>6}", format!("({:.0}%)", efficiency * 100.0))
+                // With the fewest threads it is 100 %, which needs no saying.
+                (Some(figure), Some(efficiency)) if self.scales() && index > 0 => {
+                    format!("{figure:.decimals$} {:>5}", format!("({:.0}%)", efficiency * 100.0))
                 }
                 (Some(figure), _) => format!("{figure:.decimals$}"),
             };
@@ -158,8 +159,8 @@ mod tests {
         assert_eq!(sweeps.len(), 1);
         let table = sweeps[0].table();
         assert_eq!(cells(&table.columns[0]), ["channel", "workstealing", "broken"]);
-        assert_eq!(cells(&table.columns[1]), ["12.0 (100%)", "30.0 (100%)", "-"]);
-        assert_eq!(cells(&table.columns[2]), ["21.0  (88%)", "52.5  (88%)", "-"]);
+        assert_eq!(cells(&table.columns[1]), ["12.0", "30.0", "-"]);
+        assert_eq!(cells(&table.columns[2]), ["21.0 (88%)", "52.5 (88%)", "-"]);
     }
 
     #[test]
