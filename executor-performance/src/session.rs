@@ -91,8 +91,8 @@ impl Session {
         let mut recorder = Recorder::new(self, &experiment);
         let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut recorder);
 
-        let (rows, seconds) = (rows(&experiment, &series, seed), clock.now().as_secs_f64());
-        let surroundings = observer.seen();
+        let (seconds, surroundings) = (clock.now().as_secs_f64(), observer.seen());
+        let rows = rows(&experiment, &series, seed);
         let doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
         self.warn(&doubts);
         let failed: Vec<&str> = rows.iter().filter(|row| !row.is_ok()).map(|row| row.executor.as_str()).collect();
