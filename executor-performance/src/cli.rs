@@ -169,8 +169,8 @@ pub enum Command {
 
 /// Commands that measure nothing, and which of the options for experiments mean something to them.
 const TOOLS: &[(&str, &[&str])] = &[
-    ("list", &["color"]),
-    ("compare", &["color", "quiet", "noise_threshold", "fail_on_regression", "force", "seed"]),
+    ("list", &[]),
+    ("compare", &["color", "noise_threshold", "fail_on_regression", "force", "seed"]),
     ("report", &["color", "quiet", "output"]),
     ("completions", &[]),
     ("man", &[]),

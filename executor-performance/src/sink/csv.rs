@@ -17,7 +17,7 @@ const COMPARISON: &[&str] = &["slowdown_to_best", "slowdown_low95", "slowdown_hi
 
 /// Columns after these, which came later.
 const TRUST: &[&str] =
-    &["outliers", "switches_per_sample", "peak_memory_mib", "other_busy_cores", "stolen_percent", "git"];
+    &["outliers", "switches_per_sample", "peak_memory_mib", "other_busy_cores", "stolen_percent", "stopped", "git"];
 
 /// A CSV file that results are appended to.
 ///
@@ -141,6 +141,7 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
         number(row.samples.peak_mib(), 1),
         number(run.surroundings.other_cores, 2),
         number(run.surroundings.stolen_percent, 2),
+        run.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default(),
         program.git.clone(),
     ]);
     cells

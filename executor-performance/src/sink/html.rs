@@ -19,7 +19,7 @@ th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap}th{color:var(--so
 th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}tbody tr{border-top:1px solid var(--rule)}\
 .best td:first-child{color:var(--good);font-weight:600}.failed{color:var(--bad)}\
 .doubt{background:var(--panel);border-left:4px solid var(--c6);padding:.4rem .8rem;margin:.6rem 0}\
-.remark{color:var(--soft)}summary{cursor:pointer}summary h2{display:inline-block;width:calc(100% - 1.5rem);margin-top:1.5rem}";
+.remark{color:var(--soft)}summary{cursor:pointer}summary h2{display:inline-block;vertical-align:top;width:calc(100% - 1.5rem);margin-top:0;font-size:1rem}details{margin-top:1.5rem}";
 
 /// The page.
 pub(super) fn page(record: &Record) -> String {
@@ -36,6 +36,7 @@ pub(super) fn page(record: &Record) -> String {
             body {
                 h1 { "Executors measured: " (experiments(record)) }
                 dl { @for (title, line) in view::facts(record) { dt { (title) } dd { (line) } } }
+                @for doubt in doubts(record) { p.doubt { (doubt) } }
                 @for sweep in &sweeps {
                     h2 { (sweep.title()) }
                     @if let Some(chart) = scaling_of(sweep, &palette) { (figure(&chart)) }
@@ -62,10 +63,30 @@ fn experiments(record: &Record) -> String {
     names.join(", ")
 }
 
+/// What makes the figures doubtful, and of which runs, unless it is all.
+fn doubts(record: &Record) -> Vec<String> {
+    let mut doubts: Vec<(&str, Vec<String>)> = Vec::new();
+    for run in &record.runs {
+        for doubt in &run.warnings {
+            match doubts.iter_mut().find(|(other, _)| other == doubt) {
+                Some((_, runs)) => runs.push(view::settings(run)),
+                None => doubts.push((doubt, vec![view::settings(run)])),
+            }
+        }
+    }
+    let told = |(doubt, runs): (&str, Vec<String>)| {
+        if runs.len() == record.runs.len() {
+            doubt.to_owned()
+        } else {
+            format!("{doubt} (with {})", runs.join("; with "))
+        }
+    };
+    doubts.into_iter().map(told).collect()
+}
+
 fn section(run: &Run, palette: &Palette) -> Markup {
     html! {
         summary { h2 { (run.experiment) ": " (view::settings(run)) } }
-        @for doubt in &run.warnings { p.doubt { (doubt) } }
         dl { @for (title, line) in &run.description { dt { (title) } dd { (line) } } }
         @if let Some(results) = view::results(run) { (table(&results)) }
         @for row in &run.rows {
@@ -127,6 +148,14 @@ mod tests {
             assert!(!page.contains(elsewhere), "{elsewhere} in {page}");
         }
         insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn what_is_doubtful_is_told_once_and_says_of_which_runs() {
+        let mut record = record();
+        record.runs.iter_mut().for_each(|run| run.warnings.push("busy".to_owned()));
+        record.runs[1].warnings.push("noisy".to_owned());
+        assert_eq!(doubts(&record), ["busy", "noisy (with threads 2, producers 2)"]);
     }
 
     #[test]
