@@ -174,8 +174,8 @@ check_cli() {
     step "cli: lifecycle" "${cli[@]}" "${brief[@]}" lifecycle
     step "cli: idle" "${cli[@]}" "${brief[@]}" --jobs 100 idle --settle 10 --window 10
     step "cli: futures" "${cli[@]}" "${brief[@]}" futures --operations 100
-    step "cli: a sweep, in all formats" \
-        "${cli[@]}" "${small[@]}" -t 1,2 -o "$work/sweep.json" -o "$work/sweep.html" -o "$work/sweep.svg" -o "$work/sweep.md" throughput
+    step "cli: a sweep, in all formats" "${cli[@]}" --min-samples 1 --max-samples 2 --budget 1 -t 1,2 -m 10 \
+        -o "$work/sweep.json" -o "$work/sweep.html" -o "$work/sweep.svg" -o "$work/sweep.md" throughput
     step "cli: report" "${cli[@]}" report "$work/sweep.json" -o "$work/report.html"
     step "cli: compare" "${cli[@]}" compare "$work/sweep.json" "$work/sweep.json" --fail-on-regression
     step "cli: completions" "${cli[@]}" completions bash

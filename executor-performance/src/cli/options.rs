@@ -13,6 +13,17 @@ use crate::{
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use std::{path::PathBuf, time::Duration};
 
+const LONG_CONFIG: &str = "\
+Take all options and experiments from this file; options on the command line win
+
+Example: --config bench.toml, which may say:
+
+  threads = \"1,2,4\"
+  executor = [\"channel\", \"workstealing\"]
+  [[run]]
+  experiment = \"throughput\"
+  messages = 100000";
+
 /// What applies to every experiment.
 #[derive(Debug, Args)]
 pub struct Options {
@@ -51,15 +62,7 @@ pub struct Options {
     pub skip_threadpool_executor: bool,
 
     /// Take all options and experiments from this file; options on the command line win
-    ///
-    /// Example: --config bench.toml, which may say:
-    ///
-    ///   threads = "1,2,4"
-    ///   executor = ["channel", "workstealing"]
-    ///   [[run]]
-    ///   experiment = "throughput"
-    ///   messages = 100000
-    #[arg(long, global = true, value_name = "FILE", verbatim_doc_comment)]
+    #[arg(long, global = true, value_name = "FILE", long_help = LONG_CONFIG)]
     pub config: Option<PathBuf>,
 
     /// What is run.
