@@ -55,6 +55,11 @@ pub(crate) trait Backing {
 
     fn id(&self) -> PoolId;
 
+    /// To which part of the pool jobs are given, if it has parts.
+    fn part(&self) -> usize {
+        0
+    }
+
     /// Takes the job, or gives it back if the pool is closed to it.
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F>;
 
@@ -119,7 +124,7 @@ pub(crate) trait Backing {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = task(self.id(), closure);
+        let (job, handle) = task(self.id(), self.part(), closure);
         // A job that is not admitted tells its handle so when it is dropped.
         let _ = self.admit(job);
         handle

@@ -174,13 +174,17 @@ where
 
     /// Tells whom it needs that a job has just been put into the source.
     #[inline(always)]
-    fn announce_to(&self, whom: Whom, origin: Origin) {
-        let Whom::Seat(seat) = whom else {
-            return self.announce(1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
+    fn announce_to(&self, to: S::Address, whom: Whom, origin: Origin) {
+        let (seat, is_only_one) = match whom {
+            Whom::Anyone => return self.announce(to, 1, origin),
+            Whom::AnyoneInTime => return self.announce(to, 1, Origin::Alone),
+            Whom::Nobody => return,
+            Whom::Seat(seat) => (seat, !self.source.is_for_all()),
+            Whom::Owner(seat) => (seat, true),
         };
         // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
         fence(SeqCst);
-        if !self.parker.unpark(seat) && self.source.is_for_all() {
+        if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
             // It is awake, but may be at another job before it comes to this one.
             self.parker.job_arrived(origin);
         }
@@ -188,10 +192,18 @@ where
 
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
     #[inline(always)]
-    fn announce(&self, jobs: usize, origin: Origin) {
+    fn announce(&self, to: S::Address, jobs: usize, origin: Origin) {
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
+        if self.source.expose(to) {
+            self.call_for(jobs, origin);
+        }
+    }
+
+    /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
+    #[inline(always)]
+    fn call_for(&self, jobs: usize, origin: Origin) {
         if S::ELASTIC && self.may_grow() {
             self.grow(jobs);
         }
@@ -295,6 +307,7 @@ where
     fn close(&self) -> bool {
         let closed = self.life.close();
         if closed {
+            self.source.on_close();
             // Sleepers must find out: if all are asleep, nobody would ever declare the end.
             fence(SeqCst);
             self.parker.unpark_all();

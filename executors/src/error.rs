@@ -22,6 +22,32 @@ pub(crate) enum BuildErrorKind {
     NoKeepAlive,
     NothingToDiscard,
     ClosedToWorkers,
+    SubpoolTwice {
+        name: String,
+    },
+    TooManySubpools {
+        asked: usize,
+        limit: usize,
+    },
+    NoLimit {
+        subpool: String,
+    },
+    TooManyBound {
+        bound: usize,
+        threads: usize,
+    },
+    AllReserved {
+        reserve: usize,
+        threads: usize,
+    },
+    ReservedForNothing {
+        reserve: usize,
+        bound: usize,
+    },
+    UnknownMain {
+        name: String,
+        known: Vec<String>,
+    },
     NameWithNul {
         name: String,
     },
@@ -83,6 +109,34 @@ impl fmt::Display for BuildError {
             ),
             BuildErrorKind::ClosedToWorkers => {
                 f.write_str("the pool is closed and takes no more workers: make a new one, or spawn before the shutdown")
+            }
+            BuildErrorKind::SubpoolTwice { name } => {
+                write!(f, "there are two subpools called {name:?} (\"cpu\" is always there): rename one")
+            }
+            BuildErrorKind::TooManySubpools { asked, limit } => write!(
+                f,
+                "{asked} subpools share the threads of the dispatcher, but only {limit} can, the CPU subpool included: \
+                 merge some, or build a second dispatcher"
+            ),
+            BuildErrorKind::NoLimit { subpool } => {
+                write!(f, "with a limit of 0 the subpool {subpool:?} could run nothing: ask for at least 1, or pause it")
+            }
+            BuildErrorKind::TooManyBound { bound, threads } => write!(
+                f,
+                "{bound} subpools are to be bound to a thread each, but there are only {threads} threads: ask for more, \
+                 or bind fewer subpools"
+            ),
+            BuildErrorKind::AllReserved { reserve, threads } => write!(
+                f,
+                "{reserve} of {threads} threads are reserved for bound subpools, so that none is left for the others: \
+                 ask for more threads, or reserve fewer"
+            ),
+            BuildErrorKind::ReservedForNothing { reserve, bound } => write!(
+                f,
+                "{reserve} threads are reserved for bound subpools, of which there are {bound}: reserve at most as many"
+            ),
+            BuildErrorKind::UnknownMain { name, known } => {
+                write!(f, "the main subpool is to be {name:?}, but there are only {known:?}: add it, or choose one of these")
             }
             BuildErrorKind::NameWithNul { name } => {
                 write!(f, "the thread name {name:?} contains a NUL character: remove it")

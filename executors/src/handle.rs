@@ -81,17 +81,18 @@ use std::{
 pub struct TaskHandle<T> {
     task: Arc<dyn Outcome<T>>,
     pool: PoolId,
+    part: usize,
 }
 
-/// Makes a task of `closure`: the job to give to `pool`, and the handle to its result.
-pub(crate) fn task<F, T>(pool: PoolId, closure: F) -> (impl FnOnce() + Send + 'static, TaskHandle<T>)
+/// Makes a task of `closure`: the job to give to that `part` of `pool`, and the handle to its result.
+pub(crate) fn task<F, T>(pool: PoolId, part: usize, closure: F) -> (impl FnOnce() + Send + 'static, TaskHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let task = Task::new(Call(closure));
     let ticket = Ticket(Some(Arc::clone(&task)));
-    (move || ticket.redeem(), TaskHandle { task, pool })
+    (move || ticket.redeem(), TaskHandle { task, pool, part })
 }
 
 impl<T> TaskHandle<T> {
@@ -137,7 +138,7 @@ impl<T> TaskHandle<T> {
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
-        local::stand_in(self.pool, || self.task.run_if_queued());
+        local::stand_in(self.pool, self.part, || self.task.run_if_queued());
         // For a result that is there, no waker is made.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);

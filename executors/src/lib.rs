@@ -9,6 +9,7 @@
 //! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
 //! | [`burst_pool`] | long quiet, and then many jobs at once that must start now |
+//! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a thread |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |
 //!
@@ -45,6 +46,7 @@
 //! | `workstealing-exec` | yes | [`crossbeam_workstealing_pool`] |
 //! | `elastic-exec` | yes | [`elastic_pool`] |
 //! | `burst-exec` | yes | [`burst_pool`] |
+//! | `dispatcher-exec` | yes | [`dispatcher`] |
 //! | `compat-burst-pool` | no | [`compat`]`::burst_pool`: the interface of the crate burst-pool |
 //! | `compat-rusty-pool` | no | [`compat`]`::rusty_pool`: the interface of that crate |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await`, too |
@@ -66,7 +68,8 @@
         feature = "cb-channel-exec",
         feature = "workstealing-exec",
         feature = "elastic-exec",
-        feature = "burst-exec"
+        feature = "burst-exec",
+        feature = "dispatcher-exec"
     )),
     allow(dead_code, unused_imports, unused_macros)
 )]
@@ -85,13 +88,16 @@ mod containment;
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod crew;
 #[cfg(feature = "cb-channel-exec")]
 pub mod crossbeam_channel_pool;
 #[cfg(feature = "workstealing-exec")]
 pub mod crossbeam_workstealing_pool;
+#[cfg(feature = "dispatcher-exec")]
+pub mod dispatcher;
 #[cfg(feature = "elastic-exec")]
 pub mod elastic_pool;
 mod error;
@@ -100,7 +106,8 @@ mod error;
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 pub mod futures_executor;
 pub mod group;
@@ -118,13 +125,14 @@ mod options;
 pub mod parker;
 mod placement;
 mod pool;
-#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec"))]
+#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec", feature = "dispatcher-exec"))]
 mod queue;
 #[cfg(any(
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod rows;
 pub mod run_now;
@@ -133,7 +141,8 @@ pub mod sequence;
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod source;
 mod sync;
@@ -146,7 +155,8 @@ pub mod timer;
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
 pub use crate::{

@@ -48,6 +48,11 @@ pub(crate) trait Attendant {
         None
     }
 
+    /// Of which part of the executor other jobs may run in the middle of this one, if it has parts.
+    fn part(&self) -> usize {
+        0
+    }
+
     /// The thread is going to block: its executor may have another one stand in for it until it
     /// [`goes_on`](Self::goes_on).
     fn blocks(&self) {}
@@ -197,10 +202,11 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Calls `f` as part of a job of `pool`, if this thread runs one: also if a job of another executor runs further in.
-pub(crate) fn stand_in(pool: PoolId, f: impl FnOnce()) {
+/// Calls `f` as part of a job of that `part` of `pool`, if this thread runs one: also if a job of another executor runs
+/// further in.
+pub(crate) fn stand_in(pool: PoolId, part: usize, f: impl FnOnce()) {
     with_post_of(pool, |post| {
-        if let Some(post) = post {
+        if let Some(post) = post.filter(|post| post.attendant.part() == part) {
             let again = Post { outer: Cell::new(ptr::null()), ..*post };
             let _standing = again.enter();
             f();

@@ -2,11 +2,13 @@
 
 #[cfg(feature = "cb-channel-exec")]
 pub(crate) mod channel;
+#[cfg(feature = "dispatcher-exec")]
+pub(crate) mod dispatch;
 #[cfg(feature = "burst-exec")]
 pub(crate) mod mail;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
-#[cfg(feature = "workstealing-exec")]
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) mod stealing;
 
 use crate::{
@@ -23,6 +25,10 @@ pub(crate) enum Whom {
     AnyoneInTime,
     /// The worker on this seat.
     Seat(usize),
+    /// As above, and no other can run it.
+    Owner(usize),
+    /// Nobody but the worker that has put it in, which will come to it.
+    Nobody,
 }
 
 /// How jobs are stored, found and shared among workers.
@@ -34,6 +40,12 @@ pub(crate) enum Whom {
 pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
+
+    /// Whether there may be jobs that nobody may run yet. See `dispatcher/README.md`.
+    const WITHHOLDS: bool = false;
+
+    /// To which part of the source a job goes. The default is where jobs go for which nobody has chosen.
+    type Address: Copy + Default + Send + Sync + 'static;
 
     /// A worker's own part.
     type Local;
@@ -49,11 +61,38 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.attach(seat)
     }
 
+    /// The address of the job that the worker runs.
+    fn here(&self, local: &Self::Local) -> Self::Address {
+        let _ = local;
+        Self::Address::default()
+    }
+
+    /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both are of
+    /// one part.
+    fn part(to: Self::Address) -> usize {
+        let _ = to;
+        0
+    }
+
+    /// The part whose jobs the worker may run in the middle of its own.
+    fn part_here(&self, local: &Self::Local) -> usize {
+        let _ = local;
+        0
+    }
+
     /// Takes a job from any thread.
-    fn inject(&self, job: impl IntoJob) -> Whom;
+    fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
     /// Takes a job from a worker.
-    fn push(&self, local: &Self::Local, job: impl IntoJob) -> Whom;
+    fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
+
+    /// Shows the jobs that were put in at `to`, after a sequentially consistent fence, and returns whether somebody may run
+    /// one now. If not, nobody need be told.
+    #[inline(always)]
+    fn expose(&self, to: Self::Address) -> bool {
+        let _ = to;
+        true
+    }
 
     /// The worker's next job. Hot: no clock, no lock, no wait.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
@@ -75,8 +114,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// next one was taken.
     fn shows_by_taking(&self, local: &Self::Local) -> bool;
 
-    /// As [`has_jobs`](Self::has_jobs), but for jobs that are alone at their worker.
-    fn has_crowds(&self) -> bool;
+    /// As [`has_jobs_for`](Self::has_jobs_for), but for jobs that are alone at their worker.
+    fn has_crowds(&self, local: &Self::Local) -> bool;
 
     /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
     /// sequentially consistent fence which precedes the caller's own.
@@ -101,6 +140,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn is_for_all(&self) -> bool {
         true
     }
+
+    /// The crew has been closed. Whatever is withheld has to be given out from now on, sooner or later.
+    fn on_close(&self) {}
 
     /// How many jobs there are; exact when nobody puts in or takes out.
     fn len(&self) -> usize;

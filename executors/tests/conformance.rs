@@ -9,7 +9,8 @@
         feature = "workstealing-exec",
         feature = "threadpool-exec",
         feature = "elastic-exec",
-        feature = "burst-exec"
+        feature = "burst-exec",
+        feature = "dispatcher-exec"
     )),
     allow(dead_code, unused_macros, reason = "a pool that is not there answers for nothing")
 )]
@@ -34,7 +35,8 @@ mod topics {
         feature = "workstealing-exec",
         feature = "threadpool-exec",
         feature = "elastic-exec",
-        feature = "burst-exec"
+        feature = "burst-exec",
+        feature = "dispatcher-exec"
     ))]
     pub(crate) mod futures;
     pub(crate) mod groups;
@@ -498,6 +500,49 @@ mod burst {
     policy! { pinned: super::SLEEP, true, Placement::Auto, subject::ANY; every_crew sleeps pins }
     // Without stealing a job may wait behind another though a worker is idle; all else holds.
     policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; any_pool starts_at_once has_hooks sleeps }
+}
+
+/// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers here.
+#[cfg(feature = "dispatcher-exec")]
+mod dispatcher {
+    macro_rules! policy {
+        ($name:ident: $main:expr, $idle:expr, $fairness:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+            mod $name {
+                use crate::topics::subject::{self, Dispatched};
+                use executors::{Fairness, Idle, Placement, dispatcher::Priority};
+
+                static SUBJECT: Dispatched = Dispatched {
+                    main: $main, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes,
+                };
+
+                $( $group! { SUBJECT } )+
+            }
+        };
+    }
+
+    policy! {
+        cpu: ("cpu", Priority::NORMAL), Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::ANY;
+        every_crew sleeps
+    }
+    policy! {
+        spinning: ("cpu", Priority::NORMAL), Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
+        every_crew
+    }
+    policy! {
+        limited: ("limited", Priority::NORMAL), Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::ANY;
+        every_crew sleeps
+    }
+    // Takes turns after each job, which is the rare branch otherwise.
+    policy! {
+        restless: ("cpu", Priority::HIGH), Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1),
+        Placement::Floating, subject::FEW;
+        every_crew sleeps
+    }
+    #[cfg(feature = "thread-pinning")]
+    policy! {
+        pinned: ("cpu", Priority::LOWEST), Idle::PARK, Fairness::COUNTED, Placement::Auto, subject::ANY;
+        every_crew sleeps pins
+    }
 }
 
 #[cfg(feature = "elastic-exec")]

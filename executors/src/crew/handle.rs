@@ -12,6 +12,7 @@ use crate::{
     parker::{Origin, Parker},
     pool::Stats,
     source::{Source, Whom},
+    sync::atomic::{Ordering::SeqCst, fence},
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use crossbeam_utils::CachePadded;
@@ -20,7 +21,11 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
 ///
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
-pub(crate) struct Handle<S: Source, P: Parker + 'static>(Arc<LastHandle<S, P>>);
+pub(crate) struct Handle<S: Source, P: Parker + 'static> {
+    last: Arc<LastHandle<S, P>>,
+    /// Where its jobs go.
+    to: S::Address,
+}
 
 struct LastHandle<S: Source, P: Parker + 'static> {
     crew: Arc<Crew<S, P>>,
@@ -34,17 +39,25 @@ impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
     }
 }
 
+impl<S: Source, P: Parker + 'static> Handle<S, P> {
+    /// A hold on the same crew, whose jobs go to another address.
+    pub(crate) fn to(&self, to: S::Address) -> Self {
+        Handle { last: Arc::clone(&self.last), to }
+    }
+}
+
 impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     fn clone(&self) -> Self {
-        Handle(Arc::clone(&self.0))
+        self.to(self.to)
     }
 }
 
 /// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is known
 /// whether it is needed.
-struct Parcel<F> {
+struct Parcel<F, A> {
     closure: F,
     admission: Admission,
+    to: A,
 }
 
 /// What a future keeps of the crew: it may be woken when workers and handles have gone.
@@ -74,41 +87,42 @@ where
     /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
     /// is not admitted.
     #[inline(always)]
-    fn deliver<F>(self: &Arc<Self>, admission: Admission, closure: F) -> Result<(), F>
+    fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
         match self.this_worker() {
             Some(worker) if worker.refuses() => Err(closure),
             Some(worker) => {
-                worker.push(Closure(closure));
+                worker.push(to, Closure(closure));
                 Ok(())
             }
-            None => self.deliver_from_outside(Parcel { closure, admission }),
+            None => self.deliver_from_outside(Parcel { closure, admission, to }),
         }
     }
 
     #[inline(never)]
-    fn deliver_from_outside<F>(self: &Arc<Self>, Parcel { closure, admission }: Parcel<F>) -> Result<(), F>
+    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
+        let Parcel { closure, admission, to } = parcel;
         if self.refuses(admission) {
             return Err(closure);
         }
-        self.put_from_outside(Closure(closure));
+        self.put_from_outside(to, Closure(closure));
         Ok(())
     }
 
     #[inline(always)]
-    fn put_from_outside(self: &Arc<Self>, job: impl IntoJob) {
-        let whom = self.source.inject(job);
-        self.announce_from_outside(whom);
+    fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
+        let whom = self.source.inject(to, job);
+        self.announce_from_outside(to, whom);
     }
 
     #[inline(always)]
-    fn announce_from_outside(self: &Arc<Self>, whom: Whom) {
-        self.announce_to(whom, Origin::Outside);
+    fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
+        self.announce_to(to, whom, Origin::Outside);
         self.check_for_late_jobs();
     }
 
@@ -123,16 +137,16 @@ where
     /// Takes the next step of a future that woke itself, from the worker that has just run the last one. Gives it back
     /// if it is not admitted.
     #[inline(always)]
-    pub(super) fn carry_on<F>(self: &Arc<Self>, step: F) -> Result<(), F>
+    pub(super) fn carry_on<F>(self: &Arc<Self>, to: S::Address, step: F) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
         match self.this_worker() {
             Some(worker) if !worker.refuses() => {
-                worker.push_at_end_of_job(Closure(step));
+                worker.push_at_end_of_job(to, Closure(step));
                 Ok(())
             }
-            _ => self.deliver(Admission::Continued, step),
+            _ => self.deliver(to, Admission::Continued, step),
         }
     }
 
@@ -161,18 +175,22 @@ where
         charter: Charter,
         options: Options,
     ) -> Result<Self, BuildError> {
-        Crew::start(threads, source, parker, charter, options).map(Self::to)
+        Crew::start(threads, source, parker, charter, options).map(Self::first)
     }
 
     /// A crew whose workers come and go. None is there yet.
     pub(crate) fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Self {
         debug_assert!(S::ELASTIC);
-        Self::to(Crew::found(terms, source, parker, charter, options))
+        Self::first(Crew::found(terms, source, parker, charter, options))
     }
 
-    fn to(crew: Arc<Crew<S, P>>) -> Self {
+    fn first(crew: Arc<Crew<S, P>>) -> Self {
         let tether = tether(Arc::clone(&crew));
-        Handle(Arc::new(LastHandle { crew, tether }))
+        Handle { last: Arc::new(LastHandle { crew, tether }), to: S::Address::default() }
+    }
+
+    pub(crate) fn source(&self) -> &S {
+        &self.crew().source
     }
 
     /// Hires workers until the core is full.
@@ -191,8 +209,8 @@ where
         }
         let (crew, job) = (self.crew(), Closure(wrap(closure)));
         match crew.this_worker() {
-            Some(worker) => worker.push(job),
-            None => crew.put_from_outside(job),
+            Some(worker) => worker.push(self.to, job),
+            None => crew.put_from_outside(self.to, job),
         }
         Ok(())
     }
@@ -203,8 +221,22 @@ where
         let crew = self.crew();
         let whom = put(&crew.source);
         match crew.this_worker() {
-            Some(_) => crew.announce_to(whom, Origin::Inside),
-            None => crew.announce_from_outside(whom),
+            Some(_) => crew.announce_to(self.to, whom, Origin::Inside),
+            None => crew.announce_from_outside(self.to, whom),
+        }
+    }
+
+    /// Has `open` let workers to jobs that are in the source, and tells as many as it says.
+    pub(crate) fn call_by(&self, open: impl FnOnce(&S) -> (Whom, usize)) {
+        let crew = self.crew();
+        let (whom, jobs) = open(&crew.source);
+        // Pairs with the fence in `Worker::sleep`, as in `Crew::announce`.
+        fence(SeqCst);
+        match whom {
+            _ if jobs == 0 => {}
+            Whom::Nobody => {}
+            Whom::Anyone | Whom::AnyoneInTime => crew.call_for(jobs, Origin::Outside),
+            Whom::Seat(seat) | Whom::Owner(seat) => _ = crew.parker.unpark(seat),
         }
     }
 
@@ -249,15 +281,19 @@ where
 
     #[inline]
     pub(super) fn crew(&self) -> &Arc<Crew<S, P>> {
-        &self.0.crew
+        &self.last.crew
     }
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let tether = Arc::clone(self.crew().this_worker().map_or(&self.0.tether, Worker::tether));
+        let tether = Arc::clone(self.crew().this_worker().map_or(&self.last.tether, Worker::tether));
+        let to = self.to;
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let (crew, step) = (&**tether, step(runnable));
-            let delivered =
-                if info.woken_while_running { crew.carry_on(step) } else { crew.deliver(Admission::Continued, step) };
+            let delivered = if info.woken_while_running {
+                crew.carry_on(to, step)
+            } else {
+                crew.deliver(to, Admission::Continued, step)
+            };
             if let Err(refused) = delivered {
                 ignore(refused); // cancels the future
             }
@@ -281,9 +317,13 @@ where
         self.crew().id()
     }
 
+    fn part(&self) -> usize {
+        S::part(self.to)
+    }
+
     #[inline(always)]
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.crew().deliver(Admission::New, closure)
+        self.crew().deliver(self.to, Admission::New, closure)
     }
 
     /// Puts all jobs in and announces them in steps.
@@ -296,13 +336,13 @@ where
         let jobs = closures.into_iter().map(Closure);
         let worker = crew.this_worker();
         let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
-        let mut batch = Batch { crew, origin, accepted: 0, announced: 0 };
+        let mut batch = Batch { crew, to: self.to, origin, accepted: 0, announced: 0 };
         for job in jobs {
             let whom = match worker {
                 Some(worker) if worker.refuses() => return batch.cut_short(job),
-                Some(worker) => worker.push_quietly(job),
+                Some(worker) => worker.push_quietly(self.to, job),
                 None if crew.life.is_closed() => return batch.cut_short(job),
-                None => crew.source.inject(job),
+                None => crew.source.inject(self.to, job),
             };
             batch.count_one(whom);
         }
@@ -356,6 +396,7 @@ impl<S: Source, P: Parker + 'static> fmt::Debug for Handle<S, P> {
 /// Jobs that are put in one by one and announced together.
 struct Batch<'a, S: Source, P: Parker + 'static> {
     crew: &'a Arc<Crew<S, P>>,
+    to: S::Address,
     origin: Origin,
     accepted: usize,
     announced: usize,
@@ -368,9 +409,9 @@ const LARGEST_STEP: usize = 256;
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn count_one(&mut self, whom: Whom) {
         self.accepted += 1;
-        if let Whom::Seat(_) = whom {
+        if let Whom::Seat(_) | Whom::Owner(_) | Whom::Nobody = whom {
             self.announced += 1;
-            self.crew.announce_to(whom, self.origin);
+            self.crew.announce_to(self.to, whom, self.origin);
             self.see_to_late_jobs();
         } else if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
             self.announce();
@@ -378,7 +419,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     fn announce(&mut self) {
-        self.crew.announce(self.accepted - self.announced, self.origin);
+        self.crew.announce(self.to, self.accepted - self.announced, self.origin);
         self.announced = self.accepted;
         self.see_to_late_jobs();
     }

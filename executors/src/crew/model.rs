@@ -92,6 +92,7 @@ impl ModelSource {
 }
 
 impl Source for ModelSource {
+    type Address = ();
     type Local = usize;
     type Own<'a> = Job;
 
@@ -99,12 +100,12 @@ impl Source for ModelSource {
         seat
     }
 
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         self.common.put([job.into_job()]);
         Whom::Anyone
     }
 
-    fn push(&self, &seat: &usize, job: impl IntoJob) -> Whom {
+    fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Whom {
         self.tray(seat).put([job.into_job()]);
         if self.tray(seat).len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
     }
@@ -142,7 +143,7 @@ impl Source for ModelSource {
         true // both are steps of one count
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, _seat: &usize) -> bool {
         [&self.common].into_iter().any(|tray| tray.len() > 0) || self.own.iter().any(|tray| tray.len() > 1)
     }
 
@@ -244,8 +245,8 @@ fn siblings_can_wait_for_each_other() {
         let crew = start(2, ModelSource::new(3, |_| 1));
         let pair = Pair::default();
         for child in pair.jobs() {
-            crew.crew().source.push(&2, Job::new(child));
-            crew.crew().announce(1, Origin::Inside);
+            crew.crew().source.push(&2, (), Job::new(child));
+            crew.crew().announce((), 1, Origin::Inside);
         }
         pair.meet();
         see_off(crew);
@@ -261,7 +262,7 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || {
             jobs.by_ref().take(1).for_each(spawn);
-            jobs.for_each(|last| assert!(shared.carry_on(last).is_ok()));
+            jobs.for_each(|last| assert!(shared.carry_on((), last).is_ok()));
         });
         pair.meet();
         see_off(crew);
@@ -277,7 +278,7 @@ fn a_job_from_outside_can_wait_for_what_another_ended_with() {
         let pair = Pair::default();
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
-        crew.execute(move || assert!(shared.carry_on(last).is_ok()));
+        crew.execute(move || assert!(shared.carry_on((), last).is_ok()));
         crew.execute(outside);
         pair.meet();
         see_off(crew);

@@ -161,9 +161,9 @@ where
 
     /// Takes a job from a job that runs on this worker.
     #[inline(always)]
-    pub(super) fn push(&self, job: impl IntoJob) {
-        let whom = self.crew.source.push(&self.local, job);
-        self.crew.announce_to(whom, Origin::Inside);
+    pub(super) fn push(&self, to: S::Address, job: impl IntoJob) {
+        let whom = self.crew.source.push(&self.local, to, job);
+        self.crew.announce_to(to, whom, Origin::Inside);
     }
 
     /// Takes a job from a job that runs on this worker and does nothing more after this call.
@@ -171,11 +171,11 @@ where
     /// Nobody need be told if the worker's next job is either this one or one whose taking shows this one to all; the
     /// parker's README says why ("Jobs that are not announced").
     #[inline(always)]
-    pub(super) fn push_at_end_of_job(&self, job: impl IntoJob) {
+    pub(super) fn push_at_end_of_job(&self, to: S::Address, job: impl IntoJob) {
         let Crew { source, .. } = self.crew;
-        let whom = source.push(&self.local, job);
+        let whom = source.push(&self.local, to, job);
         if !source.shows_by_taking(&self.local) {
-            self.crew.announce_to(whom, Origin::Inside);
+            self.crew.announce_to(to, whom, Origin::Inside);
         }
     }
 
@@ -185,8 +185,8 @@ where
     }
 
     /// Takes a job without telling anybody; the caller will announce it.
-    pub(super) fn push_quietly(&self, job: impl IntoJob) -> Whom {
-        self.crew.source.push(&self.local, job)
+    pub(super) fn push_quietly(&self, to: S::Address, job: impl IntoJob) -> Whom {
+        self.crew.source.push(&self.local, to, job)
     }
 
     #[cold]
@@ -330,7 +330,7 @@ where
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
-        } else if has_own || self.crew.source.has_jobs() {
+        } else if has_own && !S::WITHHOLDS || self.crew.source.has_jobs() {
             self.crew.parker.job_arrived(Origin::Inside);
         }
     }
@@ -385,7 +385,7 @@ where
         // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
         fence(SeqCst);
         loop {
-            let has_jobs = if nap.is_some() { source.has_crowds() } else { source.has_jobs_for(&self.local) };
+            let has_jobs = if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
             if has_jobs || self.crew.is_over() {
                 parker.abort_park(self.seat);
                 break;
@@ -433,7 +433,7 @@ where
     fn accept(&self, job: Job) -> bool {
         let accepted = !self.refuses();
         if accepted {
-            self.push(job);
+            self.push(self.crew.source.here(&self.local), job);
         } else {
             discard(job);
         }
@@ -447,6 +447,10 @@ where
 
     fn seat(&self) -> Option<usize> {
         Some(self.seat)
+    }
+
+    fn part(&self) -> usize {
+        self.crew.source.part_here(&self.local)
     }
 
     fn blocks(&self) {

@@ -18,7 +18,7 @@ fn share(
 ) {
     check(3, move || {
         let runs = Arc::new(AtomicUsize::new(0));
-        let (job, handle) = task(PoolId::of(&*runs), {
+        let (job, handle) = task(PoolId::of(&*runs), 0, {
             let runs = Arc::clone(&runs);
             move || runs.fetch_add(1, Relaxed) == 0
         });

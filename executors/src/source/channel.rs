@@ -24,13 +24,14 @@ impl ChannelSource {
 }
 
 impl Source for ChannelSource {
+    type Address = ();
     type Local = ();
     type Own<'a> = Job;
 
     fn attach(&self, _seat: usize) {}
 
     #[inline]
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         if self.sender.send(job.into_job()).is_err() {
             unreachable!("the source holds a receiver itself");
         }
@@ -38,8 +39,8 @@ impl Source for ChannelSource {
     }
 
     #[inline]
-    fn push(&self, (): &(), job: impl IntoJob) -> Whom {
-        self.inject(job)
+    fn push(&self, (): &(), (): (), job: impl IntoJob) -> Whom {
+        self.inject((), job)
     }
 
     #[inline]
@@ -67,7 +68,7 @@ impl Source for ChannelSource {
         false
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, (): &()) -> bool {
         self.has_jobs()
     }
 

@@ -72,6 +72,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
 impl<const JOINED: bool> Source for MailSource<JOINED> {
     const ELASTIC: bool = JOINED;
 
+    type Address = ();
     type Local = MailLocal;
     type Own<'a> = Job;
 
@@ -84,14 +85,14 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     #[inline]
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         let claim = self.boxes.claim_any().expect("nobody submits to a pool without workers");
         self.put(claim, job)
     }
 
     #[inline]
-    fn push(&self, _local: &MailLocal, job: impl IntoJob) -> Whom {
-        self.inject(job)
+    fn push(&self, _local: &MailLocal, (): (), job: impl IntoJob) -> Whom {
+        self.inject((), job)
     }
 
     #[inline]
@@ -131,7 +132,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
         false // it may be another worker's
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, _local: &MailLocal) -> bool {
         self.has_jobs()
     }
 

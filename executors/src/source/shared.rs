@@ -29,6 +29,7 @@ impl SharedSource {
 impl Source for SharedSource {
     const ELASTIC: bool = true;
 
+    type Address = ();
     type Local = NextLane;
     type Own<'a> = Job;
 
@@ -37,14 +38,14 @@ impl Source for SharedSource {
     }
 
     #[inline(always)]
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         self.0.push(job);
         Whom::Anyone
     }
 
     #[inline(always)]
-    fn push(&self, _next: &NextLane, job: impl IntoJob) -> Whom {
-        self.inject(job)
+    fn push(&self, _next: &NextLane, (): (), job: impl IntoJob) -> Whom {
+        self.inject((), job)
     }
 
     #[inline]
@@ -78,7 +79,7 @@ impl Source for SharedSource {
         false // the worker may go on to another lane
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, _next: &NextLane) -> bool {
         self.has_jobs()
     }
 

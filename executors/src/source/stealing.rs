@@ -159,6 +159,7 @@ impl StealingLocal {
 }
 
 impl Source for StealingSource {
+    type Address = ();
     type Local = StealingLocal;
     type Own<'a> = Claim<'a, Job>;
 
@@ -176,13 +177,13 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         self.lanes.push(job);
         Whom::Anyone
     }
 
     #[inline(always)]
-    fn push(&self, local: &StealingLocal, job: impl IntoJob) -> Whom {
+    fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Whom {
         match local.ring.place() {
             Some(place) if !local.spilled.get() => {
                 place.put(job);
@@ -259,7 +260,7 @@ impl Source for StealingSource {
         !local.spilled.get()
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, _local: &StealingLocal) -> bool {
         self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
     }
 

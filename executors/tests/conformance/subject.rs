@@ -68,7 +68,8 @@ impl Subject for RunNow {
     feature = "workstealing-exec",
     feature = "threadpool-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 macro_rules! crew {
     ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
@@ -100,7 +101,8 @@ macro_rules! crew {
     feature = "workstealing-exec",
     feature = "threadpool-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 pub(crate) const ANY: &[usize] = &[1, 2, 8, 33, 64, 65, 100];
 
@@ -113,7 +115,7 @@ pub(crate) const UP_TO_64: &[usize] = &[1, 2, 8, 33, 64];
 pub(crate) const UP_TO_32: &[usize] = &[1, 2, 8, 32];
 
 /// Sizes for policies that have nothing to do with the number of threads.
-#[cfg(any(feature = "workstealing-exec", feature = "burst-exec"))]
+#[cfg(any(feature = "workstealing-exec", feature = "burst-exec", feature = "dispatcher-exec"))]
 pub(crate) const FEW: &[usize] = &[1, 2, 8];
 
 #[cfg(feature = "cb-channel-exec")]
@@ -197,6 +199,38 @@ mod burst {
 }
 #[cfg(feature = "burst-exec")]
 pub(crate) use burst::Burst;
+
+#[cfg(feature = "dispatcher-exec")]
+mod dispatched {
+    use super::{Builder, Crew, Subject};
+    use executors::{
+        Fairness, Idle, Placement,
+        dispatcher::{Dispatcher, Priority},
+    };
+
+    /// With limits that no number of threads reaches.
+    pub(crate) struct Dispatched {
+        pub(crate) main: (&'static str, Priority),
+        pub(crate) idle: Idle,
+        pub(crate) fairness: Fairness,
+        pub(crate) placement: Placement,
+        pub(crate) sizes: &'static [usize],
+    }
+
+    crew!(
+        [] Dispatched, Dispatcher,
+        |this| Dispatcher::builder()
+            .cpu_limit(usize::MAX)
+            .subpool("limited", 1000)
+            .main_subpool(this.main.0, this.main.1)
+            .idle(this.idle)
+            .fairness(this.fairness)
+            .placement(this.placement.clone()),
+        this.sizes
+    );
+}
+#[cfg(feature = "dispatcher-exec")]
+pub(crate) use dispatched::Dispatched;
 
 #[cfg(feature = "elastic-exec")]
 mod elastic {

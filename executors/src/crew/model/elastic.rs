@@ -21,18 +21,19 @@ struct OneTray(Tray);
 impl Source for OneTray {
     const ELASTIC: bool = true;
 
+    type Address = ();
     type Local = ();
     type Own<'a> = Job;
 
     fn attach(&self, _seat: usize) {}
 
-    fn inject(&self, job: impl IntoJob) -> Whom {
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         self.0.put([job.into_job()]);
         Whom::Anyone
     }
 
     fn push(&self, (): &(), job: impl IntoJob) -> Whom {
-        self.inject(job)
+        self.inject((), job)
     }
 
     fn pop(&self, (): &()) -> Option<Job> {
@@ -59,7 +60,7 @@ impl Source for OneTray {
         false
     }
 
-    fn has_crowds(&self) -> bool {
+    fn has_crowds(&self, (): &()) -> bool {
         self.has_jobs()
     }
 

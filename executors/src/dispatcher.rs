@@ -1,0 +1,180 @@
+//! One set of threads shared by subpools, each with a limit of its own; with priorities, and jobs bound to one thread.
+//!
+//! A [`Dispatcher`] has a fixed number of threads. Its jobs belong to *subpools*, of three kinds:
+//!
+//! - the **CPU subpool**, which is always there: as many of its jobs run at a time as there are cores, or as
+//!   [`cpu_limit`](Builder::cpu_limit) says;
+//! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a server that
+//!   takes so many calls and no more;
+//! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread, in order:
+//!   for what must not leave its thread.
+//!
+//! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A worker that
+//! has run a job takes the next that may run itself, of whichever subpool.
+//!
+//! A [`Subpool`] is an [`Executor`](crate::Executor) like any pool of this crate. It gives its jobs a [`Priority`]
+//! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs of a
+//! subpool start in the order in which they came. Lower ones are not starved: after each 61 jobs a worker takes one from the
+//! waiting queues in turn. How this is done, and why no job is overlooked, is in `dispatcher/README.md` of the sources.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::{Pool, dispatcher::{Dispatcher, Priority}};
+//!
+//! let dispatcher = Dispatcher::builder().threads(4).subpool("disk", 2).bound_subpool("window").build()?;
+//! let (cpu, disk, window) = (dispatcher.cpu(), dispatcher.subpool("disk")?, dispatcher.subpool("window")?);
+//!
+//! let urgent = cpu.with_priority(Priority::HIGH);
+//! let sum = urgent.submit(|| (1..=10).sum::<u32>());
+//! let line = disk.submit(|| "read from a file");
+//! let id = |_| window.submit(|| std::thread::current().id()).wait().unwrap();
+//! assert_eq!(id(1), id(2));
+//! assert_eq!((sum.wait()?, line.wait()?), (55, "read from a file"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod parker;
+mod priority;
+mod recipe;
+mod subpool;
+
+pub use error::{LimitError, PriorityError, UnknownSubpool};
+pub use priority::Priority;
+pub use recipe::Extra;
+pub use subpool::{Subpool, SubpoolStats};
+
+use crate::{
+    builder::Builder,
+    crew::{self, Charter},
+    options::{Fairness, Idle},
+    pool::{impl_futures_executor, impl_pool},
+    source::dispatch::{self, Address, DispatchSource},
+};
+use parker::TwoParkers;
+use std::{fmt, sync::Arc};
+
+const CHARTER: Charter = Charter {
+    label: "dispatcher",
+    thread_name: |worker| format!("dispatcher-worker-{worker}"),
+    idle: Idle::PARK,
+    fairness: Fairness::COUNTED,
+};
+
+/// The name of the subpool for jobs that compute, which every dispatcher has.
+pub const CPU: &str = "cpu";
+
+/// How many subpools with limits a dispatcher can have, the CPU subpool included. Bound subpools do not count.
+pub const MAX_SUBPOOLS: usize = dispatch::SLOTS;
+
+type Crew = crew::Handle<DispatchSource, TwoParkers>;
+
+/// The names of a dispatcher's subpools, in the order of its source.
+type Names = Arc<[String]>;
+
+/// A handle to a dispatcher. See the [module](self).
+///
+/// Handles are cheap to clone, and so are those to subpools; all are handles to the same threads. When the last one is
+/// dropped, the dispatcher closes, runs what it has accepted, and its threads end; nobody waits for that.
+///
+/// It is a [`Pool`](crate::Pool), too: jobs that are given to it go to its CPU subpool, or to that which
+/// [`main_subpool`](Builder::main_subpool) names.
+#[derive(Clone)]
+#[must_use = "a dispatcher that is dropped at once runs nothing more"]
+pub struct Dispatcher {
+    handle: Crew,
+    names: Names,
+}
+
+impl Dispatcher {
+    /// A dispatcher of `threads` threads with a CPU subpool only.
+    ///
+    /// # Panics
+    ///
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error instead.
+    pub fn new(threads: usize) -> Dispatcher {
+        Self::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Chooses threads, subpools, name, hooks and policies.
+    ///
+    /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one for each core that
+    /// the process may use, and one for each that is reserved. Subpools whose jobs block take threads from the others: ask for
+    /// as many as the limits add up to, and nobody waits for a thread.
+    ///
+    /// Of `fairness` only [`Fairness::Counted`] can be honoured: after so many jobs a worker takes its next one from the waiting
+    /// queues in turn, whatever their priority.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder()
+    ///     .threads(12)
+    ///     .cpu_limit(4)
+    ///     .subpool("disk", 6)
+    ///     .bound_subpool("window")
+    ///     .name("app")
+    ///     .build()?;
+    /// dispatcher.subpool("disk")?.execute(|| println!("one of six"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder<Dispatcher> {
+        Builder::new(Extra::default())
+    }
+
+    /// The subpool for jobs that compute.
+    pub fn cpu(&self) -> Subpool {
+        self.handle_to(dispatch::CPU)
+    }
+
+    /// The subpool called `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownSubpool`] if there is none.
+    pub fn subpool(&self, name: &str) -> Result<Subpool, UnknownSubpool> {
+        match self.names.iter().position(|known| known == name) {
+            Some(subpool) => Ok(self.handle_to(subpool)),
+            None => Err(UnknownSubpool::new(name, &self.names)),
+        }
+    }
+
+    /// The names of all subpools.
+    pub fn subpools(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    fn handle_to(&self, subpool: usize) -> Subpool {
+        let address = Address::new(subpool, Priority::NORMAL.level());
+        Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
+    }
+}
+
+impl fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dispatcher")
+            .field("subpools", &self.names)
+            .field("source", self.handle.source())
+            .field("crew", &self.handle)
+            .finish()
+    }
+}
+
+/// A dispatcher with a CPU subpool only, and one thread for each core that the process may use, or as many as
+/// `EXECUTORS_NUM_THREADS` says.
+///
+/// # Panics
+///
+/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+#[cfg(feature = "defaults")]
+impl Default for Dispatcher {
+    fn default() -> Self {
+        Self::builder().build().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl_pool!(Dispatcher);
+impl_futures_executor!(Dispatcher);

@@ -1,0 +1,91 @@
+//! What can go wrong with subpools once there is a dispatcher.
+
+use super::Priority;
+use std::{error::Error, fmt};
+
+/// The dispatcher has no subpool of that name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownSubpool {
+    name: String,
+    known: Vec<String>,
+}
+
+impl UnknownSubpool {
+    pub(super) fn new(name: &str, known: &[String]) -> Self {
+        UnknownSubpool { name: name.to_owned(), known: known.to_vec() }
+    }
+
+    /// The name that was asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for UnknownSubpool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnknownSubpool { name, known } = self;
+        write!(f, "the dispatcher has no subpool {name:?}: it was built with {known:?}; ")?;
+        f.write_str("add it with `Builder::subpool` or `bound_subpool`")
+    }
+}
+
+impl Error for UnknownSubpool {}
+
+/// A subpool cannot have that limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitError(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Zero { subpool: String },
+    Bound { subpool: String, limit: usize },
+}
+
+impl LimitError {
+    pub(super) fn zero(subpool: &str) -> Self {
+        LimitError(Kind::Zero { subpool: subpool.to_owned() })
+    }
+
+    pub(super) fn bound(subpool: &str, limit: usize) -> Self {
+        LimitError(Kind::Bound { subpool: subpool.to_owned(), limit })
+    }
+}
+
+impl fmt::Display for LimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Zero { subpool } => {
+                write!(f, "with a limit of 0 the subpool {subpool:?} could run nothing: ask for at least 1, or pause it")
+            }
+            Kind::Bound { subpool, limit } => write!(
+                f,
+                "the subpool {subpool:?} is bound to one thread, its limit cannot be {limit}: \
+                 build one with `Builder::subpool` for jobs that may run at the same time"
+            ),
+        }
+    }
+}
+
+impl Error for LimitError {}
+
+/// There is no priority with that number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PriorityError {
+    number: u8,
+}
+
+impl PriorityError {
+    pub(super) fn new(number: u8) -> Self {
+        PriorityError { number }
+    }
+}
+
+impl fmt::Display for PriorityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, highest) = (self.number, Priority::HIGHEST.number());
+        write!(f, "there is no priority {number}: choose one from 0 (lowest) to {highest} (highest)")
+    }
+}
+
+impl Error for PriorityError {}

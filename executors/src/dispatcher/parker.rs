@@ -1,0 +1,98 @@
+//! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of them.
+
+use crate::parker::{self, DynamicThreadData, Origin, ParkResult, Parker, StaticParker};
+use std::time::Duration;
+
+type Half = StaticParker<DynamicThreadData>;
+
+#[derive(Clone, Debug)]
+pub(super) struct TwoParkers {
+    /// For the threads that share subpools, which have the first numbers.
+    sharing: Half,
+    reserved: Half,
+    first_reserved: usize,
+}
+
+impl TwoParkers {
+    pub(super) fn new(first_reserved: usize) -> Self {
+        TwoParkers { sharing: parker::dynamic(), reserved: parker::dynamic(), first_reserved }
+    }
+
+    /// The parker of a thread, and its number there.
+    fn of(&self, thread: usize) -> (&Half, usize) {
+        match thread.checked_sub(self.first_reserved) {
+            None => (&self.sharing, thread),
+            Some(number) => (&self.reserved, number),
+        }
+    }
+}
+
+/// What is said of one thread goes to its parker; jobs that arrive are for those who share.
+impl Parker for TwoParkers {
+    fn max_threads(&self) -> Option<usize> {
+        None
+    }
+
+    fn init(&self, thread: usize) {
+        let (parker, thread) = self.of(thread);
+        parker.init(thread);
+    }
+
+    fn prepare_park(&self, thread: usize) {
+        let (parker, thread) = self.of(thread);
+        parker.prepare_park(thread);
+    }
+
+    fn abort_park(&self, thread: usize) {
+        let (parker, thread) = self.of(thread);
+        parker.abort_park(thread);
+    }
+
+    fn park(&self, thread: usize) -> ParkResult {
+        let (parker, thread) = self.of(thread);
+        parker.park(thread)
+    }
+
+    fn unpark_one(&self) {
+        self.sharing.unpark_one();
+    }
+
+    fn unpark(&self, thread: usize) -> bool {
+        let (parker, thread) = self.of(thread);
+        parker.unpark(thread)
+    }
+
+    fn unpark_all(&self) {
+        self.sharing.unpark_all();
+        self.reserved.unpark_all();
+    }
+
+    fn prepare_nap(&self, thread: usize) -> bool {
+        let (parker, thread) = self.of(thread);
+        parker.prepare_nap(thread)
+    }
+
+    fn nap(&self, thread: usize, duration: Duration) {
+        let (parker, thread) = self.of(thread);
+        parker.nap(thread, duration);
+    }
+
+    #[inline(always)]
+    fn job_arrived(&self, origin: Origin) {
+        self.sharing.job_arrived(origin);
+    }
+
+    fn start_looking(&self, thread: usize) -> bool {
+        let (parker, thread) = self.of(thread);
+        parker.start_looking(thread)
+    }
+
+    fn stop_looking(&self, thread: usize) -> bool {
+        let (parker, thread) = self.of(thread);
+        parker.stop_looking(thread)
+    }
+
+    fn wake_ups(&self) -> u64 {
+        self.sharing.wake_ups() + self.reserved.wake_ups()
+    }
+}

@@ -1,0 +1,151 @@
+//! What a user may choose of a dispatcher, and how it comes to be.
+
+use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority, parker::TwoParkers};
+use crate::{
+    builder::{Build, Builder, sealed::Recipe},
+    error::{BuildError, BuildErrorKind},
+    options::{Fairness, MAX_THREADS, Options},
+    placement::Neighbourhood,
+    source::dispatch::{Address, DispatchSource},
+    sync::cores,
+};
+
+/// What only a dispatcher lets its users choose.
+#[derive(Debug, Default)]
+pub struct Extra {
+    cpu_limit: Option<usize>,
+    /// Names and limits.
+    subpools: Vec<(String, usize)>,
+    bound: Vec<String>,
+    reserve: Option<usize>,
+    main: Option<(String, Priority)>,
+}
+
+/// What only a dispatcher has.
+impl Builder<Dispatcher> {
+    /// Adds a subpool of which at most `limit` jobs run at a time. More than there are threads are as good as that number.
+    pub fn subpool(mut self, name: impl Into<String>, limit: usize) -> Self {
+        self.extra.subpools.push((name.into(), limit));
+        self
+    }
+
+    /// Adds a subpool all of whose jobs run on one and the same thread, one after the other and in order (within a priority).
+    ///
+    /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no two bound
+    /// subpools have the same thread.
+    pub fn bound_subpool(mut self, name: impl Into<String>) -> Self {
+        self.extra.bound.push(name.into());
+        self
+    }
+
+    /// How many threads run bound jobs only: one for each of the first bound subpools. The others' threads run jobs of subpools
+    /// that share threads in between, so that bound jobs may have to wait for one of these to end.
+    ///
+    /// The default is a thread for each bound subpool, as long as one is left for the others.
+    pub fn reserve(mut self, threads: usize) -> Self {
+        self.extra.reserve = Some(threads);
+        self
+    }
+
+    /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use.
+    pub fn cpu_limit(mut self, limit: usize) -> Self {
+        self.extra.cpu_limit = Some(limit);
+        self
+    }
+
+    /// Where jobs go that are given to the [`Dispatcher`] itself, and their priority. The default is the CPU subpool, and
+    /// [`Priority::NORMAL`].
+    pub fn main_subpool(mut self, name: impl Into<String>, priority: Priority) -> Self {
+        self.extra.main = Some((name.into(), priority));
+        self
+    }
+}
+
+/// Who has which seats.
+struct Plan {
+    sharing: usize,
+    threads: usize,
+    /// Of the bound subpools.
+    seats: Vec<usize>,
+}
+
+impl Extra {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.subpools.iter().map(|(name, _limit)| name).chain(&self.bound)
+    }
+
+    fn check_names(&self) -> Result<(), BuildError> {
+        let names: Vec<&str> = [CPU].into_iter().chain(self.names().map(String::as_str)).collect();
+        match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+            Some((_, &name)) => Err(BuildErrorKind::SubpoolTwice { name: name.to_owned() }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The limits of the CPU subpool and of those added with one.
+    fn limits(&self) -> Result<Vec<usize>, BuildError> {
+        let cpu = (CPU, self.cpu_limit.unwrap_or_else(cores));
+        let named = self.subpools.iter().map(|(name, limit)| (name.as_str(), *limit));
+        let all: Vec<_> = [cpu].into_iter().chain(named).collect();
+        if all.len() > MAX_SUBPOOLS {
+            return Err(BuildErrorKind::TooManySubpools { asked: all.len(), limit: MAX_SUBPOOLS }.into());
+        }
+        match all.iter().find(|(_name, limit)| *limit == 0) {
+            Some((name, _)) => Err(BuildErrorKind::NoLimit { subpool: (*name).to_owned() }.into()),
+            None => Ok(all.into_iter().map(|(_name, limit)| limit).collect()),
+        }
+    }
+
+    fn plan(&self, options: &Options) -> Result<Plan, BuildError> {
+        let (asked, bound) = (options.thread_count()?, self.bound.len());
+        let threads = match options.threads {
+            Some(_) => asked,
+            None => asked.saturating_add(self.reserve.unwrap_or(bound)).min(MAX_THREADS),
+        };
+        let reserve = self.reserve.unwrap_or(bound.min(threads - 1));
+        if bound > threads {
+            return Err(BuildErrorKind::TooManyBound { bound, threads }.into());
+        }
+        if reserve >= threads {
+            return Err(BuildErrorKind::AllReserved { reserve, threads }.into());
+        }
+        if reserve > bound {
+            return Err(BuildErrorKind::ReservedForNothing { reserve, bound }.into());
+        }
+        let sharing = threads - reserve;
+        let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
+        Ok(Plan { sharing, threads, seats })
+    }
+}
+
+impl Build for Dispatcher {}
+
+impl Recipe for Dispatcher {
+    type Extra = Extra;
+
+    #[allow(private_interfaces, reason = "see the trait")]
+    fn build(options: Options, extra: Extra) -> Result<Self, BuildError> {
+        options.placement.check(CHARTER.label)?;
+        if let Some(Fairness::Timed(_)) = options.fairness {
+            let remedy = "lower priorities get their turn after so many jobs; choose `Fairness::Counted`";
+            return Err(BuildErrorKind::Unsupported { option: "Fairness::Timed", pool: CHARTER.label, remedy }.into());
+        }
+        let Plan { sharing, threads, seats } = extra.plan(&options)?;
+        extra.check_names()?;
+        let limits = extra.limits()?;
+        let names: Vec<String> = [CPU.to_owned()].into_iter().chain(extra.names().cloned()).collect();
+        let main = match &extra.main {
+            None => Address::default(),
+            Some((name, priority)) => {
+                let subpool = names.iter().position(|known| known == name);
+                let unknown = || BuildErrorKind::UnknownMain { name: name.clone(), known: names.clone() };
+                Address::new(subpool.ok_or_else(unknown)?, priority.level())
+            }
+        };
+        let mut cores = options.placement.seats(threads);
+        cores.truncate(sharing);
+        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats);
+        let crew = Crew::start(threads, source, TwoParkers::new(sharing), CHARTER, options)?;
+        Ok(Dispatcher { handle: crew.to(main), names: names.into() })
+    }
+}

@@ -1,0 +1,139 @@
+//! A handle to a part of a dispatcher.
+
+use super::{Crew, LimitError, Names, Priority};
+use crate::{
+    pool::{impl_futures_executor, impl_pool},
+    source::dispatch::{Address, Reading},
+};
+use std::{fmt, sync::Arc};
+
+/// A handle to a subpool of a [`Dispatcher`](super::Dispatcher).
+///
+/// It is an [`Executor`](crate::Executor), a [`Pool`](crate::Pool) and a [`FuturesExecutor`](crate::FuturesExecutor). What it is given
+/// runs in this subpool, and with the handle's priority: jobs, all steps of futures, and jobs that these give by
+/// [`try_execute_locally`](crate::try_execute_locally).
+///
+/// Threads are the dispatcher's, and so are their beginning and end: `shutdown` and its kin close the whole dispatcher,
+/// `join` waits for all of its jobs, and [`Pool::stats`](crate::Pool::stats) counts them. ([`stats`](Self::stats) of the type
+/// itself is about the subpool.)
+///
+/// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not begun. Waiting for a
+/// job of another subpool blocks a thread until one of that has run it.
+#[derive(Clone)]
+#[must_use = "a dispatcher whose handles are all dropped runs nothing more"]
+pub struct Subpool {
+    handle: Crew,
+    address: Address,
+    names: Names,
+}
+
+/// What a subpool does at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubpoolStats {
+    /// How many of its jobs may run at a time.
+    pub limit: usize,
+    /// Workers that run its jobs, or have just run one or are about to. Exceeds `limit` only after that was lowered, until as
+    /// many jobs have ended.
+    pub running: usize,
+    /// Jobs that have not begun, of all priorities.
+    pub queued: usize,
+    /// Whether it is paused.
+    pub paused: bool,
+}
+
+impl Subpool {
+    pub(super) fn new(handle: Crew, address: Address, names: Names) -> Self {
+        Subpool { handle, address, names }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.names[self.address.subpool()]
+    }
+
+    /// The same subpool, for jobs of that `priority`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::{Dispatcher, Priority}};
+    ///
+    /// let cpu = Dispatcher::new(1).cpu();
+    /// cpu.pause();
+    /// let later = cpu.with_priority(Priority::LOW).submit(std::time::Instant::now);
+    /// let sooner = cpu.with_priority(Priority::HIGH).submit(std::time::Instant::now);
+    /// cpu.resume();
+    /// assert!(sooner.wait()? <= later.wait()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_priority(&self, priority: Priority) -> Subpool {
+        let address = Address::new(self.address.subpool(), priority.level());
+        Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
+    }
+
+    /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
+    ///
+    /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin that.
+    /// When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the jobs wait, and `join`
+    /// waits for them. On a closed dispatcher this has no effect.
+    pub fn pause(&self) {
+        self.handle.source().pause(self.address.subpool());
+    }
+
+    /// Lets jobs begin again.
+    pub fn resume(&self) {
+        self.handle.call_by(|source| source.resume(self.address.subpool()));
+    }
+
+    /// Whether it is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.read().is_paused
+    }
+
+    /// From now on so many jobs may run at a time. More than there are threads are as good as that number.
+    ///
+    /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that are just going from one job
+    /// to the next may begin that.
+    ///
+    /// # Errors
+    ///
+    /// If `limit` is 0, or the subpool is bound to a thread.
+    pub fn set_limit(&self, limit: usize) -> Result<(), LimitError> {
+        let subpool = self.address.subpool();
+        if limit == 0 {
+            return Err(LimitError::zero(self.name()));
+        }
+        if self.handle.source().is_bound(subpool) {
+            return if limit == 1 { Ok(()) } else { Err(LimitError::bound(self.name(), limit)) };
+        }
+        self.handle.call_by(|source| source.set_limit(subpool, limit));
+        Ok(())
+    }
+
+    /// A snapshot of the subpool. The counters of all are given by [`Pool::stats`](crate::Pool::stats).
+    #[must_use]
+    pub fn stats(&self) -> SubpoolStats {
+        let Reading { limit, running, queued, is_paused } = self.read();
+        SubpoolStats { limit, running, queued, paused: is_paused }
+    }
+
+    fn read(&self) -> Reading {
+        self.handle.source().read(self.address.subpool())
+    }
+}
+
+impl fmt::Debug for Subpool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subpool")
+            .field("name", &self.name())
+            .field("stats", &self.stats())
+            .field("dispatcher", &self.handle)
+            .finish()
+    }
+}
+
+impl_pool!(Subpool);
+impl_futures_executor!(Subpool);

@@ -1,0 +1,82 @@
+//! The way into a subpool: its gate, and what stands on the board about it. The steps are those of `dispatcher/README.md`.
+
+use super::{
+    board::{self, Board},
+    gate::Gate,
+};
+use crate::sync::atomic::{Ordering::SeqCst, fence};
+
+/// Keeps the board true to the gate and to the queues behind it.
+///
+/// The board may promise too much, which costs a look; whoever makes it promise less looks at the thing itself afterwards, with a
+/// fence in between. Each of the fences here pairs with all others, and with those of submitters (S2) and of workers that fall
+/// asleep (W3): of two that are in each other's way, the second one sees what the first has done before its fence.
+#[derive(Clone, Copy)]
+pub(super) struct Entrance<'a> {
+    pub(super) gate: &'a Gate,
+    pub(super) board: &'a Board,
+    pub(super) slot: usize,
+}
+
+impl Entrance<'_> {
+    /// P3, P4: a job was put into the queue at `level`, and a fence has followed. Returns whether somebody may take it.
+    #[inline]
+    pub(super) fn expose(self, level: usize) -> bool {
+        self.announce(level);
+        self.board.view().is_open(self.slot)
+    }
+
+    fn announce(self, level: usize) {
+        let queue = board::queue(level, self.slot);
+        if !self.board.view().has(queue) {
+            self.board.set(queue);
+            fence(SeqCst);
+        }
+    }
+
+    /// T1: the queue at `level` was found empty.
+    pub(super) fn found_empty(self, level: usize, is_empty: impl FnOnce() -> bool) {
+        self.board.clear(board::queue(level, self.slot));
+        fence(SeqCst);
+        if !is_empty() {
+            self.announce(level);
+        }
+    }
+
+    /// T2: takes a token. Returns whether there was one.
+    pub(super) fn enter(self) -> bool {
+        let taken = self.gate.take();
+        if !taken.is_some_and(super::gate::State::is_open) {
+            self.found_shut();
+        }
+        taken.is_some()
+    }
+
+    /// The gate was shut just now.
+    pub(super) fn found_shut(self) {
+        self.board.close(self.slot);
+        fence(SeqCst);
+        if self.gate.read().is_open() {
+            self.board.open(self.slot);
+            fence(SeqCst);
+        }
+    }
+
+    /// G1 to G3: gives a token back. Returns whether there are jobs that somebody may take now.
+    pub(super) fn leave(self, has_more: impl FnOnce() -> bool) -> bool {
+        self.gate.give_back();
+        self.changed(has_more)
+    }
+
+    /// G2, G3: the gate may have become open. Returns whether there are jobs that somebody may take now: those on the board, and
+    /// those that the subpool has elsewhere.
+    pub(super) fn changed(self, has_more: impl FnOnce() -> bool) -> bool {
+        fence(SeqCst);
+        if self.gate.read().is_open() && !self.board.view().is_open(self.slot) {
+            self.board.open(self.slot);
+            fence(SeqCst);
+        }
+        let view = self.board.view();
+        view.has_eligible(self.slot) || view.is_open(self.slot) && has_more()
+    }
+}
