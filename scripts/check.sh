@@ -21,9 +21,10 @@ feature_sets=(
     "workstealing-exec"
     "elastic-exec"
     "burst-exec"
+    "dispatcher-exec"
     "compat-burst-pool"
     "compat-rusty-pool"
-    "threadpool-exec cb-channel-exec workstealing-exec elastic-exec burst-exec defaults"
+    "threadpool-exec cb-channel-exec workstealing-exec elastic-exec burst-exec dispatcher-exec defaults"
     "default ws-no-park"
     "default thread-pinning"
     "default numa-aware"
@@ -117,7 +118,7 @@ unsafe_is_in_leaves() {
 }
 
 shared_parts_know_no_pool() {
-    local pools='crossbeam_channel_pool|crossbeam_workstealing_pool|threadpool_executor|elastic_pool|burst_pool|run_now' found
+    local pools='crossbeam_channel_pool|crossbeam_workstealing_pool|threadpool_executor|elastic_pool|burst_pool|dispatcher|run_now' found
     found=$(find executors/src -name '*.rs' \
         \( -path '*/crew*' -o -path '*/source*' -o -path '*/queue*' -o -path '*/parker*' \) \
         -exec grep -nE "^[[:space:]]*(pub )?use .*($pools)|crate::($pools)" {} + | grep -vE ':[[:space:]]*//' || true)

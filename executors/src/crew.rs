@@ -176,8 +176,9 @@ where
     #[inline(always)]
     fn announce_to(&self, to: S::Address, whom: Whom, origin: Origin) {
         let (seat, is_only_one) = match whom {
-            Whom::Anyone => return self.announce(to, 1, origin),
-            Whom::AnyoneInTime => return self.announce(to, 1, Origin::Alone),
+            Whom::Anyone | Whom::AnyoneInTime => {
+                return self.announce(to, 1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
+            }
             Whom::Nobody => return,
             Whom::Seat(seat) => (seat, !self.source.is_for_all()),
             Whom::Owner(seat) => (seat, true),

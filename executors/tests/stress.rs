@@ -14,7 +14,8 @@
     feature = "workstealing-exec",
     feature = "threadpool-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 
 mod support;
@@ -86,7 +87,7 @@ fn run_program(seed: u64) {
         0 => 30 + random.below(70),
         _ => 1 + random.below(6),
     } as usize;
-    match random.below(12) {
+    match random.below(14) {
         #[cfg(feature = "cb-channel-exec")]
         0 | 1 => program(seed, random, threads, |random| {
             build(executors::crossbeam_channel_pool::ThreadPool::builder(), threads, random)
@@ -95,6 +96,17 @@ fn run_program(seed: u64) {
         #[cfg(feature = "burst-exec")]
         10 | 11 => program(seed, random, threads, |random| {
             build(executors::burst_pool::ThreadPool::builder(), threads, random)
+        }),
+        #[cfg(feature = "dispatcher-exec")]
+        12 | 13 => program(seed, random, threads, |random| {
+            use executors::dispatcher::{Dispatcher, Priority};
+
+            // A program's jobs block on each other, so the limit must be no lower than the number of threads.
+            let main = ["cpu", "limited"][random.below(2) as usize];
+            let priority = Priority::ALL[random.below(5) as usize];
+            let builder = Dispatcher::builder().cpu_limit(threads).subpool("limited", 1000).main_subpool(main, priority);
+            let age = 1 + random.below(70) as u32;
+            build_with(builder, threads, executors::Fairness::Counted(age), random)
         }),
         #[cfg(feature = "elastic-exec")]
         8 | 9 => program(seed, random, threads, |random| {
@@ -128,10 +140,35 @@ fn run_program(seed: u64) {
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
-    use executors::{Fairness, Idle, Placement};
+    use executors::Fairness;
+
+    let fairness = match random.below(3) {
+        0 => Fairness::TIMED,
+        1 => Fairness::Counted(1 + random.below(5) as u32),
+        _ => Fairness::COUNTED,
+    };
+    build_with(builder, threads, fairness, random)
+}
+
+/// Chooses the other policies.
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
+))]
+fn build_with<P: executors::Build>(
+    builder: executors::Builder<P>,
+    threads: usize,
+    fairness: executors::Fairness,
+    random: &mut Random,
+) -> P {
+    use executors::{Idle, Placement};
 
     let by_chance = match random.below(4) {
         0 if threads <= 4 => Idle::Spin,
@@ -141,11 +178,6 @@ fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, ra
     };
     let chosen = number_from_environment(SPIN).map(|spin| Idle::Park { spin: Duration::from_micros(spin) });
     let idle = chosen.unwrap_or(by_chance);
-    let fairness = match random.below(3) {
-        0 => Fairness::TIMED,
-        1 => Fairness::Counted(1 + random.below(5) as u32),
-        _ => Fairness::COUNTED,
-    };
     let placement = if random.one_in(2) { Placement::Auto } else { Placement::Floating };
     let builder = builder.threads(threads).idle(idle).fairness(fairness).placement(placement);
     builder.build().expect("this pool is possible")
@@ -313,7 +345,7 @@ fn end<P: Pool + 'static>(pool: &P, random: &mut Random, discards: bool) {
 /// One random deed of a thread that is no worker.
 fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
-    match random.below(12) {
+    match random.below(14) {
         0 => {
             let result = pool.join_timeout(Duration::from_micros(random.below(500)));
             assert_ne!(result, Err(WaitError::FromWorker));
@@ -362,7 +394,7 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
 /// One random deed that only a job can do.
 fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, neighbour, ledger, .. } = &**program;
-    match random.below(12) {
+    match random.below(14) {
         0 => assert_eq!(pool.join(), Err(WaitError::FromWorker)),
         1 => assert!(try_execute_locally(job(program, random)).is_ok(), "this is a job"),
         // A leaf waits for nobody, so waiting for it needs no permission.

@@ -33,7 +33,7 @@ use crate::{
         cores, thread,
     },
 };
-use crossbeam_utils::CachePadded;
+use crossbeam_utils::{Backoff, CachePadded};
 use std::{mem::MaybeUninit, ptr};
 
 /// Words in a block: eight kilobytes, so that a steady stream stays in the nearest cache.
@@ -109,6 +109,7 @@ impl Lanes {
     /// Moves this thread to a lane whose back is not locked, and locks it.
     #[cold]
     fn lock_another(&self) -> &Lane {
+        let backoff = Backoff::new();
         loop {
             for _ in 0..self.0.len() {
                 let lane = self.lane(local::next_shard());
@@ -116,7 +117,12 @@ impl Lanes {
                     return lane;
                 }
             }
-            thread::yield_now();
+            // A model has no time to lose.
+            if cfg!(executors_loom) || backoff.is_completed() {
+                thread::yield_now();
+            } else {
+                backoff.snooze();
+            }
         }
     }
 
@@ -169,6 +175,24 @@ impl Lanes {
         }
         let lane = self.take(start, 1, |record| job = Some(record.into_job()))?;
         Ok(job.zip(lane))
+    }
+
+    /// Takes the first job, where there is one lane only.
+    ///
+    /// # Errors
+    ///
+    /// As `take`.
+    #[inline]
+    pub(crate) fn take_first(&self) -> Result<Option<Job>, Busy> {
+        let lane = self.lane(0);
+        if !lane.front.try_lock() {
+            return Err(Busy);
+        }
+        let mut job = None;
+        // SAFETY: this thread holds the lock of the front.
+        unsafe { lane.take(1, &mut |record| job = Some(record.into_job())) };
+        lane.front.unlock();
+        Ok(job)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

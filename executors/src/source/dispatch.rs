@@ -76,10 +76,11 @@ pub(crate) struct DispatchLocal {
     is_stranger: bool,
     /// Where the job comes from that the worker runs.
     at: Cell<Address>,
-    /// The subpool whose token it holds.
+    /// The subpool whose token it holds, and its slot as a set if that is on the board of those that share.
     holds: Cell<usize>,
+    slot: Cell<u64>,
     /// Which queues may call it away, on the board of those that share and on its own.
-    watch: Cell<[Queues; 2]>,
+    watch: [Cell<Queues>; 2],
     /// Jobs that are left of its stint.
     stint: Cell<u32>,
     /// Whether the next job is chosen by turns and not by priority, and whose turn it was last.
@@ -254,7 +255,8 @@ impl DispatchSource {
             is_stranger: false,
             at: Cell::default(),
             holds: Cell::new(NONE),
-            watch: Cell::default(),
+            slot: Cell::new(0),
+            watch: [Cell::new(0), Cell::new(0)],
             stint: Cell::new(0),
             ages: Cell::new(false),
             turn: Cell::new(0),
@@ -268,7 +270,7 @@ impl DispatchSource {
         let mut shared = 0;
         if local.shares {
             let view = self.board.view();
-            shared = view.eligible(local.held_slot());
+            shared = view.eligible(local.slot.get());
             if stream && (view.is_open(CPU) || local.holds.get() == CPU) {
                 shared |= board::queue(NORMAL, CPU);
             }
@@ -284,21 +286,24 @@ impl DispatchSource {
     /// Whether the worker, which runs jobs of one queue, is to look for others before its next one.
     #[inline]
     fn is_called_away(&self, local: &DispatchLocal) -> bool {
-        let [shared, bound] = local.watch.get();
-        let called = local.shares && self.board.view().eligible(local.held_slot()) & shared != 0
-            || self.eligible_bound(local) & bound != 0;
-        local.ages.get() || called && self.goes(local)
+        let [shared, bound] = &local.watch;
+        // Most often there is nothing at all in those queues.
+        local.ages.get()
+            || self.board.view().has_any(shared.get()) && self.goes(local)
+            || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
     }
 
-    /// Whether the worker obeys the call: to a higher level at once, to another subpool of its own level when its stint is over.
-    #[cold]
+    /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint is over.
+    #[inline(never)]
     fn goes(&self, local: &DispatchLocal) -> bool {
         let [shared, bound] = self.eligible(local, false);
-        let above = board::from_level(local.at.get().level() + 1);
-        if (shared | bound) & above != 0 {
+        let calls = shared & local.watch[0].get() | bound & local.watch[1].get();
+        if calls & board::from_level(local.at.get().level() + 1) != 0 {
             return true;
         }
-        local.stint.set(local.stint.get().saturating_sub(1));
+        if calls != 0 {
+            local.stint.set(local.stint.get().saturating_sub(1));
+        }
         local.stint.get() == 0
     }
 
@@ -308,7 +313,7 @@ impl DispatchSource {
         let level = board::highest_level(shared).max(board::highest_level(bound))?;
         let slots = board::at_level(shared, level) | board::at_level(bound, level) << SLOTS;
         let at = local.at.get();
-        let last = if at.subpool() < SLOTS { at.subpool() } else { SLOTS };
+        let last = if self.is_bound(at.subpool()) { SLOTS } else { at.subpool() };
         let slot = if local.stint.get() > 0 && at.level() == level && slots & 1 << last != 0 {
             last
         } else {
@@ -362,7 +367,7 @@ impl DispatchSource {
         if !is_held && !entrance.enter() {
             return None;
         }
-        let Some((job, _lane)) = insist(|| queue.take_one(0)) else {
+        let Some(job) = insist(|| queue.take_first()) else {
             if !is_held {
                 entrance.leave(|| self.has_stream(subpool)); // the worker looks on in any case
             }
@@ -399,13 +404,23 @@ impl DispatchSource {
         local.stint.set(STINT);
         // At its own level only what is not its own.
         let watched = board::from_level(at.level());
-        let own = |slot| watched & !board::queue(at.level(), slot);
-        local.watch.set(if at.subpool() < SLOTS { [own(at.subpool()), watched] } else { [watched, own(0)] });
+        let others = |slot| watched & !board::queue(at.level(), slot);
+        let [shared, bound] = &local.watch;
+        if self.is_bound(at.subpool()) {
+            local.slot.set(0);
+            shared.set(if local.shares { watched } else { 0 });
+            bound.set(others(0));
+        } else {
+            local.slot.set(1 << at.subpool());
+            shared.set(others(at.subpool()));
+            bound.set(watched);
+        }
     }
 
     /// Gives back the token that the worker holds. Returns whether it should look for jobs once more.
     fn leave(&self, local: &DispatchLocal) -> bool {
         let from = local.holds.replace(NONE);
+        local.slot.set(0);
         from != NONE && self.entrance(from).leave(|| self.has_stream(from))
     }
 
@@ -442,13 +457,6 @@ impl DispatchSource {
 }
 
 impl DispatchLocal {
-    /// The subpool whose token it holds, as a set of slots of the board of those that share.
-    #[inline]
-    fn held_slot(&self) -> u64 {
-        let subpool = self.holds.get();
-        if subpool < SLOTS { 1 << subpool } else { 0 }
-    }
-
     /// The queue at `level` of a slot, or of the worker's own subpool behind the last slot.
     fn place(&self, slot: usize, level: usize) -> Place {
         match self.bound {
@@ -540,19 +548,17 @@ impl Source for DispatchSource {
         if at.is_stream() {
             return self.stream.pop(&local.stream).map(Own::Claim);
         }
-        let (job, _lane) = subpool.queues[at.level()].take_one(0).ok()??;
-        Some(Own::Job(job))
+        subpool.queues[at.level()].take_first().ok()?.map(Own::Job)
     }
 
     fn pop_outside(&self, local: &DispatchLocal) -> Option<Job> {
         let at = local.at.get();
-        let [shared, bound] = self.eligible(local, !at.is_stream());
-        if at.is_stream() && (shared, bound) == (0, 0) {
-            return self.pop_stream_outside(local);
-        }
-        // The next one, by `search`: it may be under another token.
-        local.ages.set(true);
-        None
+        let [shared, bound] = self.eligible(local, true);
+        let own = board::queue(at.level(), if local.slot.get() == 0 { 0 } else { at.subpool() });
+        let others = if local.slot.get() == 0 { shared | bound & !own } else { shared & !own | bound };
+        // If there are others, the next job is chosen by `search`, as it may be under another token.
+        local.ages.set(others != 0);
+        if others == 0 && at.is_stream() { self.pop_stream_outside(local) } else { None }
     }
 
     fn search(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
@@ -581,8 +587,7 @@ impl Source for DispatchSource {
 
     fn take(&self) -> Option<Job> {
         let queues = || self.subpools.iter().flat_map(|subpool| &subpool.queues);
-        let found = || queues().find_map(|queue| insist(|| queue.take_one(0)));
-        self.stream.take().or_else(|| found().map(|(job, _lane)| job))
+        self.stream.take().or_else(|| queues().find_map(|queue| insist(|| queue.take_first())))
     }
 
     fn has_own(&self, local: &DispatchLocal) -> bool {

@@ -32,7 +32,7 @@ impl Source for OneTray {
         Whom::Anyone
     }
 
-    fn push(&self, (): &(), job: impl IntoJob) -> Whom {
+    fn push(&self, (): &(), (): (), job: impl IntoJob) -> Whom {
         self.inject((), job)
     }
 

@@ -89,6 +89,12 @@ impl View {
         self.0 & ((1 << OPEN) - 1)
     }
 
+    /// Whether one of `queues` has jobs, be they eligible or not.
+    #[inline]
+    pub(super) fn has_any(self, queues: Queues) -> bool {
+        self.0 & queues != 0
+    }
+
     #[inline]
     pub(super) fn has(self, queues: Queues) -> bool {
         self.0 & queues == queues

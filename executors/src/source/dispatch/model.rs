@@ -1,0 +1,269 @@
+//! Models of gates, board and queues together: the real source, in the hands of workers that do nothing but look, run and fall
+//! asleep.
+
+use super::{Address, DispatchLocal, DispatchSource, NORMAL};
+use crate::{
+    job::{Closure, Run},
+    meter::Meter,
+    placement::Neighbourhood,
+    source::{Source, Whom},
+    sync::{
+        atomic::{AtomicUsize, Ordering::SeqCst, fence},
+        check, thread,
+    },
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize as Uncounted, Ordering::Relaxed},
+};
+
+/// Two subpools beside that of the CPU, whose stream is left out.
+const A: Address = Address { subpool: 1, level: NORMAL as u32 };
+const B: Address = Address { subpool: 2, level: NORMAL as u32 };
+
+struct Model {
+    source: DispatchSource,
+    asleep: AtomicUsize,
+    called: AtomicUsize,
+    /// Not loom's: no part of what is modelled.
+    ran: Uncounted,
+    inside: Uncounted,
+}
+
+impl Model {
+    fn new(seats: &[usize]) -> Arc<Self> {
+        let neighbourhood = Neighbourhood::of_machine(vec![None; 2]);
+        let source = DispatchSource::new(2, neighbourhood, &[1, 1, 1], seats);
+        source.pause(super::CPU);
+        let (asleep, called) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Model { source, asleep, called, ran: Uncounted::new(0), inside: Uncounted::new(0) })
+    }
+
+    /// A job of a subpool whose limit is one. It tells if another one is at work.
+    fn job(self: &Arc<Self>) -> Closure<impl FnOnce() + Send + use<>> {
+        let model = Arc::clone(self);
+        Closure(move || {
+            assert_eq!(model.inside.fetch_add(1, Relaxed), 0, "two jobs at a time");
+            loom::thread::yield_now();
+            model.inside.fetch_sub(1, Relaxed);
+            model.ran.fetch_add(1, Relaxed);
+        })
+    }
+
+    /// S1 to S4.
+    fn submit(self: &Arc<Self>, to: Address) {
+        let whom = self.source.inject(to, self.job());
+        assert_eq!(whom, Whom::Anyone);
+        fence(SeqCst);
+        if self.source.expose(to) {
+            self.call();
+        }
+    }
+
+    /// Relies on a fence before.
+    fn call(&self) {
+        if self.asleep.load(SeqCst) > 0 {
+            self.called.fetch_add(1, SeqCst);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&DispatchSource) -> (Whom, usize)) {
+        let (_whom, jobs) = change(&self.source);
+        fence(SeqCst);
+        if jobs > 0 {
+            self.call();
+        }
+    }
+
+    /// Runs what there is, and falls asleep.
+    fn work(&self, seat: usize) {
+        let local = self.source.attach(seat);
+        loop {
+            self.run_all(&local);
+            self.asleep.fetch_add(1, SeqCst);
+            fence(SeqCst);
+            if !self.source.has_jobs_for(&local) {
+                return;
+            }
+            self.asleep.fetch_sub(1, SeqCst);
+        }
+    }
+
+    fn run_all(&self, local: &DispatchLocal) {
+        loop {
+            if let Some(job) = self.source.pop(local) {
+                job.run();
+            } else if let Some(job) = self.source.search(local, &Meter::default()) {
+                if self.source.has_own(local) {
+                    fence(SeqCst);
+                    if self.source.has_jobs() {
+                        self.call();
+                    }
+                }
+                job.run();
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// When all are asleep: who was called wakes up. Then nothing may be left.
+    fn end(&self, jobs: usize) {
+        if self.called.load(SeqCst) > 0 {
+            self.run_all(&self.source.attach(0));
+        }
+        assert_eq!((self.ran.load(Relaxed), self.source.len()), (jobs, 0), "{:?}", self.source);
+        assert!(!self.source.has_unfinished());
+    }
+}
+
+/// Lets a thread do `work` on the model.
+fn start(model: &Arc<Model>, work: impl FnOnce(&Arc<Model>) + Send + 'static) -> thread::JoinHandle<()> {
+    let model = Arc::clone(model);
+    thread::spawn(move || work(&model))
+}
+
+#[test]
+fn a_submitter_and_a_worker() {
+    check(3, || {
+        let model = Model::new(&[]);
+        let worker = start(&model, |model| model.work(0));
+        model.submit(A);
+        model.submit(A);
+        worker.join().unwrap();
+        model.end(2);
+    });
+}
+
+#[test]
+fn two_submitters_and_a_worker() {
+    check(2, || {
+        let model = Model::new(&[]);
+        let worker = start(&model, |model| model.work(0));
+        let submitter = start(&model, |model| model.submit(A));
+        model.submit(A);
+        worker.join().unwrap();
+        submitter.join().unwrap();
+        model.end(2);
+    });
+}
+
+/// The gate is shut to one of them, most of the time.
+#[test]
+fn two_workers_and_one_token() {
+    check(2, || {
+        let model = Model::new(&[]);
+        let workers = [0, 1].map(|seat| start(&model, move |model| model.work(seat)));
+        model.submit(A);
+        model.submit(A);
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        model.end(2);
+    });
+}
+
+/// The worker goes from one to the other, with a token of one at a time.
+#[test]
+fn a_worker_and_two_subpools() {
+    check(2, || {
+        let model = Model::new(&[]);
+        let urgent = Address { level: B.level + 1, ..B };
+        let worker = start(&model, |model| model.work(0));
+        model.submit(A);
+        model.submit(urgent);
+        model.submit(A);
+        worker.join().unwrap();
+        model.end(3);
+    });
+}
+
+#[test]
+fn a_pause_ends_while_a_job_comes() {
+    check(2, || {
+        let model = Model::new(&[]);
+        model.source.pause(A.subpool());
+        let worker = start(&model, |model| model.work(0));
+        let submitter = start(&model, |model| model.submit(A));
+        model.change(|source| source.resume(A.subpool()));
+        worker.join().unwrap();
+        submitter.join().unwrap();
+        model.end(1);
+    });
+}
+
+#[test]
+fn a_pause_begins_and_ends_while_a_job_comes() {
+    check(2, || {
+        let model = Model::new(&[]);
+        let worker = start(&model, |model| model.work(0));
+        let pauser = start(&model, |model| {
+            model.source.pause(A.subpool());
+            model.change(|source| source.resume(A.subpool()));
+        });
+        model.submit(A);
+        worker.join().unwrap();
+        pauser.join().unwrap();
+        model.end(1);
+    });
+}
+
+#[test]
+fn a_limit_rises_while_a_job_comes() {
+    check(2, || {
+        let model = Model::new(&[]);
+        // As if a job were running.
+        let entrance = model.source.entrance(A.subpool());
+        assert!(entrance.enter());
+        let worker = start(&model, |model| model.work(0));
+        let submitter = start(&model, |model| model.submit(A));
+        model.change(|source| source.set_limit(A.subpool(), 2));
+        worker.join().unwrap();
+        submitter.join().unwrap();
+        // Too late to help anybody.
+        entrance.gate.give_back();
+        model.end(1);
+    });
+}
+
+/// A job of one subpool gives one to another, and ends. Who then finds nothing unfinished finds that both have run.
+#[test]
+fn what_is_unfinished_is_seen() {
+    check(2, || {
+        let model = Model::new(&[]);
+        let parent = {
+            let model = Arc::clone(&model);
+            Closure(move || {
+                model.submit(A);
+                model.ran.fetch_add(1, Relaxed);
+            })
+        };
+        // Behind that of its child, in the order in which queues are looked at.
+        model.source.inject(B, parent);
+        model.source.expose(B);
+        let worker = start(&model, |model| model.work(0));
+        if !model.source.has_unfinished() {
+            assert_eq!(model.ran.load(Relaxed), 2);
+        }
+        worker.join().unwrap();
+        model.end(2);
+    });
+}
+
+/// Only the thread on the seat takes the job, and it is told.
+#[test]
+fn a_bound_job_comes() {
+    check(3, || {
+        let model = Model::new(&[1]);
+        let bound = Address { subpool: 3, level: 0 };
+        let worker = start(&model, |model| model.work(1));
+        assert_eq!(model.source.inject(bound, model.job()), Whom::Owner(1));
+        fence(SeqCst);
+        if model.source.expose(bound) {
+            model.call();
+        }
+        worker.join().unwrap();
+        if model.called.load(SeqCst) > 0 {
+            model.run_all(&model.source.attach(1));
+        }
+        model.end(1);
+    });
+}
