@@ -91,9 +91,8 @@ fn limits_are_never_exceeded() {
         .expect("this is possible");
     let _watchdog = watched(&dispatcher);
     let limits = [("cpu", 3), ("one", 1), ("two", 2), ("many", 8)];
-    let rooms: Vec<(Subpool, Room, usize)> = limits
-        .map(|(name, limit)| (dispatcher.subpool(name).expect("it was built"), Room::default(), limit))
-        .into();
+    let rooms: Vec<(Subpool, Room, usize)> =
+        limits.map(|(name, limit)| (dispatcher.subpool(name).expect("it was built"), Room::default(), limit)).into();
     let ran = Arc::new(AtomicUsize::new(0));
     // From outside, and each job one more from inside, to the next subpool.
     thread::scope(|scope| {
@@ -104,7 +103,8 @@ fn limits_are_never_exceeded() {
                     let place = (submitter + job) % rooms.len();
                     let priority = Priority::ALL[job % 5];
                     let (subpool, room) = (rooms[place].0.with_priority(priority), rooms[place].1.clone());
-                    let (next, next_room) = (rooms[(place + 1) % rooms.len()].0.clone(), rooms[(place + 1) % rooms.len()].1.clone());
+                    let (next, next_room) =
+                        (rooms[(place + 1) % rooms.len()].0.clone(), rooms[(place + 1) % rooms.len()].1.clone());
                     let ran = Arc::clone(ran);
                     subpool.execute(move || {
                         room.enter();
@@ -251,8 +251,13 @@ fn inside(subpool: Subpool, room: Room, done: Arc<AtomicBool>, jobs: Arc<AtomicU
 
 #[test]
 fn limits_and_pauses_may_change_while_jobs_come() {
-    let dispatcher =
-        Dispatcher::builder().threads(4).cpu_limit(4).subpool("some", 2).bound_subpool("bound").build().expect("possible");
+    let dispatcher = Dispatcher::builder()
+        .threads(4)
+        .cpu_limit(4)
+        .subpool("some", 2)
+        .bound_subpool("bound")
+        .build()
+        .expect("possible");
     let _watchdog = watched(&dispatcher);
     let names = ["cpu", "some", "bound"];
     let subpools = names.map(|name| dispatcher.subpool(name).expect("it was built"));
@@ -324,7 +329,8 @@ fn nothing_runs_while_a_subpool_is_paused() {
 
 #[test]
 fn the_close_lifts_pauses() {
-    let dispatcher = Dispatcher::builder().threads(2).subpool("some", 1).bound_subpool("bound").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(2).subpool("some", 1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let ran = Arc::new(AtomicUsize::new(0));
     for name in ["cpu", "some", "bound"] {
@@ -420,7 +426,8 @@ fn what_bound_jobs_give_from_inside_stays_in_order_behind_what_was_there() {
 
 #[test]
 fn reserved_threads_run_nothing_else_and_are_not_called_for_it() {
-    let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).reserve(1).bound_subpool("bound").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(4).cpu_limit(4).reserve(1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (cpu, bound) = (dispatcher.cpu(), dispatcher.subpool("bound").expect("it was built"));
     let reserved = here(&bound);
@@ -442,7 +449,8 @@ fn reserved_threads_run_nothing_else_and_are_not_called_for_it() {
 
 #[test]
 fn futures_stay_where_they_were_spawned() {
-    let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).bound_subpool("bound").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(4).subpool("one", 1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let bound = dispatcher.subpool("bound").expect("it was built");
     let thread = here(&bound);
@@ -506,7 +514,8 @@ fn jobs_wait_for_jobs_of_their_own_subpool_by_running_them() {
 
 #[test]
 fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
-    let dispatcher = Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (cpu, bound, one) = (
         dispatcher.cpu(),
@@ -545,8 +554,13 @@ fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
 fn higher_priorities_go_first_and_equal_ones_in_order() {
     // Fewer jobs than it takes for lower ones to get their turn.
     for name in ["cpu", "one", "bound"] {
-        let dispatcher =
-            Dispatcher::builder().threads(2).cpu_limit(1).subpool("one", 1).bound_subpool("bound").build().expect("possible");
+        let dispatcher = Dispatcher::builder()
+            .threads(2)
+            .cpu_limit(1)
+            .subpool("one", 1)
+            .bound_subpool("bound")
+            .build()
+            .expect("possible");
         let _watchdog = watched(&dispatcher);
         let (subpool, order) = (dispatcher.subpool(name).expect("it was built"), Order::default());
         subpool.pause();
@@ -566,7 +580,8 @@ fn higher_priorities_go_first_and_equal_ones_in_order() {
 
 #[test]
 fn higher_priorities_go_first_across_subpools() {
-    let dispatcher = Dispatcher::builder().threads(1).cpu_limit(1).subpool("a", 1).subpool("b", 9).build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(1).cpu_limit(1).subpool("a", 1).subpool("b", 9).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (order, gate) = (Order::default(), Gate::default());
     let names = ["cpu", "a", "b"];
@@ -624,7 +639,8 @@ fn the_lowest_priority_begins_in_time() {
 
 #[test]
 fn subpools_of_one_priority_take_turns() {
-    let dispatcher = Dispatcher::builder().threads(1).cpu_limit(1).subpool("a", 1).subpool("b", 1).build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(1).cpu_limit(1).subpool("a", 1).subpool("b", 1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let subpools = ["cpu", "a", "b"].map(|name| dispatcher.subpool(name).expect("it was built"));
     let done = Arc::new(AtomicBool::new(false));
@@ -660,7 +676,8 @@ fn handles_keep_the_dispatcher_open() {
 
 #[test]
 fn names_lead_to_subpools() {
-    let dispatcher = Dispatcher::builder().threads(2).subpool("disk", 3).bound_subpool("window").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(2).subpool("disk", 3).bound_subpool("window").build().expect("possible");
     assert_eq!(dispatcher.subpools().collect::<Vec<_>>(), ["cpu", "disk", "window"]);
     let disk = dispatcher.subpool("disk").expect("it was built");
     assert_eq!((disk.name(), disk.stats().limit), ("disk", 3));
@@ -673,7 +690,8 @@ fn names_lead_to_subpools() {
 
 #[test]
 fn impossible_limits_are_refused() {
-    let dispatcher = Dispatcher::builder().threads(2).subpool("disk", 3).bound_subpool("window").build().expect("possible");
+    let dispatcher =
+        Dispatcher::builder().threads(2).subpool("disk", 3).bound_subpool("window").build().expect("possible");
     let disk = dispatcher.subpool("disk").expect("it was built");
     let zero = disk.set_limit(0).expect_err("nothing could run").to_string();
     assert!(zero.contains("limit of 0") && zero.contains("\"disk\"") && zero.contains("pause"), "{zero}");
@@ -707,14 +725,19 @@ fn impossible_dispatchers_are_refused() {
             "3 subpools are to be bound to a thread each, but there are only 2 threads",
         ),
         (|builder| builder.threads(2).reserve(2).bound_subpool("a").bound_subpool("b"), "2 of 2 threads are reserved"),
-        (|builder| builder.threads(4).reserve(2).bound_subpool("a"), "2 threads are reserved for bound subpools, of which there are 1"),
+        (
+            |builder| builder.threads(4).reserve(2).bound_subpool("a"),
+            "2 threads are reserved for bound subpools, of which there are 1",
+        ),
         (|builder| builder.main_subpool("x", Priority::HIGH), "main subpool is to be \"x\""),
     ];
     for (change, expected) in cases {
         let text = refusal(change(Dispatcher::builder()));
         assert!(text.contains(expected), "{text}");
     }
-    let many = |builder: Builder<Dispatcher>, number| (0..number).fold(builder, |builder, n| builder.subpool(n.to_string(), 1));
+    let many = |builder: Builder<Dispatcher>, number| {
+        (0..number).fold(builder, |builder, n| builder.subpool(n.to_string(), 1))
+    };
     let text = refusal(many(Dispatcher::builder().threads(1), MAX_SUBPOOLS));
     assert!(text.contains("11 subpools share") && text.contains("only 10"), "{text}");
     end(many(Dispatcher::builder().threads(1), MAX_SUBPOOLS - 1).build().expect("as many as there may be"));

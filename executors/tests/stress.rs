@@ -104,7 +104,8 @@ fn run_program(seed: u64) {
             // A program's jobs block on each other, so the limit must be no lower than the number of threads.
             let main = ["cpu", "limited"][random.below(2) as usize];
             let priority = Priority::ALL[random.below(5) as usize];
-            let builder = Dispatcher::builder().cpu_limit(threads).subpool("limited", 1000).main_subpool(main, priority);
+            let builder =
+                Dispatcher::builder().cpu_limit(threads).subpool("limited", 1000).main_subpool(main, priority);
             let age = 1 + random.below(70) as u32;
             build_with(builder, threads, executors::Fairness::Counted(age), random)
         }),

@@ -385,7 +385,8 @@ where
         // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
         fence(SeqCst);
         loop {
-            let has_jobs = if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
+            let has_jobs =
+                if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
             if has_jobs || self.crew.is_over() {
                 parker.abort_park(self.seat);
                 break;

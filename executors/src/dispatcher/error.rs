@@ -56,7 +56,10 @@ impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Zero { subpool } => {
-                write!(f, "with a limit of 0 the subpool {subpool:?} could run nothing: ask for at least 1, or pause it")
+                write!(
+                    f,
+                    "with a limit of 0 the subpool {subpool:?} could run nothing: ask for at least 1, or pause it"
+                )
             }
             Kind::Bound { subpool, limit } => write!(
                 f,

@@ -381,7 +381,8 @@ impl DispatchSource {
         let entrance = self.entrance(CPU);
         loop {
             let is_held = local.holds.get() == CPU;
-            if !is_held && !(self.stream.has_jobs() && entrance.enter()) {
+            let may_take = is_held || self.stream.has_jobs() && entrance.enter();
+            if !may_take {
                 return None;
             }
             if let Some(job) = self.stream.search(&local.stream, meter) {

@@ -64,7 +64,7 @@ impl Gate {
     }
 
     pub(super) fn set_limit(&self, limit: usize) {
-        let with = |word| Some(word & !(MASK * LIMIT) | limit.min(MAX_LIMIT) as u64 * LIMIT);
+        let with = |word| Some((word & !(MASK * LIMIT)) | (limit.min(MAX_LIMIT) as u64 * LIMIT));
         let _ = self.0.fetch_update(AcqRel, Relaxed, with);
     }
 }
@@ -76,7 +76,7 @@ impl State {
     }
 
     pub(super) fn limit(self) -> usize {
-        (self.0 / LIMIT & MASK) as usize
+        ((self.0 / LIMIT) & MASK) as usize
     }
 
     /// How many tokens have been given out so far. Wraps around.
