@@ -115,16 +115,17 @@ where
         })
     }
 
-    /// Starts `threads` workers on `source`.
+    /// Starts workers on `source`: those of all `threads` whose seats are among `ahead`.
     fn start(
         threads: usize,
+        ahead: impl Fn(usize) -> bool,
         source: S,
         parker: P,
         charter: Charter,
         options: Options,
     ) -> Result<Arc<Self>, BuildError> {
         let crew = Crew::found(Terms::fixed(threads), source, parker, charter, options);
-        for worker in 0..threads {
+        for worker in (0..threads).filter(|&seat| ahead(seat)) {
             if let Err(error) = crew.spawn(worker, |crew, worker| Worker::new(crew, worker).work()) {
                 crew.close();
                 crew.join_threads();
@@ -132,6 +133,21 @@ where
             }
         }
         Ok(crew)
+    }
+
+    /// Starts the worker on a `seat` that was left out at first. Returns whether it comes: not if the crew is over, and not if the
+    /// operating system refuses it; then the others do its work.
+    fn start_late(self: &Arc<Self>, seat: usize) -> bool {
+        if self.life.is_over() {
+            return false;
+        }
+        let spawned = self.spawn(seat, |crew, seat| Worker::new(crew, seat).work());
+        if let Err(refused) = spawned {
+            let refused = refused.into_build_error(None);
+            guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+            return false;
+        }
+        true
     }
 
     /// Starts a thread for `seat` that does `work`.

@@ -432,6 +432,13 @@ where
     }
 }
 
+impl<const MAX: usize> StaticParker<BoundedThreadData<MAX>> {
+    /// Whether some thread is asleep, or will look for jobs without being called once more.
+    pub(crate) fn is_anybody_free(&self) -> bool {
+        self.data.0.is_anybody_free()
+    }
+}
+
 impl<T> Clone for StaticParker<T>
 where
     T: ThreadData + Sync + Send + 'static,

@@ -622,7 +622,7 @@ fn the_lowest_priority_begins_in_time() {
         }
         for _ in 0..20 {
             let (jobs, victim) = (Arc::clone(&jobs), victim.with_priority(Priority::LOWEST));
-            // From inside, so that nothing runs meanwhile.
+            // From inside, so that nothing runs meanwhile; and that job itself has to get past the others, too.
             let submit = move || {
                 let before = jobs.load(SeqCst);
                 victim.submit(move || jobs.load(SeqCst) - before)
@@ -747,4 +747,74 @@ fn impossible_dispatchers_are_refused() {
 
 fn refusal<P: Build + std::fmt::Debug>(builder: Builder<P>) -> String {
     builder.build().expect_err("this is impossible").to_string()
+}
+
+// --- preheating ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn cold_threads_start_when_nobody_has_time() {
+    let builder = Dispatcher::builder().threads(6).cpu_limit(6).preheat(2).bound_subpool("bound");
+    let dispatcher = builder.build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let workers = || Pool::stats(&dispatcher).workers;
+    assert_eq!(workers(), 2);
+    // One at a time, and it is asleep when the next one comes.
+    for _ in 0..100 {
+        dispatcher.submit(|| ()).wait().expect("it runs");
+        dispatcher.join().expect("this is no worker");
+        until("it sleeps", || Pool::stats(&dispatcher).idle == workers());
+    }
+    assert!(workers() <= 3, "{} threads for one job at a time", workers());
+    // As many as there are, all at the same time; from outside, and from inside.
+    let meeting = Arc::new(Barrier::new(5));
+    for _ in 0..2 {
+        let meeting = Arc::clone(&meeting);
+        dispatcher.execute(move || _ = meeting.wait());
+    }
+    dispatcher.execute(move || {
+        for _ in 0..2 {
+            let meeting = Arc::clone(&meeting);
+            assert!(try_execute_locally(move || _ = meeting.wait()).is_ok());
+        }
+        meeting.wait();
+    });
+    dispatcher.join().expect("this is no worker");
+    assert_eq!((workers(), Pool::stats(&dispatcher).panicked), (6, 0));
+    end(dispatcher);
+}
+
+#[test]
+fn cold_threads_are_not_missed() {
+    for _ in 0..50 {
+        let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).preheat(0).build().expect("possible");
+        let _watchdog = watched(&dispatcher);
+        let meeting = Arc::new(Barrier::new(4));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let meeting = Arc::clone(&meeting);
+                    dispatcher.execute(move || _ = meeting.wait());
+                });
+            }
+        });
+        end(dispatcher);
+    }
+    // Cold when it ends.
+    end(Dispatcher::builder().threads(4).preheat(0).build().expect("possible"));
+}
+
+#[test]
+fn what_is_full_or_paused_starts_no_threads() {
+    let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).preheat(1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let one = dispatcher.subpool("one").expect("it was built");
+    let gate = Gate::default();
+    for _ in 0..10 {
+        let gate = gate.clone();
+        one.execute(move || gate.pass());
+    }
+    until("one runs", || one.stats().running == 1 && one.stats().queued == 9);
+    assert!(Pool::stats(&one).workers <= 2, "{:?}", Pool::stats(&one));
+    gate.open();
+    end(dispatcher);
 }

@@ -175,7 +175,25 @@ where
         charter: Charter,
         options: Options,
     ) -> Result<Self, BuildError> {
-        Crew::start(threads, source, parker, charter, options).map(Self::first)
+        Self::start_some(threads, |_seat| true, source, parker, charter, options)
+    }
+
+    /// Starts the workers on those seats of all `threads` that are among `ahead`. See [`starter`](Self::starter).
+    pub(crate) fn start_some(
+        threads: usize,
+        ahead: impl Fn(usize) -> bool,
+        source: S,
+        parker: P,
+        charter: Charter,
+        options: Options,
+    ) -> Result<Self, BuildError> {
+        Crew::start(threads, ahead, source, parker, charter, options).map(Self::first)
+    }
+
+    /// What starts the worker on a seat that was left out at first. Does not keep the crew open, nor alive.
+    pub(crate) fn starter(&self) -> impl Fn(usize) -> bool + Send + Sync + use<S, P> {
+        let crew = Arc::downgrade(self.crew());
+        move |seat| crew.upgrade().is_some_and(|crew| crew.start_late(seat))
     }
 
     /// A crew whose workers come and go. None is there yet.

@@ -18,6 +18,7 @@ pub struct Extra {
     subpools: Vec<(String, usize)>,
     bound: Vec<String>,
     reserve: Option<usize>,
+    warm: Option<usize>,
     main: Option<(String, Priority)>,
 }
 
@@ -47,6 +48,15 @@ impl Builder<Dispatcher> {
         self
     }
 
+    /// How many threads [`build`](Self::build) starts; the others start one by one when a job comes that may run, and nobody has
+    /// time for it. By default all are started.
+    ///
+    /// One of those that share subpools is started in any case, and so are those to which subpools are bound.
+    pub fn preheat(mut self, threads: usize) -> Self {
+        self.extra.warm = Some(threads);
+        self
+    }
+
     /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use.
     pub fn cpu_limit(mut self, limit: usize) -> Self {
         self.extra.cpu_limit = Some(limit);
@@ -65,6 +75,8 @@ impl Builder<Dispatcher> {
 struct Plan {
     sharing: usize,
     threads: usize,
+    /// The first of those that share, which are started at once.
+    warm: usize,
     /// Of the bound subpools.
     seats: Vec<usize>,
 }
@@ -114,7 +126,8 @@ impl Extra {
         }
         let sharing = threads - reserve;
         let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
-        Ok(Plan { sharing, threads, seats })
+        let warm = self.warm.unwrap_or(threads).saturating_sub(reserve).clamp(1.max(bound - reserve), sharing);
+        Ok(Plan { sharing, threads, warm, seats })
     }
 }
 
@@ -130,7 +143,7 @@ impl Recipe for Dispatcher {
             let remedy = "lower priorities get their turn after so many jobs; choose `Fairness::Counted`";
             return Err(BuildErrorKind::Unsupported { option: "Fairness::Timed", pool: CHARTER.label, remedy }.into());
         }
-        let Plan { sharing, threads, seats } = extra.plan(&options)?;
+        let Plan { sharing, threads, warm, seats } = extra.plan(&options)?;
         extra.check_names()?;
         let limits = extra.limits()?;
         let names: Vec<String> = [CPU.to_owned()].into_iter().chain(extra.names().cloned()).collect();
@@ -145,7 +158,10 @@ impl Recipe for Dispatcher {
         let mut cores = options.placement.seats(threads);
         cores.truncate(sharing);
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats);
-        let crew = Crew::start(threads, source, TwoParkers::new(sharing), CHARTER, options)?;
+        let parker = TwoParkers::new(warm, sharing);
+        let ahead = |seat| seat < warm || seat >= sharing;
+        let crew = Crew::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
+        parker.start_by(crew.starter());
         Ok(Dispatcher { handle: crew.to(main), names: names.into() })
     }
 }

@@ -191,6 +191,12 @@ impl IdleSet {
         self.word.read().sleeping() == 0
     }
 
+    /// Whether there is somebody who seeks, or can be called. Relies on a fence before.
+    pub(super) fn is_anybody_free(&self) -> bool {
+        let census = self.word.read();
+        census.sleeping() > 0 || census.somebody_seeks()
+    }
+
     #[inline(always)]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();

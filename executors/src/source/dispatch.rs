@@ -86,6 +86,9 @@ pub(crate) struct DispatchLocal {
     /// Whether the next job is chosen by turns and not by priority, and whose turn it was last.
     ages: Cell<bool>,
     turn: Cell<u32>,
+    /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
+    outside: Cell<bool>,
+    came_outside: Cell<bool>,
     /// Whether it has given back a token that somebody should come for.
     left_open: Cell<bool>,
 }
@@ -260,6 +263,8 @@ impl DispatchSource {
             stint: Cell::new(0),
             ages: Cell::new(false),
             turn: Cell::new(0),
+            outside: Cell::new(false),
+            came_outside: Cell::new(false),
             left_open: Cell::new(false),
         }
     }
@@ -332,7 +337,12 @@ impl DispatchSource {
         let turn = next_one(all, local.turn.get());
         local.turn.set(turn);
         let (queue, is_bound) = (turn as usize % 64, turn >= u64::BITS);
-        Some(local.place(if is_bound { SLOTS } else { queue % SLOTS }, queue / SLOTS))
+        let place = local.place(if is_bound { SLOTS } else { queue % SLOTS }, queue / SLOTS);
+        if let Place::Stream = place {
+            // Every other time, or either the worker's own jobs or those from outside might wait for ever.
+            local.outside.set(!local.came_outside.replace(!local.came_outside.get()));
+        }
+        Some(place)
     }
 
     /// A job that the worker may run. `None` if there was none to be seen.
@@ -385,7 +395,8 @@ impl DispatchSource {
             if !may_take {
                 return None;
             }
-            if let Some(job) = self.stream.search(&local.stream, meter) {
+            let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream)).flatten();
+            if let Some(job) = outside.or_else(|| self.stream.search(&local.stream, meter)) {
                 self.settle(local, Address::default());
                 return Some(job);
             }
