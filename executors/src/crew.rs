@@ -135,8 +135,8 @@ where
         Ok(crew)
     }
 
-    /// Starts the worker on a `seat` that was left out at first. Returns whether it comes: not if the crew is over, and not if the
-    /// operating system refuses it; then the others do its work.
+    /// Starts the worker on a `seat` that was left out at first. Returns whether it comes: not if the crew is over, and
+    /// not if the operating system refuses it; then the others do its work.
     fn start_late(self: &Arc<Self>, seat: usize) -> bool {
         if self.life.is_over() {
             return false;

@@ -4,18 +4,19 @@
 //!
 //! - the **CPU subpool**, which is always there: as many of its jobs run at a time as there are cores, or as
 //!   [`cpu_limit`](Builder::cpu_limit) says;
-//! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a server that
-//!   takes so many calls and no more;
-//! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread, in order:
-//!   for what must not leave its thread.
+//! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
+//!   server that takes so many calls and no more;
+//! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread,
+//!   in order: for what must not leave its thread.
 //!
-//! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A worker that
-//! has run a job takes the next that may run itself, of whichever subpool.
+//! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A
+//! worker that has run a job takes the next that may run itself, of whichever subpool.
 //!
 //! A [`Subpool`] is an [`Executor`](crate::Executor) like any pool of this crate. It gives its jobs a [`Priority`]
-//! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs of a
-//! subpool start in the order in which they came. Lower ones are not starved: after each 61 jobs a worker takes one from the
-//! waiting queues in turn. How this is done, and why no job is overlooked, is in `dispatcher/README.md` of the sources.
+//! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs
+//! of a subpool start in the order in which they came. Lower ones are not starved: after each 61 jobs a worker takes
+//! one from the waiting queues in turn. How this is done, and why no job is overlooked, is in `dispatcher/README.md` of
+//! the sources.
 //!
 //! # Examples
 //!
@@ -92,19 +93,20 @@ impl Dispatcher {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error instead.
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
+    /// instead.
     pub fn new(threads: usize) -> Dispatcher {
         Self::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Chooses threads, subpools, name, hooks and policies.
     ///
-    /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one for each core that
-    /// the process may use, and one for each that is reserved. Subpools whose jobs block take threads from the others: ask for
-    /// as many as the limits add up to, and nobody waits for a thread.
+    /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one for
+    /// each core that the process may use, and one for each that is reserved. Subpools whose jobs block take threads
+    /// from the others: ask for as many as the limits add up to, and nobody waits for a thread.
     ///
-    /// Of `fairness` only [`Fairness::Counted`] can be honoured: after so many jobs a worker takes its next one from the waiting
-    /// queues in turn, whatever their priority.
+    /// Of `fairness` only [`Fairness::Counted`] can be honoured: after so many jobs a worker takes its next one from
+    /// the waiting queues in turn, whatever their priority.
     ///
     /// # Examples
     ///

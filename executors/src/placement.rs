@@ -15,7 +15,7 @@ mod pinning;
 #[cfg(feature = "numa-aware")]
 pub(crate) mod topology;
 
-#[cfg(feature = "workstealing-exec")]
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
 
 use crate::{

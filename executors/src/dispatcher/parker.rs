@@ -1,7 +1,8 @@
-//! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of them.
+//! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of
+//! them.
 //!
-//! And threads that do not exist yet, which are called by starting them, when nobody else is asleep: see "Cold threads" in
-//! `dispatcher/README.md`.
+//! And threads that do not exist yet, which are called by starting them, when nobody else is asleep: see "Cold threads"
+//! in `dispatcher/README.md`.
 
 use crate::{
     parker::{self, DynamicThreadData, Origin, ParkResult, Parker, StaticParker},
@@ -61,8 +62,8 @@ impl TwoParkers {
     /// Starts a thread, if nobody else will look for the job that has arrived.
     #[cold]
     fn job_arrived_among_few(&self, origin: Origin) {
-        // SeqCst for the sake of the order in the README, as in the census. A thread that is coming looks for jobs before it
-        // sleeps, with a fence in between, and is not counted here any more then.
+        // SeqCst for the sake of the order in the README, as in the census. A thread that is coming looks for jobs
+        // before it sleeps, with a fence in between, and is not counted here any more then.
         if self.sharing.is_anybody_free() || self.cold.coming.load(SeqCst) > 0 {
             self.sharing.job_arrived(origin);
         } else if let Some(start) = self.cold.start.get()

@@ -24,23 +24,25 @@ pub struct Extra {
 
 /// What only a dispatcher has.
 impl Builder<Dispatcher> {
-    /// Adds a subpool of which at most `limit` jobs run at a time. More than there are threads are as good as that number.
+    /// Adds a subpool of which at most `limit` jobs run at a time. More than there are threads are as good as that
+    /// number.
     pub fn subpool(mut self, name: impl Into<String>, limit: usize) -> Self {
         self.extra.subpools.push((name.into(), limit));
         self
     }
 
-    /// Adds a subpool all of whose jobs run on one and the same thread, one after the other and in order (within a priority).
+    /// Adds a subpool all of whose jobs run on one and the same thread, one after the other and in order (within a
+    /// priority).
     ///
-    /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no two bound
-    /// subpools have the same thread.
+    /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no
+    /// two bound subpools have the same thread.
     pub fn bound_subpool(mut self, name: impl Into<String>) -> Self {
         self.extra.bound.push(name.into());
         self
     }
 
-    /// How many threads run bound jobs only: one for each of the first bound subpools. The others' threads run jobs of subpools
-    /// that share threads in between, so that bound jobs may have to wait for one of these to end.
+    /// How many threads run bound jobs only: one for each of the first bound subpools. The others' threads run jobs of
+    /// subpools that share threads in between, so that bound jobs may have to wait for one of these to end.
     ///
     /// The default is a thread for each bound subpool, as long as one is left for the others.
     pub fn reserve(mut self, threads: usize) -> Self {
@@ -48,8 +50,8 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// How many threads [`build`](Self::build) starts; the others start one by one when a job comes that may run, and nobody has
-    /// time for it. By default all are started.
+    /// How many threads [`build`](Self::build) starts; the others start one by one when a job comes that may run, and
+    /// nobody has time for it. By default all are started.
     ///
     /// One of those that share subpools is started in any case, and so are those to which subpools are bound.
     pub fn preheat(mut self, threads: usize) -> Self {
@@ -63,8 +65,8 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// Where jobs go that are given to the [`Dispatcher`] itself, and their priority. The default is the CPU subpool, and
-    /// [`Priority::NORMAL`].
+    /// Where jobs go that are given to the [`Dispatcher`] itself, and their priority. The default is the CPU subpool,
+    /// and [`Priority::NORMAL`].
     pub fn main_subpool(mut self, name: impl Into<String>, priority: Priority) -> Self {
         self.extra.main = Some((name.into(), priority));
         self

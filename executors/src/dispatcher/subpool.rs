@@ -9,16 +9,16 @@ use std::{fmt, sync::Arc};
 
 /// A handle to a subpool of a [`Dispatcher`](super::Dispatcher).
 ///
-/// It is an [`Executor`](crate::Executor), a [`Pool`](crate::Pool) and a [`FuturesExecutor`](crate::FuturesExecutor). What it is given
-/// runs in this subpool, and with the handle's priority: jobs, all steps of futures, and jobs that these give by
-/// [`try_execute_locally`](crate::try_execute_locally).
+/// It is an [`Executor`](crate::Executor), a [`Pool`](crate::Pool) and a [`FuturesExecutor`](crate::FuturesExecutor).
+/// What it is given runs in this subpool, and with the handle's priority: jobs, all steps of futures, and jobs that
+/// these give by [`try_execute_locally`](crate::try_execute_locally).
 ///
 /// Threads are the dispatcher's, and so are their beginning and end: `shutdown` and its kin close the whole dispatcher,
-/// `join` waits for all of its jobs, and [`Pool::stats`](crate::Pool::stats) counts them. ([`stats`](Self::stats) of the type
-/// itself is about the subpool.)
+/// `join` waits for all of its jobs, and [`Pool::stats`](crate::Pool::stats) counts them. ([`stats`](Self::stats) of
+/// the type itself is about the subpool.)
 ///
-/// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not begun. Waiting for a
-/// job of another subpool blocks a thread until one of that has run it.
+/// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
+/// begun. Waiting for a job of another subpool blocks a thread until one of that has run it.
 #[derive(Clone)]
 #[must_use = "a dispatcher whose handles are all dropped runs nothing more"]
 pub struct Subpool {
@@ -33,8 +33,8 @@ pub struct Subpool {
 pub struct SubpoolStats {
     /// How many of its jobs may run at a time.
     pub limit: usize,
-    /// Workers that run its jobs, or have just run one or are about to. Exceeds `limit` only after that was lowered, until as
-    /// many jobs have ended.
+    /// Workers that run its jobs, or have just run one or are about to. Exceeds `limit` only after that was lowered,
+    /// until as many jobs have ended.
     pub running: usize,
     /// Jobs that have not begun, of all priorities.
     pub queued: usize,
@@ -75,9 +75,9 @@ impl Subpool {
 
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
     ///
-    /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin that.
-    /// When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the jobs wait, and `join`
-    /// waits for them. On a closed dispatcher this has no effect.
+    /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin
+    /// that. When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the
+    /// jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
     pub fn pause(&self) {
         self.handle.source().pause(self.address.subpool());
     }
@@ -95,8 +95,8 @@ impl Subpool {
 
     /// From now on so many jobs may run at a time. More than there are threads are as good as that number.
     ///
-    /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that are just going from one job
-    /// to the next may begin that.
+    /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that
+    /// are just going from one job to the next may begin that.
     ///
     /// # Errors
     ///

@@ -170,8 +170,8 @@ impl Subpool {
 }
 
 impl DispatchSource {
-    /// For `sharing` workers, which have the first seats, and maybe others. `limits` are those of subpools that share threads,
-    /// beginning with the CPU subpool; `seats` are those to which subpools are bound.
+    /// For `sharing` workers, which have the first seats, and maybe others. `limits` are those of subpools that share
+    /// threads, beginning with the CPU subpool; `seats` are those to which subpools are bound.
     pub(crate) fn new(sharing: usize, neighbourhood: Neighbourhood, limits: &[usize], seats: &[usize]) -> Self {
         assert!(limits.len() <= SLOTS, "the builder has seen to that");
         let shared = limits.iter().map(|&limit| Subpool::new(limit, None));
@@ -269,8 +269,8 @@ impl DispatchSource {
         }
     }
 
-    /// What the worker may take: on the board of those that share, with a bit for the stream if that may have jobs, and on its
-    /// own.
+    /// What the worker may take: on the board of those that share, with a bit for the stream if that may have jobs, and
+    /// on its own.
     fn eligible(&self, local: &DispatchLocal, stream: bool) -> [Queues; 2] {
         let mut shared = 0;
         if local.shares {
@@ -298,7 +298,8 @@ impl DispatchSource {
             || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
     }
 
-    /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint is over.
+    /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint
+    /// is over.
     #[inline(never)]
     fn goes(&self, local: &DispatchLocal) -> bool {
         let [shared, bound] = self.eligible(local, false);

@@ -14,8 +14,8 @@ pub(crate) const SLOTS: usize = 10;
 
 /// A bit for each queue, which says that it has jobs; and one for each subpool, which says that its gate is open.
 ///
-/// These are hints: see [`Entrance`](super::entrance::Entrance) for who corrects them, and for the fences. Changes acquire
-/// and release, so that who finds a bit as another has left it sees why.
+/// These are hints: see [`Entrance`](super::entrance::Entrance) for who corrects them, and for the fences. Changes
+/// acquire and release, so that who finds a bit as another has left it sees why.
 #[derive(Default)]
 pub(super) struct Board(AtomicU64);
 

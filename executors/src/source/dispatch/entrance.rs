@@ -1,4 +1,5 @@
-//! The way into a subpool: its gate, and what stands on the board about it. The steps are those of `dispatcher/README.md`.
+//! The way into a subpool: its gate, and what stands on the board about it. The steps are those of
+//! `dispatcher/README.md`.
 
 use super::{
     board::{self, Board},
@@ -8,9 +9,10 @@ use crate::sync::atomic::{Ordering::SeqCst, fence};
 
 /// Keeps the board true to the gate and to the queues behind it.
 ///
-/// The board may promise too much, which costs a look; whoever makes it promise less looks at the thing itself afterwards, with a
-/// fence in between. Each of the fences here pairs with all others, and with those of submitters (S2) and of workers that fall
-/// asleep (W3): of two that are in each other's way, the second one sees what the first has done before its fence.
+/// The board may promise too much, which costs a look; whoever makes it promise less looks at the thing itself
+/// afterwards, with a fence in between. Each of the fences here pairs with all others, and with those of submitters
+/// (S2) and of workers that fall asleep (W3): of two that are in each other's way, the second one sees what the first
+/// has done before its fence.
 #[derive(Clone, Copy)]
 pub(super) struct Entrance<'a> {
     pub(super) gate: &'a Gate,
@@ -68,8 +70,8 @@ impl Entrance<'_> {
         self.changed(has_more)
     }
 
-    /// G2, G3: the gate may have become open. Returns whether there are jobs that somebody may take now: those on the board, and
-    /// those that the subpool has elsewhere.
+    /// G2, G3: the gate may have become open. Returns whether there are jobs that somebody may take now: those on the
+    /// board, and those that the subpool has elsewhere.
     pub(super) fn changed(self, has_more: impl FnOnce() -> bool) -> bool {
         fence(SeqCst);
         if self.gate.read().is_open() && !self.board.view().is_open(self.slot) {

@@ -8,13 +8,13 @@ use std::fmt;
 
 /// A token for each job that runs, or for a worker that is about to take one.
 ///
-/// Every change is a read-modify-write that releases what its thread has done and acquires what those before have: a job
-/// that runs with the only token of a subpool sees all that the jobs before it have done. In which order gates and boards are
-/// looked at is a matter of fences, see [`Entrance`](super::entrance::Entrance).
+/// Every change is a read-modify-write that releases what its thread has done and acquires what those before have: a
+/// job that runs with the only token of a subpool sees all that the jobs before it have done. In which order gates and
+/// boards are looked at is a matter of fences, see [`Entrance`](super::entrance::Entrance).
 pub(super) struct Gate(AtomicU64);
 
-/// The word of a gate: tokens that are out, how many may be, whether it is paused; and a count of the tokens given out so far, so
-/// that who reads it twice can tell whether one was out meanwhile.
+/// The word of a gate: tokens that are out, how many may be, whether it is paused; and a count of the tokens given out
+/// so far, so that who reads it twice can tell whether one was out meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct State(u64);
 

@@ -1,5 +1,5 @@
-//! Models of gates, board and queues together: the real source, in the hands of workers that do nothing but look, run and fall
-//! asleep.
+//! Models of gates, board and queues together: the real source, in the hands of workers that do nothing but look, run
+//! and fall asleep.
 
 use super::{Address, DispatchLocal, DispatchSource, NORMAL};
 use crate::{
