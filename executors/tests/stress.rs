@@ -141,8 +141,7 @@ fn run_program(seed: u64) {
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
+    feature = "burst-exec"
 ))]
 fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, random: &mut Random) -> P {
     use executors::Fairness;
