@@ -401,7 +401,8 @@ impl DispatchSource {
                 self.settle(local, Address::default());
                 return Some(job);
             }
-            if is_held || !entrance.leave(|| self.stream.has_jobs()) {
+            // Who is going to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
+            if is_held || !entrance.leave(|| self.stream.has_jobs()) || !local.is_stranger {
                 return None;
             }
         }
@@ -434,7 +435,8 @@ impl DispatchSource {
     fn leave(&self, local: &DispatchLocal) -> bool {
         let from = local.holds.replace(NONE);
         local.slot.set(0);
-        from != NONE && self.entrance(from).leave(|| self.has_stream(from))
+        // The look of those who go to sleep takes in the stream.
+        from != NONE && self.entrance(from).leave(|| local.is_stranger && self.has_stream(from))
     }
 
     /// A job of a subpool whose thread has left.
