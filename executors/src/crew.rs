@@ -324,7 +324,9 @@ where
     fn close(&self) -> bool {
         let closed = self.life.close();
         if closed {
-            self.source.on_close();
+            if !self.life.is_discarding() {
+                self.source.on_close();
+            }
             // Sleepers must find out: if all are asleep, nobody would ever declare the end.
             fence(SeqCst);
             self.parker.unpark_all();
@@ -335,6 +337,14 @@ where
             guard(|| log::debug!("{} is closing.", self.name()));
         }
         closed
+    }
+
+    /// Has the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
+    fn give_out(&self) {
+        self.source.on_close();
+        // Pairs with the fence in `Worker::sleep`, as in `announce`.
+        fence(SeqCst);
+        self.parker.unpark_all();
     }
 
     /// Drops what is waiting. Returns how many jobs that were.

@@ -141,7 +141,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         true
     }
 
-    /// The crew has been closed. Whatever is withheld has to be given out from now on, sooner or later.
+    /// The crew has been closed, and what was to be discarded has been. Whatever is withheld has to be given out from now on, sooner or later.
     fn on_close(&self) {}
 
     /// How many jobs there are; exact when nobody puts in or takes out.

@@ -376,6 +376,9 @@ where
         crew.life.discard();
         crew.close();
         crew.discard_backlog();
+        if S::WITHHOLDS {
+            crew.give_out();
+        }
     }
 
     fn await_idle(&self, timeout: Option<Duration>) -> bool {
