@@ -77,7 +77,7 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// ```
     fn submit_future<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
         // Not known to be a pool whose jobs could run the future while they wait for it.
-        let (driver, handle) = continuation(PoolId::NONE, future);
+        let (driver, handle) = continuation(PoolId::NONE, 0, future);
         self.spawn(driver).detach();
         handle
     }

@@ -227,8 +227,11 @@ macro_rules! impl_futures_executor {
                 &self,
                 future: impl std::future::Future<Output = R> + Send + 'static,
             ) -> $crate::TaskHandle<R> {
-                let id = $crate::backing::Backing::id(&self.handle);
-                let (driver, handle) = $crate::handle::continuation(id, future);
+                let (pool, part) = (
+                    $crate::backing::Backing::id(&self.handle),
+                    $crate::backing::Backing::part(&self.handle),
+                );
+                let (driver, handle) = $crate::handle::continuation(pool, part, future);
                 self.handle.spawn(driver).detach();
                 handle
             }

@@ -18,9 +18,10 @@ use std::{
     task::{Context, Poll},
 };
 
-/// Makes a task of `future`: what is to be polled on `pool`, and the handle to the result.
+/// Makes a task of `future`: what is to be polled on that `part` of `pool`, and the handle to the result.
 pub(crate) fn continuation<F>(
     pool: PoolId,
+    part: usize,
     future: F,
 ) -> (impl Future<Output = ()> + Send + 'static, TaskHandle<F::Output>)
 where
@@ -28,7 +29,7 @@ where
 {
     let task = Task::new(Await(future));
     let claim = Claim { task: Some(Arc::clone(&task)), has_begun: false };
-    (Driver { future: None, claim }, TaskHandle { task, pool })
+    (Driver { future: None, claim }, TaskHandle { task, pool, part })
 }
 
 /// The work of a future, for who runs it in one go.

@@ -113,7 +113,7 @@ mod continuation {
                 }
                 Poll::Ready(count.fetch_add(1, Relaxed) == 0)
             });
-            let (driver, handle) = continuation(PoolId::of(&*runs), future);
+            let (driver, handle) = continuation(PoolId::of(&*runs), 0, future);
             let worker = thread::spawn(move || {
                 let mut driver = Box::pin(driver);
                 for _ in 0..polls {
