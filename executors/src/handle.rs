@@ -9,7 +9,8 @@
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod continuation;
 #[cfg(all(test, executors_loom))]
@@ -30,7 +31,8 @@ use crate::{
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 pub(crate) use continuation::continuation;
 use std::{

@@ -27,7 +27,8 @@
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod serial;
 
@@ -36,7 +37,8 @@ mod serial;
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 pub use self::serial::{Stopped, serial};
 use crate::{

@@ -26,7 +26,8 @@ mod topics {
         feature = "workstealing-exec",
         feature = "threadpool-exec",
         feature = "elastic-exec",
-        feature = "burst-exec"
+        feature = "burst-exec",
+        feature = "dispatcher-exec"
     ))]
     pub(crate) mod continuations;
     pub(crate) mod dropping;
@@ -54,7 +55,8 @@ mod topics {
         feature = "workstealing-exec",
         feature = "threadpool-exec",
         feature = "elastic-exec",
-        feature = "burst-exec"
+        feature = "burst-exec",
+        feature = "dispatcher-exec"
     ))]
     pub(crate) mod serial;
     pub(crate) mod spreading;

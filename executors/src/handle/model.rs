@@ -89,7 +89,8 @@ fn a_task_runs_here_or_there() {
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 mod continuation {
     use super::*;
