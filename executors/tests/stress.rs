@@ -52,7 +52,6 @@ use support::{
 };
 
 const SECONDS: &str = "EXECUTORS_STRESS_SECONDS";
-const SPIN: &str = "EXECUTORS_STRESS_SPIN";
 const SEED: &str = "EXECUTORS_STRESS_SEED";
 
 fn number_from_environment(name: &str) -> Option<u64> {
@@ -176,8 +175,8 @@ fn build_with<P: executors::Build>(
         2 => Idle::Park { spin: Duration::from_micros(100) },
         _ => Idle::PARK,
     };
-    let chosen = number_from_environment(SPIN).map(|spin| Idle::Park { spin: Duration::from_micros(spin) });
-    let idle = chosen.unwrap_or(by_chance);
+    let chosen = number_from_environment("EXECUTORS_STRESS_SPIN").map(Duration::from_micros);
+    let idle = chosen.map_or(by_chance, |spin| Idle::Park { spin });
     let placement = if random.one_in(2) { Placement::Auto } else { Placement::Floating };
     let builder = builder.threads(threads).idle(idle).fairness(fairness).placement(placement);
     builder.build().expect("this pool is possible")
