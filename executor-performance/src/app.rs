@@ -4,6 +4,7 @@ use crate::{
     cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions},
     compare::{self, Comparison, Terms},
     interrupt::Interrupt,
+    isolation::{Host, Service},
     plan::plan,
     record::{Record, Run},
     registry::ENTRIES,
@@ -48,7 +49,7 @@ fn choose_colors(color: Color) {
 }
 
 fn measure(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
-    let (plan, terms) = (plan(orders)?, terms(options));
+    let (plan, terms) = (plan(orders, host(options)?.as_ref())?, terms(options));
     let outlines: Vec<Run> = plan.iter().map(|run| run.outline()).collect();
     let record = Record::new(options.sampling.seed);
     let baseline = baseline(&options.comparison, &record, &outlines, &terms)?;
@@ -56,6 +57,28 @@ fn measure(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
     Ok(session.run(plan, baseline.as_ref().map(|baseline| (baseline, &terms))))
+}
+
+/// Who calls the guests, unless everything happens in this process.
+fn host(options: &Options) -> Result<Option<Host>, String> {
+    if options.sampling.in_process {
+        return Ok(None);
+    }
+    let host = Host::of_this_program(options.sampling.longest_turn());
+    host.map(Some).map_err(|why| format!("this program does not know where it is ({why}): use --in-process"))
+}
+
+/// Serves an executor to the process that measures.
+///
+/// # Errors
+///
+/// If there is no such executor in these `orders`. Does not return otherwise.
+pub fn serve(orders: &[Order], service: &Service) -> Result<Outcome, String> {
+    let Service { run, executor } = service;
+    if let Some(run) = plan(orders, None)?.get(*run) {
+        run.serve(executor);
+    }
+    Err(format!("run {run} has no executor {executor}: the configuration has changed since the run began"))
 }
 
 /// What to compare with, if anything. That it can be compared is seen before anything is measured.

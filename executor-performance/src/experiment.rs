@@ -35,9 +35,11 @@ use crate::{
     spawner::Spawner,
     stats::{self, Distribution},
     subject::Plan,
+    usage::{Usage, UsageMeter},
     workload::Load,
 };
 use executors::Executor;
+use serde::{Serialize, de::DeserializeOwned};
 use std::fmt;
 
 /// Something to measure about executors.
@@ -82,9 +84,11 @@ pub trait Experiment {
 pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 
 /// A thing to do with an executor that gives one sample.
-pub trait Turn {
+///
+/// Turns go to other processes, and samples come from there.
+pub trait Turn: Serialize + DeserializeOwned {
     /// What it measures.
-    type Sample: Sample;
+    type Sample: Sample + Serialize + DeserializeOwned;
 }
 
 /// A turn that any executor can take.
@@ -124,6 +128,16 @@ pub trait Subject<T: Turn>: fmt::Debug {
     ///
     /// If there is no valid sample.
     fn take(&self, turn: &T) -> Result<T::Sample, Failure>;
+
+    /// As [`take`](Self::take), and says what the process that did it used for it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no valid sample.
+    fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
+        let meter = UsageMeter::start();
+        self.take(turn).map(|sample| (sample, meter.read()))
+    }
 }
 
 /// The costs of all samples.

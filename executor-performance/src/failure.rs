@@ -36,6 +36,15 @@ pub enum Failure {
     },
     /// The executor did not shut down.
     Shutdown(String),
+    /// It did not come to an end, and was killed.
+    Hung {
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// The process in which it ran ended.
+    Crashed(String),
+    /// Something of the above, as another process put it.
+    Told(String),
     /// The run was interrupted before there was a sample.
     Interrupted,
 }
@@ -55,6 +64,12 @@ impl fmt::Display for Failure {
                 write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s")
             }
             Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),
+            Failure::Hung { limit } => {
+                let seconds = limit.as_secs_f64();
+                write!(f, "hung: a sample took more than {seconds} s; if that is too short, raise --timeout")
+            }
+            Failure::Crashed(how) => write!(f, "crashed: the process that ran it ended ({how})"),
+            Failure::Told(what) => f.write_str(what),
             Failure::Interrupted => write!(f, "not measured: the run was interrupted before"),
             Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),
         }

@@ -1,9 +1,9 @@
 //! Measures task executors on your own machine.
 //!
 //! The command line ([`cli`]) becomes a [`plan`] of runs. An [`experiment`] says what an executor has to do for one sample; the
-//! [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns until the numbers are good
-//! enough or the time is up, and what comes out is a [`record`], which every [`sink`] reads, by way of tables ([`view`]) and
-//! plots ([`chart`]), and [`compare`] holds against another.
+//! [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns, each in a process of its own
+//! ([`isolation`]), until the numbers are good enough or the time is up, and what comes out is a [`record`], which every
+//! [`sink`] reads, by way of tables ([`view`]) and plots ([`chart`]), and [`compare`] holds against another.
 
 #![warn(missing_docs)]
 
@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod failure;
 pub mod heap;
 pub mod interrupt;
+pub mod isolation;
 pub mod machine;
 pub mod plan;
 pub mod program;

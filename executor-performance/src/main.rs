@@ -4,6 +4,7 @@ use executor_performance::{
     app,
     cli::{self, Refusal},
     interrupt::Interrupt,
+    isolation::Service,
     session::Outcome,
     sink,
 };
@@ -16,7 +17,10 @@ const REGRESSED: u8 = 3;
 fn main() -> ExitCode {
     let interrupt = Interrupt::listen();
     let outcome = match cli::parse(env::args_os()) {
-        Ok(orders) => app::perform(&orders, &interrupt),
+        Ok(orders) => match Service::asked_for() {
+            Some(service) => app::serve(&orders, &service),
+            None => app::perform(&orders, &interrupt),
+        },
         Err(Refusal::Shown(help)) => {
             // Whoever closes the pipe has read enough.
             let _ = help.print();

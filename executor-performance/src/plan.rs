@@ -4,8 +4,9 @@ use crate::{
     cli::{Command, Options, Order, Point},
     experiment::{
         Avalanche, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit, Throughput,
-        Vigil, Wake,
+        Turn, Vigil, Wake,
     },
+    isolation::{self, Guest, Host},
     record::Run,
     sampler::Pace,
     session::Session,
@@ -27,6 +28,9 @@ pub trait Planned {
 
     /// How many worker threads its executors have.
     fn threads(&self) -> usize;
+
+    /// Serves the executor called `executor` to another process, and does not return if there is one.
+    fn serve(&self, executor: &str);
 
     /// Runs it.
     fn perform(self: Box<Self>, session: &mut Session);
@@ -57,6 +61,12 @@ impl<X: Experiment> Planned for Prepared<X> {
         self.threads
     }
 
+    fn serve(&self, executor: &str) {
+        if let Some(subject) = self.subjects.iter().find(|subject| subject.name() == executor) {
+            isolation::serve(&**subject);
+        }
+    }
+
     fn perform(self: Box<Self>, session: &mut Session) {
         session.measure(*self);
     }
@@ -69,15 +79,16 @@ impl<X: Experiment> fmt::Debug for Prepared<X> {
 }
 
 /// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several workloads.
+/// Their executors are guests of the `host`, if there is one. Always the same for the same orders.
 ///
 /// # Errors
 ///
 /// If the options cannot be followed: a line that says why.
-pub fn plan(orders: &[Order]) -> Result<Vec<Box<dyn Planned>>, String> {
-    let mut plan = Vec::new();
+pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned>>, String> {
+    let mut plan: Vec<Box<dyn Planned>> = Vec::new();
     for Order { options, command } in orders {
         for point in options.points() {
-            plan.extend(runs(command, &Site { options, point })?);
+            plan.extend(runs(command, &Site { options, point, host, first: plan.len() })?);
         }
     }
     Ok(plan)
@@ -87,6 +98,9 @@ pub fn plan(orders: &[Order]) -> Result<Vec<Box<dyn Planned>>, String> {
 struct Site<'a> {
     options: &'a Options,
     point: Point,
+    host: Option<&'a Host>,
+    /// The number of its first run.
+    first: usize,
 }
 
 type Runs = Result<Vec<Box<dyn Planned>>, String>;
@@ -168,10 +182,17 @@ impl Site<'_> {
         let threads = self.point.threads;
         let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.options.entries(threads, roster.ability())?);
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
-        let prepared = experiments.into_iter().map(|experiment| {
-            let subjects = roster.enlist(&entries, threads);
+        let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
+            let subjects = match self.host {
+                Some(host) => roster.names(&entries).into_iter().map(|name| guest(host, run, name)).collect(),
+                None => roster.enlist(&entries, threads),
+            };
             Box::new(Prepared { experiment, pace, subjects, threads }) as Box<dyn Planned>
         });
         Ok(prepared.collect())
     }
+}
+
+fn guest<T: Turn + 'static>(host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
+    Box::new(Guest::new(executor, host.command(run, executor), host.limit()))
 }

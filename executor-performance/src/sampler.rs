@@ -7,7 +7,7 @@ use crate::{
     clock::Clock,
     experiment::{Sample, Subject, Turn, relative_error},
     failure::Failure,
-    usage::{Usage, UsageMeter},
+    usage::Usage,
 };
 use std::time::Duration;
 
@@ -144,10 +144,9 @@ fn take_sample<T: Turn>(
         return;
     }
     watcher.sampling(series.name);
-    let meter = UsageMeter::start();
-    match subject.take(turn) {
-        Ok(sample) => {
-            series.usages.push(meter.read());
+    match subject.take_metered(turn) {
+        Ok((sample, usage)) => {
+            series.usages.push(usage);
             series.samples.push(sample);
         }
         Err(failure) => series.failure = Some(failure),
@@ -196,6 +195,7 @@ fn verdict<S: Sample>(pace: &Pace, series: &[Series<S>], elapsed: Duration, roun
 mod tests {
     use super::*;
     use crate::clock::mock::ManualClock;
+    use serde::{Deserialize, Serialize};
     use std::{
         cell::{Cell, RefCell},
         rc::Rc,
@@ -220,7 +220,7 @@ mod tests {
         machine: Rc<Machine>,
     }
 
-    #[derive(Debug)]
+    #[derive(Debug, Serialize, Deserialize)]
     struct Seconds(u64);
 
     impl Sample for Seconds {
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    #[derive(Debug)]
+    #[derive(Debug, Serialize, Deserialize)]
     struct NoTurn;
 
     impl Turn for NoTurn {

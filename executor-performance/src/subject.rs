@@ -72,6 +72,11 @@ impl<T: Turn + 'static> Roster<T> {
     pub fn enlist(&self, entries: &[&'static Entry], threads: usize) -> Vec<Box<dyn Subject<T>>> {
         entries.iter().filter_map(|entry| (self.enlist)(entry, threads)).collect()
     }
+
+    /// The names of those `entries` that can take such turns.
+    pub fn names(&self, entries: &[&'static Entry]) -> Vec<&'static str> {
+        entries.iter().filter(|entry| entry.can(self.ability)).map(|entry| entry.name).collect()
+    }
 }
 
 /// Makes an executor a subject for turns of type `T`.

@@ -4,13 +4,14 @@ use crate::{
     clock::cpu_time,
     machine::{field, kib},
 };
+use serde::{Deserialize, Serialize};
 use std::{
     fs,
     time::{Duration, Instant},
 };
 
 /// What this process used in some time: all of its threads, producers too, and with building and shutting down.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The time.
     pub wall: Duration,

@@ -619,3 +619,61 @@ fn an_interrupt_keeps_what_there_is() {
     assert_eq!(record["runs"][0]["stop"]["reason"], "interrupted", "{}", record["runs"][0]["stop"]);
     assert!(sampled() > 0);
 }
+
+/// Processes whose parent is `parent` and which serve `executor`, according to the system.
+#[cfg(target_os = "linux")]
+fn guests(parent: u32, executor: &str) -> Vec<String> {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let serves = |pid: &&str| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| {
+            variable.starts_with(b"EXECUTOR_PERFORMANCE_SERVES=")
+                && variable.ends_with(format!(":{executor}").as_bytes())
+        })
+    };
+    children.split_whitespace().filter(serves).map(str::to_owned).collect()
+}
+
+/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of it.
+#[cfg(target_os = "linux")]
+fn harmed(name: &str, signal: &str) -> String {
+    let path = fresh(name, "json");
+    let line = format!(
+        "--timeout 2 --budget 3 --rse 0.000001 -m 1000 -a 0 -e channel,workstealing -o {path} throughput --full-size"
+    );
+    let mut child =
+        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let harm = loop {
+        if let Some(guest) = guests(child.id(), "channel").pop() {
+            break Command::new("kill").args([signal, &guest]).status().expect("kill");
+        }
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::yield_now();
+    };
+    assert!(harm.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let rows = &record["runs"][0]["rows"];
+    assert!(rows[1]["samples"]["values"].as_array().is_some_and(|values| values.len() >= 5), "{rows}");
+    rows[0]["error"].as_str().expect("it failed").to_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_crashes_has_a_row_that_says_so_and_the_others_have_theirs() {
+    assert_eq!(harmed("crash", "-KILL"), "crashed: the process that ran it ended (signal: 9 (SIGKILL))");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
+    let complaint = harmed("hang", "-STOP");
+    assert!(complaint.starts_with("hung: a sample took more than 2 s"), "{complaint}");
+}
+
+#[test]
+fn measures_in_this_process_on_request() {
+    let text = measured(&format!("{BRIEF} --in-process -t 2 -m 10 throughput"));
+    assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
+    assert!(refused("--in-process --timeout 1 throughput").contains("--timeout"));
+}

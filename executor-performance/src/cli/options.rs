@@ -194,6 +194,18 @@ pub struct SamplingOptions {
     )]
     pub patience: Duration,
 
+    /// Give an executor up, and kill the process that runs it, when a sample takes longer than this [default: twice --budget and --patience, but a minute at least]
+    ///
+    /// Example: --timeout 600
+    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Run the executors in this process and not each in one of its own, as debuggers and profilers want it
+    ///
+    /// An executor that hangs or crashes is the end of the run then. Example: perf record executor-performance --in-process throughput
+    #[arg(long, global = true, conflicts_with = "timeout")]
+    pub in_process: bool,
+
     /// What the random numbers begin with, for intervals and the times of probes
     ///
     /// Example: --seed 7
@@ -337,6 +349,12 @@ fn cannot_run_futures(entry: &Entry) -> String {
 }
 
 impl SamplingOptions {
+    /// How long an executor may take for a sample.
+    pub fn longest_turn(&self) -> Duration {
+        const AT_LEAST: Duration = Duration::from_secs(60);
+        self.timeout.unwrap_or_else(|| self.budget.saturating_add(self.patience).saturating_mul(2).max(AT_LEAST))
+    }
+
     /// How much to sample, where `rse` percent are the experiment's default.
     ///
     /// # Errors

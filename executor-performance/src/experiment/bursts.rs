@@ -8,10 +8,11 @@ use crate::{
     workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::time::Duration;
 
 /// Bursts of one load, one after the other.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Bursts<W> {
     /// What each burst runs.
     pub load: Load,
@@ -27,11 +28,11 @@ pub struct Bursts<W> {
     pub patience: Duration,
 }
 
-impl<W: Work + Clone> Turn for Bursts<W> {
+impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for Bursts<W> {
     type Sample = BurstSample;
 }
 
-impl<W: Work + Clone> JobTurn for Bursts<W> {
+impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
         let mut relay = Relay::new(plan.build()?, self.work.clone(), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
@@ -42,7 +43,7 @@ impl<W: Work + Clone> JobTurn for Bursts<W> {
 }
 
 /// The bursts of one turn, in the order in which they ran.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BurstSample {
     /// All with the same number of jobs.
     pub bursts: Vec<Burst>,

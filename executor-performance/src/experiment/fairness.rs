@@ -13,6 +13,7 @@ use crate::{
     workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{
     sync::{
         Arc,
@@ -54,7 +55,7 @@ const fn count(column: &'static str, title: [&'static str; 2]) -> Metric {
 }
 
 /// Chains and probes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Contest {
     /// How many chains run.
     pub chains: u64,
@@ -169,7 +170,7 @@ impl Drop for StopAtLast<'_> {
 }
 
 /// How long the probes of one turn waited.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Waited {
     /// The chains.
     burst: Burst,

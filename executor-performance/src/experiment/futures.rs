@@ -13,6 +13,7 @@ use crate::{
     subject::Plan,
     workload::{Load, Tasks},
 };
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Runs many operations of one kind.
@@ -45,7 +46,7 @@ impl Futures {
 }
 
 /// So many operations of one play.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Performance {
     play: Play,
     operations: u64,

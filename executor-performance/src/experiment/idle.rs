@@ -12,6 +12,7 @@ use crate::{
     workload::wait_for,
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -64,7 +65,7 @@ impl Idle {
 }
 
 /// Watching over an idle executor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Vigil {
     /// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
     pub settle: Duration,
@@ -155,7 +156,7 @@ fn growth(before: Option<u64>, after: Option<u64>) -> Option<f64> {
 }
 
 /// How an executor rested.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Rest {
     window: Duration,
     cpu: Option<Duration>,

@@ -10,6 +10,7 @@ use crate::{
     subject::Plan,
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc,
@@ -46,14 +47,14 @@ impl Lifecycle {
 }
 
 /// One round trip after the other.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RoundTrips {
     count: u32,
     patience: Duration,
 }
 
 /// The life of one executor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Trip {
     /// Until it is built.
     build: Duration,
@@ -103,7 +104,7 @@ impl JobTurn for RoundTrips {
 }
 
 /// The round trips of one turn.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Lives(Vec<Trip>);
 
 impl Lives {

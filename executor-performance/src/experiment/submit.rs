@@ -13,6 +13,7 @@ use crate::{
     workload::{Burst, Load, Relay},
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 /// Lets producers give single jobs and looks at the clock when the last producer is done, and again when the last job is.
@@ -45,7 +46,7 @@ impl Submit {
 }
 
 /// One load, submitted and run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Submission {
     load: Load,
     sleep: Duration,
@@ -73,7 +74,7 @@ impl JobTurn for Submission {
 }
 
 /// What was submitted and run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Submitted(Burst);
 
 impl Submitted {

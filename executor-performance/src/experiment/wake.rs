@@ -13,6 +13,7 @@ use crate::{
     workload::{Burst, Load, Relay},
 };
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 /// Gives a job to each worker after a pause. Each job reads the clock as the first thing it does.
@@ -57,7 +58,7 @@ impl Wake {
 }
 
 /// Bursts of jobs that read the clock.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Calls {
     load: Load,
     count: u32,
@@ -87,7 +88,7 @@ impl JobTurn for Calls {
 }
 
 /// The bursts of one turn.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Called {
     bursts: Vec<Burst>,
     /// From the beginning of its burst to that of each job.

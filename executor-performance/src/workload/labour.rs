@@ -1,10 +1,11 @@
 //! The work that a job does beside passing its chain on.
 
 use super::Work;
+use serde::{Deserialize, Serialize};
 use std::{hint::black_box, time::Instant};
 
 /// Units of work before and after a job gives its successor to the executor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Labour {
     /// Units before.
     pub pre: u64,

@@ -1,7 +1,9 @@
 //! How many jobs, in which shape.
 
+use serde::{Deserialize, Serialize};
+
 /// A number of chains of jobs, and who starts them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     producers: usize,
     messages: u64,

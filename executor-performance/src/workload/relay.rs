@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{clock::cpu_time, failure::Failure};
 use executors::Executor;
+use serde::{Deserialize, Serialize};
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -47,11 +48,12 @@ struct Baton<E, W> {
 }
 
 /// One load that was run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Burst {
     /// Jobs that ran.
     pub jobs: u64,
-    /// Just before the first submission.
+    /// Just before the first submission. Means nothing to another process.
+    #[serde(skip, default = "Instant::now")]
     pub started: Instant,
     /// From the first submission to the return of the last producer.
     pub submitting: Duration,

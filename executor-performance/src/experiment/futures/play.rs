@@ -6,13 +6,14 @@ use crate::{
     workload::{Burst, Tasks, Token},
 };
 use futures::channel::oneshot;
+use serde::{Deserialize, Serialize};
 use std::{
     pin::Pin,
     task::{Context, Poll},
 };
 
 /// A kind of operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Play {
     /// Each task spawns the next.
     Chain,

@@ -1,0 +1,236 @@
+//! An executor in a process of its own, as a subject of this one.
+
+use crate::{
+    experiment::{Subject, Turn},
+    failure::Failure,
+    usage::Usage,
+};
+use std::{
+    cell::RefCell,
+    fmt,
+    io::{self, BufRead, BufReader, Write},
+    marker::PhantomData,
+    process::{Child, ChildStdin, Command},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+/// An executor in a process of its own. Once it has failed it is not called again.
+pub struct Guest<T> {
+    name: &'static str,
+    command: RefCell<Command>,
+    limit: Duration,
+    state: RefCell<State>,
+    turn: PhantomData<fn(&T)>,
+}
+
+#[derive(Debug)]
+enum State {
+    NotCalled,
+    Called(Process),
+    /// Why it is left alone.
+    Failed(String),
+}
+
+/// Ends with its owner.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    turns: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl<T: Turn> Guest<T> {
+    /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn may take
+    /// as long as `limit`.
+    pub fn new(name: &'static str, command: Command, limit: Duration) -> Self {
+        let (command, state) = (RefCell::new(command), RefCell::new(State::NotCalled));
+        Guest { name, command, limit, state, turn: PhantomData }
+    }
+
+    fn answered(&self, state: &mut State, turn: &T) -> Result<(T::Sample, Usage), Failure> {
+        let process = match state {
+            State::Called(process) => process,
+            State::Failed(why) => return Err(Failure::Told(why.clone())),
+            State::NotCalled => {
+                let called = Process::start(&mut self.command.borrow_mut());
+                *state = State::Called(called.map_err(|why| Failure::Told(format!("no process for it: {why}")))?);
+                return self.answered(state, turn);
+            }
+        };
+        let answer = process.answer(&serde_json::to_string(turn).expect("a turn is plain data"), self.limit)?;
+        let answer: Result<(T::Sample, Usage), String> = serde_json::from_str(&answer)
+            .map_err(|why| Failure::Crashed(format!("it wrote what is no answer: {why}")))?;
+        answer.map_err(Failure::Told)
+    }
+}
+
+impl<T: Turn> Subject<T> for Guest<T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn take(&self, turn: &T) -> Result<T::Sample, Failure> {
+        self.take_metered(turn).map(|(sample, _)| sample)
+    }
+
+    fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
+        let mut state = self.state.borrow_mut();
+        let answered = self.answered(&mut state, turn);
+        if let Err(failure) = &answered {
+            *state = State::Failed(failure.to_string());
+        }
+        answered
+    }
+}
+
+impl Process {
+    fn start(command: &mut Command) -> io::Result<Self> {
+        let mut child = command.spawn()?;
+        let (Some(turns), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("it has no pipes"));
+        };
+        let (sender, answers) = mpsc::channel();
+        let listen =
+            move || BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
+        thread::Builder::new().name("listener".to_owned()).spawn(listen)?;
+        Ok(Process { child, turns, answers })
+    }
+
+    /// What it says to a line.
+    fn answer(&mut self, line: &str, limit: Duration) -> Result<String, Failure> {
+        // If it is gone already, there is no answer, and that says why.
+        let _ = writeln!(self.turns, "{line}").and_then(|()| self.turns.flush());
+        self.answers.recv_timeout(limit).map_err(|why| match why {
+            RecvTimeoutError::Timeout => Failure::Hung { limit },
+            RecvTimeoutError::Disconnected => Failure::Crashed(self.end()),
+        })
+    }
+
+    /// Waits for its end, which has come or is near, and says how it ended.
+    fn end(&mut self) -> String {
+        self.child.wait().map_or_else(|why| why.to_string(), |status| status.to_string())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Neither fails but for a process that has ended and was waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl<T> fmt::Debug for Guest<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guest").field("name", &self.name).field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::{
+        clock::WallClock,
+        experiment::Sample,
+        sampler::{Pace, Series, Stopped, Watcher, sample},
+    };
+    use serde::{Deserialize, Serialize};
+    use std::process::Stdio;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Unit;
+
+    #[derive(Debug, Serialize, Deserialize, PartialEq)]
+    struct Number(f64);
+
+    impl Sample for Number {
+        fn cost(&self) -> f64 {
+            self.0
+        }
+    }
+
+    impl Turn for Unit {
+        type Sample = Number;
+    }
+
+    /// A guest that does what `script` says.
+    fn guest(name: &'static str, script: &str, limit: Duration) -> Guest<Unit> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Guest::new(name, command, limit)
+    }
+
+    /// Answers every turn with 7, and that it used nothing.
+    const GOOD: &str = r#"while read turn; do echo '{"Ok":[7.0,{"wall":{"secs":0,"nanos":1}}]}'; done"#;
+
+    /// Never answers: a second line never comes.
+    const HANGS: &str = "read turn; read more";
+
+    const CRASHES: &str = "read turn; kill -s ABRT $$";
+
+    fn complaint(script: &str, limit: Duration) -> String {
+        let guest = guest("guest", script, limit);
+        let complaint = guest.take(&Unit).expect_err(script).to_string();
+        assert_eq!(guest.take(&Unit).expect_err("it is left alone").to_string(), complaint);
+        complaint
+    }
+
+    #[test]
+    fn takes_one_turn_after_the_other() {
+        let guest = guest("good", GOOD, LONG);
+        for _ in 0..3 {
+            let (number, usage) = guest.take_metered(&Unit).expect("an answer");
+            assert_eq!((number, usage.wall), (Number(7.0), Duration::from_nanos(1)));
+        }
+    }
+
+    #[test]
+    fn says_how_it_failed() {
+        for (script, parts) in [
+            (HANGS, ["hung", "--timeout"]),
+            (CRASHES, ["crashed", "signal: 6"]),
+            ("read turn; exit 3", ["crashed", "exit status: 3"]),
+            ("read turn; echo hello; read more", ["crashed", "no answer"]),
+            (r#"read turn; echo '{"Err":"stalled: 1 of 2"}'; read more"#, ["stalled: ", "1 of 2"]),
+        ] {
+            let limit = if script == HANGS { Duration::from_millis(10) } else { LONG };
+            let complaint = complaint(script, limit);
+            assert!(parts.iter().all(|part| complaint.contains(part)), "{script}: {complaint}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_told() {
+        let guest = Guest::<Unit>::new("none", Command::new("/no/such/program"), LONG);
+        assert!(guest.take(&Unit).expect_err("it is not there").to_string().contains("no process"));
+    }
+
+    struct Nobody;
+
+    impl Watcher<Number> for Nobody {
+        fn sampling(&mut self, _executor: &str) {}
+        fn round_ended(&mut self, _elapsed: Duration, _error: f64, _series: &[Series<Number>]) {}
+        fn wants_end(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn the_others_are_measured_when_one_hangs_and_one_crashes() {
+        let subjects: Vec<Box<dyn Subject<Unit>>> = vec![
+            Box::new(guest("hangs", HANGS, Duration::from_millis(10))),
+            Box::new(guest("good", GOOD, LONG)),
+            Box::new(guest("crashes", CRASHES, LONG)),
+        ];
+        let pace = Pace { warm_up: 1, min_samples: 3, max_samples: 5, target: 0.01, budget: LONG };
+        let (series, stopped) = sample(&pace, &WallClock::start(), &Unit, &subjects, &mut Nobody);
+        assert_eq!(stopped, Stopped::Precise);
+        assert!(matches!(series[0].failure, Some(Failure::Hung { .. })));
+        assert_eq!((series[1].samples.len(), series[1].failure.is_none()), (3, true));
+        assert!(matches!(series[2].failure, Some(Failure::Crashed(_))));
+    }
+}
