@@ -7,7 +7,7 @@ use crate::{
     isolation::{Host, Service},
     plan::plan,
     record::{Record, Run},
-    registry::ENTRIES,
+    registry::{Ability, ENTRIES},
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
@@ -151,10 +151,11 @@ fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
 
 /// Lists the executors, and the experiments with what they are `about`.
 fn list(experiments: &[(String, String)]) -> io::Result<()> {
-    let mut text = "executors; those with * are measured if none is named\n".to_owned();
+    let mut text = "executors; * is measured if none is named, f runs futures as well as jobs\n".to_owned();
     for entry in ENTRIES {
         let mark = if entry.by_default { '*' } else { ' ' };
-        text += &format!("{mark} {:26} {}\n", entry.name, entry.summary);
+        let futures = if entry.can(Ability::Futures) { 'f' } else { ' ' };
+        text += &format!("{mark}{futures} {:25} {}\n", entry.name, entry.summary);
     }
     text += "\nexperiments\n";
     for (name, about) in experiments {

@@ -10,8 +10,8 @@ mod values;
 
 pub use self::{
     experiments::{
-        FairnessOptions, FuturesOptions, IdleOptions, LatencyOptions, RepostOptions, SizeOptions, SubmitOptions,
-        ThroughputOptions, WakeOptions,
+        AvalancheOptions, BlockingOptions, FairnessOptions, FuturesOptions, IdleOptions, LatencyOptions, RepostOptions,
+        SizeOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,
@@ -53,6 +53,13 @@ Examples:
     executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1000
     executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1000
     executor-performance -t 10 -p 1 --jobs 1000000 submit
+  The four tests of the talk on a homemade pool, of which two have a payload:
+    executor-performance -t 8 --jobs 100000 avalanche --work 100
+    executor-performance -t 8 --jobs 100000 avalanche
+    executor-performance -t 8 repost --chains 1,2,4,8 --hops 100000 --work 100
+    executor-performance -t 8 repost --chains 1,2,4,8 --hops 1000000
+  Jobs that sleep for 1 ms, on up to 128 threads:
+    executor-performance -t 128 -e elastic-growing,channel blocking
   Two executors only, rows appended to a spreadsheet:
     executor-performance -t 4 -e channel,workstealing -o out.csv throughput
   How they scale, with plots, and all samples kept:
@@ -101,13 +108,13 @@ pub enum Command {
     Latency(LatencyOptions),
     /// Measures what it costs a job to give the next one to the executor
     ///
-    /// Chains of jobs without work: each job gives its successor to the executor from inside. The time of a hop is that of a
-    /// sample by the hops of all its chains.
+    /// Chains of jobs without work, or with --work: each job gives its successor to the executor from inside. The time of a hop is that of a
+    /// sample, without that work, by the hops of all its chains.
     Repost(RepostOptions),
-    /// Measures what an empty job costs when one thread gives many at once
+    /// Measures what a job costs when one thread gives many at once
     ///
-    /// From the first submission to the end of the last job. How many: --jobs.
-    Avalanche(SizeOptions),
+    /// From the first submission to the end of the last job, without what jobs do by themselves: nothing, or --work. How many: --jobs.
+    Avalanche(AvalancheOptions),
     /// Measures what it costs threads to give jobs to an executor
     ///
     /// Producers give single jobs, as many as --producers and --jobs say. The first time is that of submitting alone: from the
@@ -126,6 +133,12 @@ pub enum Command {
     /// from just before its submission to its beginning. Probes that have not begun when the chains stop are starved; their
     /// delays are counted up to then, so they are even longer than the figures say.
     Fairness(FairnessOptions),
+    /// Measures how long jobs take that sleep, on up to so many threads
+    ///
+    /// One thread gives --jobs jobs at once (by default 1000), each of which sleeps, as jobs do that wait for the system. --threads is how many threads the executor may have:
+    /// the ideal is that all of them sleep all the time. The executors are new for each sample: those that begin with few threads
+    /// and get more have to do so in the time that is measured. Example: -t 128 -e elastic-growing,channel blocking
+    Blocking(BlockingOptions),
     /// Measures what it costs to build an executor and shut it down
     ///
     /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells. The

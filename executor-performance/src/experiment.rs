@@ -1,6 +1,7 @@
 //! What is measured. An experiment knows no executor, an executor knows no experiment: they meet in a [`Turn`].
 
 mod avalanche;
+mod blocking;
 mod bursts;
 mod cut;
 mod fairness;
@@ -16,6 +17,7 @@ mod wake;
 
 pub use self::{
     avalanche::Avalanche,
+    blocking::Blocking,
     bursts::{BurstSample, Bursts},
     fairness::{Contest, Fairness, Waited},
     futures::{Futures, Performance, Play},

@@ -3,8 +3,8 @@
 use crate::{
     cli::{Command, Options, Order, Point},
     experiment::{
-        Avalanche, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit, Throughput,
-        Turn, Vigil, Wake,
+        Avalanche, Blocking, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit,
+        Throughput, Turn, Vigil, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -120,11 +120,13 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Repost(own) => {
             point.unused("repost")?;
-            site.jobs(Repost::new(threads, own.load()?, own.size.full_size, patience), 2.0)
+            let work = own.work.pastime();
+            let repost = |load| Repost::new(threads, load, work, own.size.full_size, patience);
+            site.points(own.loads()?.into_iter().map(repost), 2.0)
         }
-        Command::Avalanche(size) => {
+        Command::Avalanche(own) => {
             let jobs = point.single_jobs(1_000_000, "avalanche")?;
-            site.jobs(Avalanche::new(threads, jobs, size.full_size, patience), 2.0)
+            site.jobs(Avalanche::new(threads, jobs, own.work.pastime(), own.size.full_size, patience), 2.0)
         }
         Command::Submit(own) => {
             let (jobs, sleep) = (point.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
@@ -133,6 +135,10 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Fairness(own) => {
             point.unused("fairness")?;
             site.jobs(own.experiment(threads, seed, patience)?, 5.0)
+        }
+        Command::Blocking(own) => {
+            let jobs = point.single_jobs(1000, "blocking")?;
+            site.jobs(Blocking::new(threads, jobs, own.sleep(patience)?, patience), 2.0)
         }
         Command::Lifecycle => {
             point.unused("lifecycle")?;
@@ -165,6 +171,19 @@ impl Site<'_> {
         X: Experiment<Turn: JobTurn + 'static> + 'static,
     {
         self.prepare(vec![experiment], &Roster::of_executors(), rse)
+    }
+
+    /// As [`jobs`](Self::jobs), of each of the `experiments`, which are points of a sweep.
+    fn points<X>(&self, experiments: impl Iterator<Item = X>, rse: f64) -> Runs
+    where
+        X: Experiment<Turn: JobTurn + 'static> + 'static,
+    {
+        let mut runs = Vec::new();
+        for experiment in experiments {
+            let site = Site { first: self.first + runs.len(), ..*self };
+            runs.extend(site.jobs(experiment, rse)?);
+        }
+        Ok(runs)
     }
 
     /// Runs of `experiments` on executors of futures, each in an equal share of the budget.

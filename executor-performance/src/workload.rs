@@ -25,6 +25,7 @@
 
 mod labour;
 mod load;
+mod pastime;
 mod patience;
 mod relay;
 mod score;
@@ -34,6 +35,7 @@ mod work;
 pub use self::{
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
+    pastime::Pastime,
     patience::wait_for,
     relay::{Burst, Relay},
     score::CHAINS_COUNTED_DOWN,

@@ -14,8 +14,19 @@ const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
 const BY_DEFAULT: [&str; 5] =
     ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
 
-const EXPERIMENTS: &[&str] =
-    &["throughput", "latency", "repost", "avalanche", "submit", "wake", "fairness", "lifecycle", "idle", "futures"];
+const EXPERIMENTS: &[&str] = &[
+    "throughput",
+    "latency",
+    "repost",
+    "avalanche",
+    "submit",
+    "wake",
+    "fairness",
+    "blocking",
+    "lifecycle",
+    "idle",
+    "futures",
+];
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_executor-performance"))
@@ -107,12 +118,25 @@ fn measures_all(line: &str, titles: &[&str]) {
 #[test]
 fn measures_what_a_hop_costs() {
     measures_all("-t 2 repost --hops 100", &["median", "95% low", "ns/hop", "1 x 100 hops"]);
-    measures_all("-t 2 repost --chains 3 --hops 10", &["3 x 10 hops"]);
+    measures_all("-t 2 repost --chains 3 --hops 10 --work 1", &["3 x 10 hops", "1 us of work"]);
+    let text = measured(&format!("{BRIEF} -t 2 -e channel repost --chains 1,2 --hops 10"));
+    assert!(text.contains("1 x 10 hops") && text.contains("2 x 10 hops") && text.contains("chains"), "{text}");
 }
 
 #[test]
 fn measures_what_an_empty_job_costs() {
-    measures_all("-t 2 avalanche --jobs 100", &["median", "95% low", "ns/job", "100 empty jobs from one thread"]);
+    measures_all("-t 2 avalanche --jobs 100", &["median", "95% low", "ns/job", "100 jobs from one thread"]);
+}
+
+#[test]
+fn takes_the_work_of_jobs_off_what_they_cost() {
+    measures_all("-t 2 avalanche --jobs 100 --work 10", &["10 us of work", "ns/job"]);
+    // With the 10 ms of each job, it would be more than 10 million.
+    let path = fresh("timed", "json");
+    measured(&format!("{BRIEF} --max-samples 3 -t 1 -e channel --jobs 4 -o {path} avalanche --work 10000 --full-size"));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let best = record["runs"][0]["rows"][0]["figures"]["low95_ns_per_job"].as_f64().expect("a figure");
+    assert!(best < 10e6, "{best}");
 }
 
 #[test]
@@ -134,6 +158,12 @@ fn measures_how_long_workers_take_to_wake() {
 fn measures_how_long_jobs_from_outside_wait() {
     measures_all("-t 2 fairness --run-time 5", &["p50", "p99", "max", "probes", "starved", "hops", "2 chains"]);
     measures_all("-t 1 fairness --chains 3 --run-time 1 --probe-interval 100", &["3 chains", "every 100 us"]);
+}
+
+#[test]
+fn measures_how_long_jobs_take_that_sleep() {
+    measures_all("-t 3 --jobs 6 blocking", &["95% low", "ideal", "all ran", "2.000 ms", "6 jobs from one thread"]);
+    assert!(refused("--patience 0.5 blocking -s 500").contains("--patience"));
 }
 
 #[test]
@@ -194,10 +224,11 @@ fn measures_every_executor_that_it_lists_by_name_and_together() {
         .lines()
         .skip(1)
         .take_while(|line| !line.is_empty())
-        .map(|line| line[2..].split(' ').next().expect("a name"))
+        .map(|line| line[3..].split(' ').next().expect("a name"))
         .collect();
     assert!(BY_DEFAULT.iter().all(|name| names.contains(name)), "{list}");
     assert!(list.lines().all(|line| line.len() <= 80), "{list}");
+    assert!(list.contains("*f channel ") && list.contains("   reference-unpark "), "{list}");
 
     let chosen = format!("-e {} -e {}", names[0], names[1..].join(","));
     assert_eq!(executors_in(&measured(&format!("{BRIEF} -m 10 {chosen} throughput"))), names);

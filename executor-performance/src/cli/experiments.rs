@@ -1,9 +1,13 @@
 //! Options of single experiments.
 
-use super::{point::countable, values::at_least_one};
+use super::{
+    point::countable,
+    sweep::{Sweep, sweep},
+    values::at_least_one,
+};
 use crate::{
     experiment::{Contest, Fairness, Futures, Play},
-    workload::Load,
+    workload::{Load, Pastime},
 };
 use clap::Args;
 use std::time::Duration;
@@ -27,6 +31,36 @@ pub struct ThroughputOptions {
     /// How large a sample is.
     #[command(flatten)]
     pub size: SizeOptions,
+}
+
+/// What applies to avalanche only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Avalanche")]
+pub struct AvalancheOptions {
+    /// What each job does.
+    #[command(flatten)]
+    pub work: WorkOptions,
+
+    /// How large a sample is.
+    #[command(flatten)]
+    pub size: SizeOptions,
+}
+
+/// What each job does.
+#[derive(Debug, Args)]
+pub struct WorkOptions {
+    /// Time that each job is busy by itself, which is taken off what is measured
+    ///
+    /// What is taken off is this time by the jobs that each thread has to run at least. Example: --work 100
+    #[arg(long, value_name = "US", allow_negative_numbers = true, default_value_t = 0)]
+    pub work: u64,
+}
+
+impl WorkOptions {
+    /// What each job does.
+    pub fn pastime(&self) -> Pastime {
+        Pastime::Busy(Duration::from_micros(self.work))
+    }
 }
 
 /// How large a sample is.
@@ -54,17 +88,17 @@ pub struct LatencyOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repost")]
 pub struct RepostOptions {
-    /// Chains that run side by side
+    /// Chains that run side by side; or a list
     ///
-    /// Example: --chains 4
+    /// Example: --chains 1,2,4,8,16,32
     #[arg(
         long,
         value_name = "N",
         allow_negative_numbers = true,
         default_value = "1",
-        value_parser = at_least_one::<u64>
+        value_parser = |text: &str| sweep(text, at_least_one::<u64>)
     )]
-    pub chains: u64,
+    pub chains: Sweep<u64>,
 
     /// Jobs that follow the first of each chain
     ///
@@ -77,6 +111,10 @@ pub struct RepostOptions {
         value_parser = at_least_one::<u64>
     )]
     pub hops: u64,
+
+    /// What each job does.
+    #[command(flatten)]
+    pub work: WorkOptions,
 
     /// How large a sample is.
     #[command(flatten)]
@@ -127,6 +165,44 @@ pub struct WakeOptions {
     /// Example: -s 100
     #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
     pub sleep_time: u64,
+}
+
+/// What applies to blocking only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Blocking")]
+pub struct BlockingOptions {
+    /// For how long each job sleeps
+    ///
+    /// Example: -s 10
+    #[arg(
+        short,
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = at_least_one::<u64>
+    )]
+    pub sleep_time: u64,
+}
+
+impl BlockingOptions {
+    /// For how long each job sleeps.
+    ///
+    /// # Errors
+    ///
+    /// If that is as long as `patience`: then every executor would be given up.
+    pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
+        let sleep = Duration::from_millis(self.sleep_time);
+        if sleep < patience {
+            Ok(sleep)
+        } else {
+            let patience = patience.as_secs_f64();
+            Err(format!(
+                "--sleep-time {} ms is not less than --patience {patience} s: raise --patience, or lower it",
+                self.sleep_time
+            ))
+        }
+    }
 }
 
 /// What applies to fairness only.
@@ -258,12 +334,12 @@ impl FuturesOptions {
 }
 
 impl RepostOptions {
-    /// The chains, where each message is one.
+    /// The chains, where each message is one: a load for each number of them.
     ///
     /// # Errors
     ///
     /// If their jobs cannot be counted.
-    pub fn load(&self) -> Result<Load, String> {
-        countable(1, self.chains, self.hops)
+    pub fn loads(&self) -> Result<Vec<Load>, String> {
+        self.chains.values().iter().map(|chains| countable(1, *chains, self.hops)).collect()
     }
 }

@@ -38,7 +38,7 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
         relay.run(&self.primer, Duration::ZERO)?;
         let bursts = (0..self.count).map(|_| relay.run(&self.load, self.pause)).collect::<Result<_, _>>()?;
         relay.finish()?;
-        Ok(BurstSample { bursts })
+        Ok(BurstSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
     }
 }
 
@@ -47,13 +47,27 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
 pub struct BurstSample {
     /// All with the same number of jobs.
     pub bursts: Vec<Burst>,
+    /// What each of them would take if the executor took no time.
+    pub ideal: Duration,
+}
+
+impl BurstSample {
+    /// The mean time of a burst, in nanoseconds.
+    pub fn nanos(&self) -> f64 {
+        let total: Duration = self.bursts.iter().map(|burst| burst.wall).sum();
+        total.as_nanos() as f64 / self.bursts.len() as f64
+    }
+
+    /// The time of each burst for which the executor is to blame, in nanoseconds.
+    pub fn overheads(&self) -> impl Iterator<Item = f64> {
+        self.bursts.iter().map(|burst| burst.wall.saturating_sub(self.ideal).as_nanos() as f64)
+    }
 }
 
 impl Sample for BurstSample {
-    /// The mean time of a burst, in nanoseconds.
+    /// The mean of the times for which the executor is to blame, in nanoseconds.
     fn cost(&self) -> f64 {
-        let total: Duration = self.bursts.iter().map(|burst| burst.wall).sum();
-        total.as_nanos() as f64 / self.bursts.len() as f64
+        self.overheads().sum::<f64>() / self.bursts.len() as f64
     }
 }
 

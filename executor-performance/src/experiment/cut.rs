@@ -108,7 +108,7 @@ impl Cut {
 mod tests {
     use super::*;
     use crate::{
-        experiment::{BurstSample, Sample, bursts::mock::burst},
+        experiment::{BurstSample, bursts::mock::burst},
         workload::Labour,
     };
 
@@ -126,7 +126,7 @@ mod tests {
 
         fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
             let jobs = turn.load.jobs();
-            Ok(BurstSample { bursts: vec![burst(jobs, jobs * self.0)] })
+            Ok(BurstSample { bursts: vec![burst(jobs, jobs * self.0)], ..BurstSample::default() })
         }
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let mut cut = Cut::new(2, Load::new(2, messages, 1).expect("countable"), full_size);
         let whole = cut;
         let turn = |load| whole.burst(load, Labour::default(), Duration::from_secs(1));
-        cut.fit(&PACE, subjects, turn, BurstSample::cost);
+        cut.fit(&PACE, subjects, turn, BurstSample::nanos);
         cut.sampled().jobs()
     }
 

@@ -4,7 +4,7 @@ mod play;
 
 pub use self::play::Play;
 
-use super::{BurstSample, Experiment, FutureTurn, Sample, Subject, Turn, cut::Cut, per_job};
+use super::{BurstSample, Experiment, FutureTurn, Subject, Turn, cut::Cut, per_job};
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
@@ -65,7 +65,7 @@ impl FutureTurn for Performance {
         self.play.perform(&mut tasks, self.primer)?;
         let burst = self.play.perform(&mut tasks, self.operations)?;
         tasks.finish()?;
-        Ok(BurstSample { bursts: vec![burst] })
+        Ok(BurstSample { bursts: vec![burst], ideal: Duration::ZERO })
     }
 }
 
@@ -82,7 +82,7 @@ impl Experiment for Futures {
 
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Performance>>]) {
         let this = *self;
-        self.cut.fit(pace, subjects, |load| this.turn_with(load), BurstSample::cost);
+        self.cut.fit(pace, subjects, |load| this.turn_with(load), BurstSample::nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {

@@ -1,6 +1,6 @@
 //! How long an idle executor takes for a burst of jobs.
 
-use super::{BurstSample, Bursts, Experiment, Sample, Subject, bursts::ratio};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
@@ -76,7 +76,7 @@ impl Experiment for Latency {
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) {
         let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
-        let bursts: Vec<f64> = samples.map(|sample| sample.cost()).collect();
+        let bursts: Vec<f64> = samples.map(|sample| sample.nanos()).collect();
         self.bursts_per_sample = super::bursts::that_fit(pace, self.pause, &bursts);
     }
 
@@ -151,7 +151,7 @@ mod tests {
             idle_cpu: Some(Duration::from_millis(25)),
             ..mock::burst(200, 1000 * micros)
         };
-        BurstSample { bursts: micros.into_iter().map(burst).collect() }
+        BurstSample { bursts: micros.into_iter().map(burst).collect(), ..BurstSample::default() }
     }
 
     fn figure(figures: &[Option<f64>], column: &str) -> f64 {

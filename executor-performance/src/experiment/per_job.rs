@@ -1,7 +1,8 @@
 //! The figures of experiments that ask what one job costs.
 
 use super::{BurstSample, bursts::ratio};
-use crate::{record::Metric, stats::Summary};
+use crate::{record::Metric, stats::Summary, workload::Pastime};
+use std::time::Duration;
 
 /// What one of `noun` costs.
 pub(super) const fn metrics(columns: [&'static str; 4], unit: &'static str) -> [Metric; 5] {
@@ -19,10 +20,22 @@ pub(super) const fn nanos(column: &'static str, title: [&'static str; 2]) -> Met
     Metric { column, decimals: 3, title, scale: 1.0, more_is_better: false }
 }
 
-/// Figures for [`metrics`].
+/// What a job does, for people.
+pub(super) fn payload(work: Pastime) -> String {
+    match work {
+        Pastime::Busy(Duration::ZERO) => "nothing".to_owned(),
+        Pastime::Busy(time) => {
+            format!("{} us of work, which are not in the figures but for the CPU time", time.as_micros())
+        }
+        Pastime::Asleep(time) => format!("sleeps for {} us", time.as_micros()),
+    }
+}
+
+/// Figures for [`metrics`]. What jobs do by themselves is in the CPU time only.
 pub(super) fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
     let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
-    let nanos: Vec<f64> = bursts().map(|burst| burst.wall.as_nanos() as f64 / burst.jobs as f64).collect();
+    let overheads = samples.iter().flat_map(BurstSample::overheads);
+    let nanos: Vec<f64> = overheads.zip(bursts()).map(|(nanos, burst)| nanos / burst.jobs as f64).collect();
     let summary = Summary::of(&nanos);
     vec![
         summary.map(|it| it.median),
@@ -40,10 +53,19 @@ mod tests {
 
     #[test]
     fn figures_are_nanoseconds_of_wall_and_cpu_time() {
-        let samples = [30_000, 20_000, 70_000].map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)] });
+        let samples = [30_000, 20_000, 70_000]
+            .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
         let figures = figures(&samples);
         assert_eq!(figures.len(), metrics(["", "", "", ""], "").len());
         assert_eq!(figures[..4], [Some(30.0), Some(20.0), Some(70.0), Some(80.0)]);
+    }
+
+    #[test]
+    fn what_jobs_do_is_taken_off_the_time() {
+        let ideal = Duration::from_nanos(20_000);
+        let samples = [30_000, 50_000, 90_000].map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ideal });
+        assert_eq!(figures(&samples)[..3], [Some(30.0), Some(10.0), Some(70.0)]);
+        assert_eq!(crate::experiment::costs(&samples), [10_000.0, 30_000.0, 70_000.0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many jobs a loaded executor runs in a second.
 
-use super::{BurstSample, Bursts, Experiment, Sample, Subject, bursts::ratio, cut::Cut};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio, cut::Cut};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
@@ -50,7 +50,7 @@ impl Experiment for Throughput {
 
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) {
         let Throughput { cut: whole, labour, patience } = *self;
-        self.cut.fit(pace, subjects, |load| whole.burst(load, labour, patience), BurstSample::cost);
+        self.cut.fit(pace, subjects, |load| whole.burst(load, labour, patience), BurstSample::nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -112,7 +112,8 @@ mod tests {
     fn figures_are_rates_of_all_jobs() {
         let load = Load::new(2, 1, 1).expect("countable");
         let throughput = Throughput::new(2, load, Labour::default(), false, Duration::from_secs(1));
-        let samples = [1_000_000, 500_000, 250_000].map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)] });
+        let samples = [1_000_000, 500_000, 250_000]
+            .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
         let figures = throughput.figures(&samples);
         assert_eq!(figures.len(), METRICS.len());
         assert_eq!(figures[..3], [Some(2e6), Some(1e6), Some(4e6)]);

@@ -1,6 +1,7 @@
 //! How many jobs, in which shape.
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A number of chains of jobs, and who starts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,19 @@ impl Load {
     /// Jobs of all chains: those from outside and those from inside.
     pub fn jobs(&self) -> u64 {
         self.chains() * (self.amplification + 1)
+    }
+
+    /// One of the same shape, where each producer starts so many chains, but no more than in this one.
+    pub fn with_messages(&self, messages: u64) -> Self {
+        Load { messages: messages.min(self.messages), ..*self }
+    }
+
+    /// How long it takes at least on so many `threads`, where each job takes a `time`.
+    pub fn ideal(&self, time: Duration, threads: usize) -> Duration {
+        let side_by_side = self.chains().min(threads as u64).max(1);
+        let rounds = self.chains().div_ceil(side_by_side) * (self.amplification + 1);
+        let nanos = u128::from(rounds) * time.as_nanos();
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// A load of the same shape with about `jobs` jobs, never more than this one has.
@@ -105,6 +119,16 @@ mod tests {
         let shrunk = load(2, 1000, 50_000).shrunk_to(1, 4);
         assert_eq!((shrunk.messages(), shrunk.amplification()), (32, 100));
         assert_eq!(load(2, 3, 1).shrunk_to(1, 4), load(2, 3, 1));
+    }
+
+    #[test]
+    fn the_ideal_is_as_many_jobs_at_a_time_as_can_be() {
+        let (time, micros) = (Duration::from_micros(100), Duration::from_micros);
+        assert_eq!(load(1, 100, 0).ideal(time, 4), micros(2500));
+        assert_eq!(load(1, 101, 0).ideal(time, 4), micros(2600));
+        assert_eq!(load(1, 2, 9).ideal(time, 4), micros(1000));
+        assert_eq!(load(1, 8, 9).ideal(time, 4), micros(2000));
+        assert_eq!(load(1, 8, 9).ideal(Duration::ZERO, 4), Duration::ZERO);
     }
 
     #[test]

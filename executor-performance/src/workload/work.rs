@@ -1,6 +1,6 @@
 //! What jobs do beside passing their chain on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// What each job of a relay does, and when chains and producers are done. All jobs share it: whatever they write to it is
 /// measured with them.
@@ -10,6 +10,11 @@ pub trait Work: Send + Sync + 'static {
 
     /// Done by each job after that.
     fn after(&self) {}
+
+    /// How long each job takes with that, if that is known and to be taken off the time that is measured.
+    fn time(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Asked by each job at first: whether its chain may go on. If not, it ends with this job.
     fn goes_on(&self) -> bool {
@@ -31,6 +36,10 @@ impl<W: Work> Work for Arc<W> {
 
     fn after(&self) {
         W::after(self);
+    }
+
+    fn time(&self) -> Duration {
+        W::time(self)
     }
 
     fn goes_on(&self) -> bool {

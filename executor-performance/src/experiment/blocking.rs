@@ -1,0 +1,125 @@
+//! How long an executor takes for jobs that wait and leave their cores to others.
+
+use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio};
+use crate::{
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::Summary,
+    workload::{Load, Pastime},
+};
+use std::time::Duration;
+
+/// Lets one thread give jobs that sleep, and waits until all have run.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocking {
+    threads: usize,
+    load: Load,
+    sleep: Duration,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    millis("median_us", "all ran"),
+    millis("low95_us", "95% low"),
+    millis("high95_us", "95% high"),
+    Metric { column: "times_ideal", decimals: 3, title: ["of", "ideal"], scale: 1.0, more_is_better: false },
+    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false },
+    super::RELATIVE_ERROR,
+];
+
+const fn millis(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
+}
+
+impl Blocking {
+    /// On executors with up to `threads` workers. Each message of `load` is a job that sleeps for a time.
+    pub fn new(threads: usize, load: Load, sleep: Duration, patience: Duration) -> Self {
+        Blocking { threads, load, sleep, patience }
+    }
+
+    /// What it would take if all threads slept all the time, and for as long as they were told.
+    fn ideal(&self) -> Duration {
+        self.load.ideal(self.sleep, self.threads)
+    }
+}
+
+impl Experiment for Blocking {
+    type Turn = Bursts<Pastime>;
+
+    fn name(&self) -> &'static str {
+        "blocking"
+    }
+
+    /// A single job before shows that there is a worker. More would let executors grow that begin with few, and that is to be
+    /// measured.
+    fn turn(&self) -> Bursts<Pastime> {
+        Bursts {
+            load: self.load,
+            work: Pastime::Asleep(self.sleep),
+            primer: self.load.with_messages(1),
+            count: 1,
+            pause: Duration::ZERO,
+            patience: self.patience,
+        }
+    }
+
+    /// There is nothing to choose: fewer jobs would be another question.
+    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<Bursts<Pastime>>>]) {}
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("jobs", self.load.jobs()),
+            Setting::new("sleep_us", self.sleep.as_micros()),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", format!("up to {}", self.threads)),
+            ("load", format!("{} jobs from one thread", self.load.jobs())),
+            ("each job", super::per_job::payload(Pastime::Asleep(self.sleep))),
+            ("ideal", format!("{:.3} ms", self.ideal().as_secs_f64() * 1e3)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn scales(&self) -> bool {
+        true
+    }
+
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+        let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
+        let micros: Vec<f64> = bursts().map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
+        let (summary, ideal) = (Summary::of(&micros), self.ideal().as_nanos() as f64 / 1e3);
+        vec![
+            summary.map(|it| it.median),
+            summary.map(|it| it.low),
+            summary.map(|it| it.high),
+            summary.map(|it| it.median / ideal),
+            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::bursts::mock::burst;
+
+    #[test]
+    fn figures_are_times_and_what_they_are_of_the_ideal() {
+        let (load, second) = (Load::new(1, 1000, 0).expect("countable"), Duration::from_secs(1));
+        let blocking = Blocking::new(128, load, Duration::from_millis(1), second);
+        let samples = [16, 12, 20]
+            .map(|millis| BurstSample { bursts: vec![burst(1000, millis * 1_000_000)], ..Default::default() });
+        let figures = blocking.figures(&samples);
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figures[..4], [Some(16_000.0), Some(12_000.0), Some(20_000.0), Some(2.0)]);
+        assert_eq!(figures[4], Some(32.0));
+    }
+}

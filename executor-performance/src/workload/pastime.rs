@@ -1,0 +1,71 @@
+//! Jobs that take a time by the clock.
+
+use super::Work;
+use serde::{Deserialize, Serialize};
+use std::{
+    hint, thread,
+    time::{Duration, Instant},
+};
+
+/// What each job does for a time, before it gives its successor to the executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pastime {
+    /// Looks at the clock again and again. A job that the system interrupts meanwhile ends at the same time nevertheless, and
+    /// one takes no longer if the core is slow: the time of all jobs is known beforehand, and the rest is the executor's.
+    Busy(Duration),
+    /// Sleeps: a job that waits for the system, and leaves its core to others.
+    Asleep(Duration),
+}
+
+impl Pastime {
+    /// How long it takes.
+    pub fn time(self) -> Duration {
+        let (Pastime::Busy(time) | Pastime::Asleep(time)) = self;
+        time
+    }
+}
+
+impl Work for Pastime {
+    #[inline]
+    fn before(&self) {
+        match self {
+            Pastime::Busy(Duration::ZERO) => {}
+            Pastime::Busy(time) => busy(*time),
+            Pastime::Asleep(time) => thread::sleep(*time),
+        }
+    }
+
+    /// Only what takes a core is known that well: jobs that sleep are there to see how many do so at a time.
+    fn time(&self) -> Duration {
+        match self {
+            Pastime::Busy(time) => *time,
+            Pastime::Asleep(_) => Duration::ZERO,
+        }
+    }
+}
+
+/// Not inlined into the jobs, which would be no longer empty if there is no time to pass.
+#[inline(never)]
+fn busy(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_the_time() {
+        let time = Duration::from_millis(2);
+        for pastime in [Pastime::Busy(time), Pastime::Asleep(time)] {
+            let began = Instant::now();
+            pastime.before();
+            assert!(began.elapsed() >= time, "{pastime:?}");
+        }
+        assert_eq!(Work::time(&Pastime::Busy(time)), time);
+        assert_eq!(Work::time(&Pastime::Asleep(time)), Duration::ZERO);
+    }
+}
