@@ -1,17 +1,18 @@
 //! What the program does with its orders.
 
 use crate::{
-    cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions},
+    advice::Advice,
+    cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions, Refusal},
     compare::{self, Comparison, Terms},
     interrupt::Interrupt,
     isolation::{Host, Service},
-    plan::plan,
+    plan::{Planned, plan},
     record::{Record, Run},
     registry::{Ability, ENTRIES},
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
-use std::{io, path::Path, time::Duration};
+use std::{env, ffi::OsString, io, path::Path, time::Duration};
 
 /// Does what is ordered. It is told whether `interrupt` comes.
 ///
@@ -19,6 +20,22 @@ use std::{io, path::Path, time::Duration};
 ///
 /// If that cannot be done: a line that says why. Nothing has been measured then.
 pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
+    // With a configuration file, all is said there.
+    let answers = match orders {
+        [Order { command: Command::Recommend(own), options }] if options.config.is_none() => own.ask(),
+        _ => Vec::new(),
+    };
+    if answers.is_empty() {
+        return perform_told(orders, &answers, interrupt);
+    }
+    match cli::parse(env::args_os().chain(answers.iter().map(OsString::from))) {
+        Ok(orders) => perform_told(&orders, &answers, interrupt),
+        Err(Refusal::Wrong(complaint)) => Err(complaint),
+        Err(Refusal::Shown(help)) => Err(help.to_string()),
+    }
+}
+
+fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> Result<Outcome, String> {
     let Some(Order { options, command }) = orders.first() else { return Ok(Outcome::Done) };
     choose_colors(options.output.color);
     match command {
@@ -35,7 +52,8 @@ pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Strin
         }
         Command::Compare(own) => compare(own, &terms(options)),
         Command::Report(own) => report(&own.record, &options.output),
-        _ => measure(orders, options, interrupt),
+        Command::Recommend(_) => measure(orders, options, answers, interrupt, |record| recommend(record, options)),
+        _ => measure_and_compare(orders, options, interrupt),
     }
 }
 
@@ -48,15 +66,46 @@ fn choose_colors(color: Color) {
     choice.write_global();
 }
 
-fn measure(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
-    let (plan, terms) = (plan(orders, host(options)?.as_ref())?, terms(options));
-    let outlines: Vec<Run> = plan.iter().map(|run| run.outline()).collect();
-    let record = Record::new(options.sampling.seed);
-    let baseline = baseline(&options.comparison, &record, &outlines, &terms)?;
-    let sinks = sinks(&options.output, &outlines)?;
+fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
+    let terms = terms(options);
+    let outlines = outlines(&plan(orders, None)?);
+    let baseline = baseline(&options.comparison, &Record::new(options.sampling.seed), &outlines, &terms)?;
+    measure(orders, options, &[], interrupt, |record| match &baseline {
+        Some(baseline) => Comparison::of(baseline, record, &terms).map(|comparison| comparison.show(&terms)),
+        None => Ok(Outcome::Done),
+    })
+}
+
+/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it.
+fn measure(
+    orders: &[Order],
+    options: &Options,
+    answers: &[String],
+    interrupt: &Interrupt,
+    conclude: impl FnOnce(&Record) -> Result<Outcome, String>,
+) -> Result<Outcome, String> {
+    let host = host(options)?.map(|host| host.with_args(answers));
+    let plan = plan(orders, host.as_ref())?;
+    let sinks = sinks(&options.output, &outlines(&plan))?;
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
-    let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
-    Ok(session.run(plan, baseline.as_ref().map(|baseline| (baseline, &terms))))
+    let session =
+        Session::new(Record::new(options.sampling.seed), sinks, budget, interrupt.clone(), options.output.quiet);
+    Ok(session.run(plan, conclude))
+}
+
+fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
+    plan.iter().map(|run| run.outline()).collect()
+}
+
+/// Says which executor to take.
+fn recommend(record: &Record, options: &Options) -> Result<Outcome, String> {
+    let advice = format!("\n{}", Advice::of(record)?);
+    let told = if writes_to_output(&options.output) {
+        Terminal::new(anstream::stderr(), false).write(&advice)
+    } else {
+        Terminal::new(anstream::stdout(), false).write(&advice)
+    };
+    Ok(written(told))
 }
 
 /// Who calls the guests, unless everything happens in this process.
@@ -114,8 +163,7 @@ fn sinks(options: &OutputOptions, outlines: &[Run]) -> Result<Vec<Box<dyn Sink>>
             return Err(format!("--output names {} twice: leave one out", destination.target));
         }
     }
-    let to_output = |destination: &Destination| destination.target == Target::Output;
-    let terminal: Box<dyn Sink> = if options.output.iter().any(to_output) {
+    let terminal: Box<dyn Sink> = if writes_to_output(options) {
         Box::new(Terminal::new(anstream::stderr(), options.quiet))
     } else {
         Box::new(Terminal::new(anstream::stdout(), options.quiet))
@@ -125,6 +173,12 @@ fn sinks(options: &OutputOptions, outlines: &[Run]) -> Result<Vec<Box<dyn Sink>>
         sinks.push(sink::open(destination, outlines)?);
     }
     Ok(sinks)
+}
+
+/// Whether standard output is for a file format, and tables go elsewhere.
+fn writes_to_output(options: &OutputOptions) -> bool {
+    let to_output = |destination: &Destination| destination.target == Target::Output;
+    options.output.iter().any(to_output)
 }
 
 fn compare(own: &CompareOptions, terms: &Terms) -> Result<Outcome, String> {

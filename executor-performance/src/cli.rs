@@ -4,6 +4,7 @@ mod config;
 mod experiments;
 mod options;
 mod point;
+mod recommend;
 mod sweep;
 mod tools;
 mod values;
@@ -15,6 +16,7 @@ pub use self::{
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,
+    recommend::{RecommendOptions, Workload},
     sweep::Sweep,
     tools::{CompareOptions, CompletionsOptions, ReportOptions},
 };
@@ -39,6 +41,8 @@ is spent.";
 
 const EXAMPLES: &str = "\
 Examples:
+  Which executor is best for me?
+    executor-performance recommend
   Most jobs come from outside, as in a server under load:
     executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput \\
       --pre 10000 --post 10000
@@ -155,6 +159,12 @@ pub enum Command {
     /// For executors that run futures. Each workload is measured by itself, in an equal share of the budget. An operation is a
     /// spawned task, a pair of tasks for ping-pong, or a yield.
     Futures(FuturesOptions),
+    /// Measures your kind of workload, and says which executor to take
+    ///
+    /// Runs short experiments, in --budget all together (by default a minute), with as many threads as there are cores unless
+    /// --threads says otherwise (64 if jobs block), and ends in one sentence and a line of code. On a terminal it asks what it was not told.
+    /// To measure jobs of your own, call the library: `executor_performance::measure`. Example: recommend --workload bursts --job-time 20
+    Recommend(RecommendOptions),
     /// Lists the executors that can be measured, and the experiments
     #[command(override_usage = "executor-performance list")]
     List,
@@ -234,7 +244,13 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
 
 fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     let matches = definition().try_get_matches_from(words).map_err(refused)?;
-    CommandLine::from_arg_matches(&matches).map_err(refused).map(|line| (line, matches))
+    let mut line = CommandLine::from_arg_matches(&matches).map_err(refused)?;
+    if let Some(Command::Recommend(own)) = &line.command {
+        let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
+        let given = own_matches.value_source("threads") != Some(ValueSource::DefaultValue);
+        line.options.suit(own, given);
+    }
+    Ok((line, matches))
 }
 
 fn ordered(words: &[OsString]) -> Result<Order, Refusal> {
@@ -279,7 +295,7 @@ pub fn definition() -> clap::Command {
 /// All experiments: their names, and what they measure.
 pub fn experiments() -> Vec<(String, String)> {
     let command = CommandLine::command();
-    let is_tool = |name: &str| name == "help" || TOOLS.iter().any(|(tool, _)| *tool == name);
+    let is_tool = |name: &str| ["help", "recommend"].contains(&name) || TOOLS.iter().any(|(tool, _)| *tool == name);
     let experiments = command.get_subcommands().filter(|command| !is_tool(command.get_name()));
     experiments
         .map(|command| {

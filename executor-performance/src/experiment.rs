@@ -9,6 +9,7 @@ mod futures;
 mod idle;
 mod latency;
 mod lifecycle;
+mod own;
 mod per_job;
 mod repost;
 mod submit;
@@ -24,6 +25,7 @@ pub use self::{
     idle::{Idle, Rest, Vigil},
     latency::Latency,
     lifecycle::{Lifecycle, Lives, RoundTrips},
+    own::{Own, OwnJob},
     repost::Repost,
     submit::{Submission, Submit, Submitted},
     throughput::Throughput,

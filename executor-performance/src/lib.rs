@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod advice;
 pub mod app;
 pub mod chart;
 pub mod cli;
@@ -18,6 +19,7 @@ pub mod heap;
 pub mod interrupt;
 pub mod isolation;
 pub mod machine;
+mod measure;
 pub mod plan;
 pub mod program;
 pub mod record;
@@ -31,3 +33,5 @@ pub mod subject;
 pub mod usage;
 pub mod view;
 pub mod workload;
+
+pub use self::measure::{Measurement, measure};

@@ -1,7 +1,7 @@
 //! From orders to runs that nothing stands in the way of any more: what makes no sense is refused before anything runs.
 
 use crate::{
-    cli::{Command, Options, Order, Point},
+    cli::{Command, Options, Order, Point, RecommendOptions, Workload},
     experiment::{
         Avalanche, Blocking, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit,
         Throughput, Turn, Vigil, Wake,
@@ -11,7 +11,7 @@ use crate::{
     sampler::Pace,
     session::Session,
     subject::Roster,
-    workload::Labour,
+    workload::{Labour, Load, nanos_per_unit},
 };
 use std::{fmt, time::Duration};
 
@@ -88,7 +88,10 @@ pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned
     let mut plan: Vec<Box<dyn Planned>> = Vec::new();
     for Order { options, command } in orders {
         for point in options.points() {
-            plan.extend(runs(command, &Site { options, point, host, first: plan.len() })?);
+            plan.extend(runs(
+                command,
+                &Site { options, point, host, first: plan.len(), budget: options.sampling.budget },
+            )?);
         }
     }
     Ok(plan)
@@ -101,6 +104,50 @@ struct Site<'a> {
     host: Option<&'a Host>,
     /// The number of its first run.
     first: usize,
+    budget: Duration,
+}
+
+/// The experiments after which an executor is recommended.
+impl Site<'_> {
+    /// In equal shares of the budget.
+    fn recommended(&self, own: &RecommendOptions) -> Runs {
+        self.point.unused("recommend")?;
+        if self.options.threads.values().len() > 1 {
+            return Err(
+                "--threads has several values: recommend wants one, so say how many threads you will have".to_owned()
+            );
+        }
+        let workloads = own.workloads()?;
+        let share = self.options.sampling.budget / u32::try_from(workloads.len()).unwrap_or(1);
+        let mut runs = Vec::new();
+        for workload in workloads {
+            let site = Site { first: self.first + runs.len(), budget: share, ..*self };
+            runs.extend(site.workload(workload, own.job_time(workload))?);
+        }
+        Ok(runs)
+    }
+
+    fn workload(&self, workload: Workload, time: Duration) -> Runs {
+        const JOBS: u64 = 10_000_000;
+        const PAUSE: Duration = Duration::from_millis(5);
+        let (threads, patience) = (self.point.threads, self.options.sampling.patience);
+        let each = threads as u64;
+        let load =
+            |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
+        let units = time.as_nanos() as f64 / nanos_per_unit(10_000);
+        let labour = Labour { pre: units as u64, post: 0 };
+        match workload {
+            Workload::Outside => self.jobs(Throughput::new(threads, load(JOBS, 0)?, labour, false, patience), 1.0),
+            Workload::Inside => {
+                self.jobs(Throughput::new(threads, load(4 * each, JOBS / (4 * each))?, labour, false, patience), 1.0)
+            }
+            Workload::Bursts => self.jobs(Latency::new(threads, load(4 * each, 0)?, labour, PAUSE, patience), 1.0),
+            Workload::Blocking if time >= patience => {
+                Err(format!("--job-time {} us is not less than --patience: raise that, or lower it", time.as_micros()))
+            }
+            Workload::Blocking => self.jobs(Blocking::new(threads, load(16 * each, 0)?, time, patience), 1.0),
+        }
+    }
 }
 
 type Runs = Result<Vec<Box<dyn Planned>>, String>;
@@ -158,6 +205,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             let pause = Duration::from_millis(own.sleep_time);
             site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)
         }
+        Command::Recommend(own) => site.recommended(own),
         Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man => {
             Ok(Vec::new())
         }
@@ -200,6 +248,7 @@ impl Site<'_> {
     {
         let threads = self.point.threads;
         let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.options.entries(threads, roster.ability())?);
+        pace.budget = self.budget;
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
             let subjects = match self.host {

@@ -5,7 +5,6 @@ mod recorder;
 use self::recorder::Recorder;
 use crate::{
     clock::{Clock, WallClock},
-    compare::{Comparison, Terms},
     experiment::{Experiment, Sample},
     interrupt::Interrupt,
     machine::Observer,
@@ -45,8 +44,12 @@ impl Session {
         Session { record, sinks, progress, interrupt, quiet, outcome: Outcome::Done }
     }
 
-    /// Runs everything, unless it is interrupted; compares with the `baseline`, if there is one.
-    pub fn run(mut self, plan: Vec<Box<dyn Planned>>, baseline: Option<(&Record, &Terms)>) -> Outcome {
+    /// Runs everything, unless it is interrupted, and says what `conclude` makes of it.
+    pub fn run(
+        mut self,
+        plan: Vec<Box<dyn Planned>>,
+        conclude: impl FnOnce(&Record) -> Result<Outcome, String>,
+    ) -> Outcome {
         self.warn(&self.record.program.doubts());
         let mut warned = Vec::new();
         for run in plan {
@@ -66,11 +69,9 @@ impl Session {
             error("interrupted: what was measured until then is written");
             self.outcome = Outcome::Failed;
         }
-        if let Some((baseline, terms)) = baseline {
-            match Comparison::of(baseline, &self.record, terms) {
-                Ok(comparison) => self.outcome = self.outcome.max(comparison.show(terms)),
-                Err(why) => self.fail(&why),
-            }
+        match conclude(&self.record) {
+            Ok(outcome) => self.outcome = self.outcome.max(outcome),
+            Err(why) => self.fail(&why),
         }
         self.outcome
     }

@@ -210,6 +210,34 @@ fn only_what_runs_futures_is_measured_with_futures() {
 }
 
 #[test]
+fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
+    let text = measured("--budget 0.03 --min-samples 2 -t 2 recommend --job-time 0.1");
+    assert_eq!(text.matches("of its samples").count() + text.matches("Stopped after").count(), 3, "{text}");
+    let sentence = text.lines().find(|line| line.starts_with("Take `")).expect("advice");
+    assert!(sentence.contains("with 2 threads") && sentence.contains("in the mean of 3 workloads"), "{sentence}");
+    assert!(sentence.contains("the noise."), "{sentence}");
+    let code = text.lines().find(|line| line.starts_with("    let pool = executors::")).expect("code");
+    assert!(code.contains("(2)") && code.ends_with(".build()?;"), "{code}");
+
+    let text = measured("--budget 0.01 --min-samples 2 -t 3 -e elastic-growing,channel recommend --workload blocking");
+    assert!(text.contains("up to 3") && text.contains("with 3 threads: ") || text.contains(", or `"), "{text}");
+}
+
+#[test]
+fn refuses_to_recommend_for_what_makes_no_sense() {
+    for (line, part) in [
+        ("recommend --workload blocking,inside", "by itself"),
+        ("recommend --workload outsid", "outside"),
+        ("recommend --job-time 0", "more than 0"),
+        ("-t 1,2 recommend", "several values"),
+        ("-m 5 recommend", "--messages 5 means nothing to recommend"),
+    ] {
+        let complaint = refused(line);
+        assert!(complaint.contains(part), "{line}: {complaint}");
+    }
+}
+
+#[test]
 fn skips_the_threadpool_on_request() {
     for option in ["--skip-tpe", "--skip-threadpool-executor"] {
         let text = measured(&format!("{BRIEF} -m 10 {option} throughput"));

@@ -2,6 +2,7 @@
 
 use super::{
     point::Point,
+    recommend::{RecommendOptions, Workload},
     sweep::{Sweep, sweep},
     values::{at_least_one, number_of_threads, positive, seconds},
 };
@@ -11,7 +12,7 @@ use crate::{
     sink::Destination,
 };
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, thread, time::Duration};
 
 const LONG_CONFIG: &str = "\
 Take all options and experiments from this file; options on the command line win
@@ -23,6 +24,9 @@ Example: --config bench.toml, which may say:
   [[run]]
   experiment = \"throughput\"
   messages = 100000";
+
+/// Threads for jobs that leave their cores to others, if nothing is said.
+const BLOCKED_THREADS: usize = 64;
 
 /// What applies to every experiment.
 #[derive(Debug, Args)]
@@ -293,6 +297,18 @@ pub struct ComparisonOptions {
 }
 
 impl Options {
+    /// Chooses what was not said as one who is to be recommended an executor would have it.
+    pub(super) fn suit(&mut self, own: &RecommendOptions, threads_given: bool) {
+        if !threads_given {
+            let blocking = own.workloads.contains(&Workload::Blocking);
+            let cores = thread::available_parallelism().map_or(1, usize::from);
+            self.threads = Sweep::of(if blocking { BLOCKED_THREADS.max(cores) } else { cores });
+        }
+        if self.executors.is_empty() {
+            self.executors = own.candidates().into_iter().map(str::to_owned).collect();
+        }
+    }
+
     /// All points of the sweep; threads change first.
     pub fn points(&self) -> Vec<Point> {
         let LoadOptions { producers, messages, message_amplification } = &self.load;

@@ -10,6 +10,11 @@ pub struct Sweep<N>(Vec<N>);
 const MOST_VALUES: u64 = 1000;
 
 impl<N: Copy> Sweep<N> {
+    /// One value.
+    pub(super) fn of(value: N) -> Self {
+        Sweep(vec![value])
+    }
+
     /// The values.
     pub fn values(&self) -> &[N] {
         &self.0

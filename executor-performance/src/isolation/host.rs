@@ -30,6 +30,13 @@ impl Host {
         Ok(Host { program: env::current_exe()?, args: env::args_os().skip(1).collect(), limit })
     }
 
+    /// Adds `args` to the arguments.
+    #[must_use]
+    pub fn with_args(mut self, args: &[String]) -> Self {
+        self.args.extend(args.iter().map(OsString::from));
+        self
+    }
+
     /// How long a turn may take.
     pub fn limit(&self) -> Duration {
         self.limit

@@ -30,20 +30,35 @@ impl Ratio {
     /// drawn, with repetition, as many as there are; each draw gives a ratio, and the interval has 95 % of these. It is
     /// the same for the same samples and `seed`. Of fewer than six it tells little.
     pub fn of_medians(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
-        let rounds = above.len().min(below.len());
+        Self::of_pairs(&[(above, below)], seed)
+    }
+
+    /// The geometric mean of the ratios of several pairs, each as in [`of_medians`](Self::of_medians): how many times as much the
+    /// first of all pairs are as the second, where each pair weighs the same.
+    pub fn of_pairs(pairs: &[(&[f64], &[f64])], seed: u64) -> Option<Self> {
+        if pairs.is_empty() || pairs.iter().any(|(above, below)| above.is_empty() || below.is_empty()) {
+            return None;
+        }
+        let mean = |ratios: Vec<f64>| (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
         let mut dice = Dice::new(seed);
-        Self::bootstrapped(above, below, || {
+        let mut drawn_of = |(above, below): &(&[f64], &[f64])| {
+            let rounds = above.len().min(below.len());
             let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds as u64) as usize).collect();
             let drawn_of = |samples: &[f64]| median(drawn.iter().map(|&round| samples[round]).collect());
             drawn_of(above) / drawn_of(below)
-        })
+        };
+        let value = mean(pairs.iter().map(|(above, below)| median(above.to_vec()) / median(below.to_vec())).collect());
+        Self::of_draws(value, || mean(pairs.iter().map(&mut drawn_of).collect()))
     }
 
     /// As [`of_medians`](Self::of_medians), but of samples that have nothing to do with each other, from two runs. Each is
     /// drawn on its own, as many as there are.
     pub fn of_strangers(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
+        if above.is_empty() || below.is_empty() {
+            return None;
+        }
         let mut dice = Dice::new(seed);
-        Self::bootstrapped(above, below, || {
+        Self::of_draws(median(above.to_vec()) / median(below.to_vec()), || {
             let mut drawn_of = |samples: &[f64]| {
                 median(samples.iter().map(|_| samples[dice.below(samples.len() as u64) as usize]).collect())
             };
@@ -51,12 +66,8 @@ impl Ratio {
         })
     }
 
-    /// The ratio of the medians, with the interval that `draw` gives.
-    fn bootstrapped(above: &[f64], below: &[f64], mut draw: impl FnMut() -> f64) -> Option<Self> {
-        if above.is_empty() || below.is_empty() {
-            return None;
-        }
-        let value = median(above.to_vec()) / median(below.to_vec());
+    /// The ratio `value`, with the interval that `draw` gives.
+    fn of_draws(value: f64, mut draw: impl FnMut() -> f64) -> Option<Self> {
         let mut ratios: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
         ratios.sort_by(f64::total_cmp);
         let ratio = Ratio { value, low: ratios[OUTSIDE], high: ratios[DRAWS - 1 - OUTSIDE] };

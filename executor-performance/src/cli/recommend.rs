@@ -1,0 +1,178 @@
+//! What one says of one's workload to be recommended an executor.
+
+use super::values::positive;
+use clap::{Args, ValueEnum};
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    time::Duration,
+};
+
+/// What applies to recommend only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
+pub struct RecommendOptions {
+    /// Where jobs come from, and how: outside, inside, bursts, blocking. May be repeated [default: asked for on a terminal; else all but blocking]
+    ///
+    /// `outside`: threads that are not part of the pool give it jobs all the time, as in a server. `inside`: most jobs are given by other
+    /// jobs, as with message passing. `bursts`: the pool sleeps until some jobs come at once. `blocking`: jobs wait for the
+    /// system; such jobs are better off in a pool of their own, so this stands alone. Example: --workload inside,bursts
+    #[arg(long = "workload", value_name = "NAME", value_delimiter = ',')]
+    pub workloads: Vec<Workload>,
+
+    /// How long a job takes, in microseconds [default: asked for on a terminal; else 1, and 1000 if they block]
+    ///
+    /// Example: --job-time 20
+    #[arg(long, value_name = "US", allow_negative_numbers = true, value_parser = positive)]
+    pub job_time: Option<f64>,
+
+    /// Recommend also executors whose workers never sleep, as they have their cores for themselves
+    ///
+    /// Example: --spin
+    #[arg(long)]
+    pub spin: bool,
+}
+
+/// Where jobs come from, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Workload {
+    /// Jobs are given all the time by threads that are not part of the pool.
+    Outside,
+    /// Most jobs are given by other jobs.
+    Inside,
+    /// The pool sleeps until some jobs come at once.
+    Bursts,
+    /// Jobs wait for the system.
+    Blocking,
+}
+
+impl RecommendOptions {
+    /// What to measure.
+    ///
+    /// # Errors
+    ///
+    /// If workloads were named that want different pools.
+    pub fn workloads(&self) -> Result<Vec<Workload>, String> {
+        const USUAL: [Workload; 3] = [Workload::Outside, Workload::Inside, Workload::Bursts];
+        let mut workloads = Vec::new();
+        for workload in if self.workloads.is_empty() { &USUAL[..] } else { &self.workloads } {
+            if !workloads.contains(workload) {
+                workloads.push(*workload);
+            }
+        }
+        if workloads.len() > 1 && workloads.contains(&Workload::Blocking) {
+            return Err(
+                "--workload blocking stands alone, as jobs that block want a pool of their own: ask for it by itself"
+                    .to_owned(),
+            );
+        }
+        Ok(workloads)
+    }
+
+    /// How long a job takes.
+    pub fn job_time(&self, workload: Workload) -> Duration {
+        const MOST: f64 = 1e9;
+        let usual = if workload == Workload::Blocking { 1000.0 } else { 1.0 };
+        Duration::from_secs_f64(self.job_time.unwrap_or(usual).min(MOST) / 1e6)
+    }
+
+    /// Executors to measure if none is named.
+    pub fn candidates(&self) -> Vec<&'static str> {
+        if self.workloads.contains(&Workload::Blocking) {
+            return vec!["elastic-growing", "elastic", "channel", "workstealing"];
+        }
+        let mut names = vec!["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
+        names.extend(self.spin.then_some("workstealing-spin-timed"));
+        names
+    }
+
+    /// Asks what was not said, if there is somebody to ask. What was answered is returned as arguments.
+    pub fn ask(&self) -> Vec<String> {
+        let (input, mut output) = (io::stdin(), io::stderr());
+        if input.is_terminal() && output.is_terminal() {
+            self.ask_on(&mut input.lock(), &mut output)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn ask_on(&self, input: &mut impl BufRead, output: &mut impl Write) -> Vec<String> {
+        let mut said: Vec<[String; 2]> = Vec::new();
+        if self.workloads.is_empty() {
+            let question = "Where do your jobs come from? outside, inside, bursts, blocking; several with commas; Enter for \
+                            the first three: ";
+            let parse = |text: &str| {
+                let workloads = text.split(',').map(|name| Workload::from_str(name.trim(), false));
+                RecommendOptions { workloads: workloads.collect::<Result<_, _>>()?, ..*self }.workloads()
+            };
+            said.extend(
+                answer(input, output, question, parse).map(|text| ["--workload".to_owned(), text.replace(' ', "")]),
+            );
+        }
+        if self.job_time.is_none() {
+            let question = "How many microseconds does a job take? Enter for 1, or 1000 if they block: ";
+            said.extend(answer(input, output, question, positive).map(|text| ["--job-time".to_owned(), text]));
+        }
+        said.concat()
+    }
+}
+
+/// The first answer to `question` that can be parsed. None if there is none.
+fn answer<T>(
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+    question: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Option<String> {
+    loop {
+        write!(output, "{question}").and_then(|()| output.flush()).ok()?;
+        let mut line = String::new();
+        input.read_line(&mut line).ok()?;
+        let text = line.trim();
+        if text.is_empty() {
+            return None;
+        }
+        match parse(text) {
+            Ok(_) => return Some(text.to_owned()),
+            Err(why) => writeln!(output, "`{text}`: {why}").ok()?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> RecommendOptions {
+        RecommendOptions { workloads: Vec::new(), job_time: None, spin: false }
+    }
+
+    #[test]
+    fn answers_become_options() {
+        let mut output = Vec::new();
+        let said = options().ask_on(&mut &b"outsid\nblocking,inside\ninside, bursts\n0\n20\n"[..], &mut output);
+        assert_eq!(said, ["--workload", "inside,bursts", "--job-time", "20"]);
+        let output = String::from_utf8(output).expect("text");
+        assert!(
+            output.contains("`outsid`: ")
+                && output.contains("by itself")
+                && output.contains("`0`: must be more than 0"),
+            "{output}"
+        );
+    }
+
+    #[test]
+    fn who_says_nothing_gets_the_usual() {
+        let own = options();
+        assert_eq!(own.ask_on(&mut &b"\n\n"[..], &mut Vec::new()), Vec::<String>::new());
+        assert_eq!(own.ask_on(&mut &b""[..], &mut Vec::new()), Vec::<String>::new());
+        assert_eq!(own.workloads().map(|all| all.len()), Ok(3));
+        assert_eq!(own.job_time(Workload::Outside), Duration::from_micros(1));
+        assert_eq!(own.job_time(Workload::Blocking), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn blocking_stands_alone() {
+        let own = RecommendOptions { workloads: vec![Workload::Blocking, Workload::Inside], ..options() };
+        assert!(own.workloads().is_err_and(|why| why.contains("by itself")));
+    }
+}

@@ -1,0 +1,176 @@
+//! Measuring a job of one's own, from one's own program.
+
+use crate::{
+    advice::Advice,
+    experiment::{Own, OwnJob},
+    interrupt::Interrupt,
+    plan::{Planned, Prepared},
+    record::Record,
+    registry::Entry,
+    sampler::Pace,
+    session::{Outcome, Session},
+    subject::Roster,
+    workload::Load,
+};
+use std::{thread, time::Duration};
+
+/// Which executors to measure with a job, and how.
+#[derive(Debug)]
+#[must_use = "nothing is measured before `recommend` is called"]
+pub struct Measurement {
+    job: OwnJob,
+    threads: usize,
+    budget: Duration,
+    patience: Duration,
+    successors: u64,
+    executors: Vec<String>,
+}
+
+/// Measures which executor of this workspace runs `job` best on this machine, to recommend one.
+///
+/// The job is run over and over: as often as fits into the budget, by several threads at a time. It should do what the jobs of your
+/// program do, and must not panic: an executor on which one does has failed. Everything happens in this process, so an executor or a job
+/// that hangs or crashes takes it along. Build with `--release`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let text = "the quick brown fox jumps over the lazy dog";
+/// let advice = executor_performance::measure(|| {
+///     let mut words: Vec<&str> = std::hint::black_box(text).split(' ').collect();
+///     words.sort_unstable();
+///     std::hint::black_box(words);
+/// })
+/// .threads(2)
+/// .budget(Duration::from_millis(200))
+/// .recommend()?;
+/// println!("{advice}");
+/// assert!(advice.code().is_some_and(|code| code.starts_with("let pool = executors::")));
+/// # Ok::<(), String>(())
+/// ```
+pub fn measure<F>(job: F) -> Measurement
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    const CANDIDATES: [&str; 5] = ["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
+    Measurement {
+        job: OwnJob::new(job),
+        threads: thread::available_parallelism().map_or(1, usize::from),
+        budget: Duration::from_secs(60),
+        patience: Duration::from_secs(10),
+        successors: 0,
+        executors: CANDIDATES.map(str::to_owned).to_vec(),
+    }
+}
+
+impl Measurement {
+    /// So many worker threads, instead of one for each core.
+    pub fn threads(self, threads: usize) -> Self {
+        Measurement { threads, ..self }
+    }
+
+    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each is at least a few
+    /// hundred jobs.
+    pub fn budget(self, budget: Duration) -> Self {
+        Measurement { budget, ..self }
+    }
+
+    /// Gives up executors of whose jobs none has ended for so long, instead of ten seconds.
+    pub fn patience(self, patience: Duration) -> Self {
+        Measurement { patience, ..self }
+    }
+
+    /// Lets each job that comes from outside have so many successors, one after the other, each given to the executor by the one
+    /// before; by default none.
+    pub fn successors(self, successors: u64) -> Self {
+        Measurement { successors, ..self }
+    }
+
+    /// Measures these executors, by the names that `executor-performance list` has.
+    pub fn executors<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        Measurement { executors: names.into_iter().map(str::to_owned).collect(), ..self }
+    }
+
+    /// Measures, and says which executor to take. Blocks until that is known.
+    ///
+    /// # Errors
+    ///
+    /// If there is no executor of a name, or one cannot have so many threads, or none ran all jobs: a line that says why.
+    pub fn recommend(self) -> Result<Advice, String> {
+        const JOBS: u64 = 10_000_000;
+        let Measurement { job, threads, budget, patience, successors, executors } = self;
+        if threads == 0 {
+            return Err("0 threads can run nothing: ask for at least 1".to_owned());
+        }
+        let entry = |name: &String| {
+            let entry = Entry::named(name).ok_or_else(|| format!("there is no executor {name}: see `list`"))?;
+            if entry.takes(threads) {
+                Ok(entry)
+            } else {
+                Err(format!("{name} cannot have {threads} threads: use fewer"))
+            }
+        };
+        let entries = executors.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        let messages = (JOBS / successors.saturating_add(1)).max(16 * threads as u64);
+        let load = Load::new(1, messages, successors)
+            .ok_or_else(|| format!("{successors} successors are more jobs than can be counted: ask for fewer"))?;
+        let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 1000, target: 0.01, budget };
+        let subjects = Roster::of_executors().enlist(&entries, threads);
+        let experiment = Own::new(threads, load, job, patience);
+        let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads });
+        let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
+        let mut advice = Err("nothing was measured".to_owned());
+        session.run(vec![run], |record| {
+            advice = Advice::of(record);
+            Ok(Outcome::Done)
+        });
+        advice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    };
+
+    #[test]
+    fn the_job_is_run_and_an_executor_recommended() {
+        let ran = Arc::new(AtomicU64::new(0));
+        let job = Arc::clone(&ran);
+        let advice = measure(move || {
+            job.fetch_add(1, Ordering::Relaxed);
+        })
+        .threads(2)
+        .successors(3)
+        .budget(Duration::from_millis(10))
+        .executors(["channel", "workstealing"])
+        .recommend()
+        .expect("one of two");
+        assert!(["channel", "workstealing"].contains(&&*advice.best) && advice.threads == Some(2), "{advice:?}");
+        assert!(advice.runner_up.is_some());
+        assert!(ran.load(Ordering::Relaxed) > 1000);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (measurement, part) in [
+            (measure(|| ()).executors(["chanel"]), "no executor chanel"),
+            (measure(|| ()).threads(0), "at least 1"),
+            (measure(|| ()).threads(100).executors(["workstealing-small"]), "100 threads"),
+            (measure(|| ()).successors(u64::MAX), "fewer"),
+        ] {
+            let complaint = measurement.recommend().expect_err(part);
+            assert!(complaint.contains(part), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn jobs_that_panic_are_no_measurement() {
+        let measurement = measure(|| std::panic::resume_unwind(Box::new("as the test wants it")));
+        let measurement = measurement.threads(1).patience(Duration::from_millis(5)).executors(["channel"]);
+        assert!(measurement.budget(Duration::from_millis(1)).recommend().is_err());
+    }
+}
