@@ -176,6 +176,7 @@ check_cli() {
     step "cli: repost, timed" "${cli[@]}" "${brief[@]}" repost --chains 1,2 --hops 10 --work 100
     step "cli: blocking" "${cli[@]}" "${brief[@]}" --jobs 20 -e elastic-growing,channel blocking
     step "cli: recommend" "${cli[@]}" --budget 1 --min-samples 2 recommend
+    step "cli: panics" "${cli[@]}" "${brief[@]}" --jobs 20 panics
     step "cli: lifecycle" "${cli[@]}" "${brief[@]}" lifecycle
     step "cli: idle" "${cli[@]}" "${brief[@]}" --jobs 100 idle --settle 10 --window 10
     step "cli: futures" "${cli[@]}" "${brief[@]}" futures --operations 100

@@ -143,6 +143,11 @@ pub enum Command {
     /// the ideal is that all of them sleep all the time. The executors are new for each sample: those that begin with few threads
     /// and get more have to do so in the time that is measured. Example: -t 128 -e elastic-growing,channel blocking
     Blocking(BlockingOptions),
+    /// Measures what it costs when jobs panic, and that none is lost
+    ///
+    /// One thread gives --jobs jobs that end (by default 1000), as many that panic, and as many that end again, each when all before have run. An
+    /// executor that loses jobs, or threads for good, or ends the process, gets a row that says so. Example: -t 4 panics
+    Panics,
     /// Measures what it costs to build an executor and shut it down
     ///
     /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells. The

@@ -10,6 +10,7 @@ mod idle;
 mod latency;
 mod lifecycle;
 mod own;
+mod panics;
 mod per_job;
 mod repost;
 mod submit;
@@ -26,6 +27,7 @@ pub use self::{
     latency::Latency,
     lifecycle::{Lifecycle, Lives, RoundTrips},
     own::{Own, OwnJob},
+    panics::{Outbreak, Panics, Survived},
     repost::Repost,
     submit::{Submission, Submit, Submitted},
     throughput::Throughput,

@@ -3,8 +3,8 @@
 use crate::{
     cli::{Command, Options, Order, Point, RecommendOptions, Workload},
     experiment::{
-        Avalanche, Blocking, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Repost, Subject, Submit,
-        Throughput, Turn, Vigil, Wake,
+        Avalanche, Blocking, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics, Repost, Subject,
+        Submit, Throughput, Turn, Vigil, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -186,6 +186,10 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Blocking(own) => {
             let jobs = point.single_jobs(1000, "blocking")?;
             site.jobs(Blocking::new(threads, jobs, own.sleep(patience)?, patience), 2.0)
+        }
+        Command::Panics => {
+            let jobs = point.single_jobs(1000, "panics")?.jobs();
+            site.jobs(Panics::new(threads, jobs, patience), 5.0)
         }
         Command::Lifecycle => {
             point.unused("lifecycle")?;

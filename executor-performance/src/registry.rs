@@ -140,11 +140,11 @@ executors! {
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
     "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
-    "dispatcher", "subpools; jobs go to that of the CPU, whose limit is the number of threads", ON_REQUEST, Futures, None,
+    "dispatcher", "subpools; jobs go to one as wide as the pool", ON_REQUEST, Futures, None,
         |threads| built(Dispatcher::builder().threads(threads).cpu_limit(threads));
-    "dispatcher-limited", "as dispatcher, in a subpool of which one job less runs at a time", ON_REQUEST, Futures, None,
+    "dispatcher-limited", "as dispatcher, in a subpool one job narrower", ON_REQUEST, Futures, None,
         |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", (threads - 1).max(1)).main_subpool("jobs", Priority::NORMAL));
-    "dispatcher-bound", "as dispatcher, in a subpool that is bound to one thread", ON_REQUEST, Futures, None,
+    "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, Futures, None,
         |threads| built(Dispatcher::builder().threads(threads).bound_subpool("jobs").main_subpool("jobs", Priority::NORMAL));
     "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, Jobs, None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);

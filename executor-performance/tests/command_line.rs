@@ -23,6 +23,7 @@ const EXPERIMENTS: &[&str] = &[
     "wake",
     "fairness",
     "blocking",
+    "panics",
     "lifecycle",
     "idle",
     "futures",
@@ -164,6 +165,20 @@ fn measures_how_long_jobs_from_outside_wait() {
 fn measures_how_long_jobs_take_that_sleep() {
     measures_all("-t 3 --jobs 6 blocking", &["95% low", "ideal", "all ran", "2.000 ms", "6 jobs from one thread"]);
     assert!(refused("--patience 0.5 blocking -s 500").contains("--patience"));
+}
+
+#[test]
+fn measures_what_panics_cost_and_what_does_not_survive_them() {
+    let text = measured(&format!("{BRIEF} -t 2 --jobs 20 panics"));
+    assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
+    assert!(text.contains("20 that panic") && text.contains("after"), "{text}");
+
+    // The workers of this one end with a job that panics.
+    let output = run(&format!("{BRIEF} --patience 0.2 -t 2 --jobs 20 -e reference-mutex-condvar,channel panics"));
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(executors_in(&text)[0], "channel", "{text}");
+    assert!(text.contains("FAILED: reference-mutex-condvar stalled: 2 of 20 jobs ran"), "{text}");
 }
 
 #[test]

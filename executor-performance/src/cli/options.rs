@@ -102,7 +102,7 @@ pub struct LoadOptions {
     )]
     pub producers: Option<Sweep<usize>>,
 
-    /// Jobs that each producer gives to the executor; or a list [default: 1000000; latency and blocking: 1000, wake: as many as threads, idle: 100000]
+    /// Jobs that each producer gives to the executor; or a list [default: 1000000; latency, blocking and panics: 1000, wake: as many as threads, idle: 100000]
     ///
     /// Example: -m 10000,100000
     #[arg(

@@ -1,0 +1,185 @@
+//! What it costs an executor when jobs panic, and whether it loses anything by that.
+
+use super::{Experiment, JobTurn, Sample, Subject, Turn, per_job::nanos};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::{Summary, mean},
+    subject::Plan,
+    workload::wait_for,
+};
+use executors::Executor;
+use serde::{Deserialize, Serialize};
+use std::{
+    panic::{self, AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Lets one thread give jobs that end, then as many that panic, then as many that end.
+#[derive(Debug, Clone, Copy)]
+pub struct Panics {
+    threads: usize,
+    turn: Outbreak,
+}
+
+const METRICS: &[Metric] = &[
+    nanos("median_ns_per_panic", ["panics", "ns/job"]),
+    nanos("low95_ns_per_panic", ["95% low", "ns/job"]),
+    nanos("high95_ns_per_panic", ["95% high", "ns/job"]),
+    nanos("before_ns_per_job", ["before", "ns/job"]),
+    nanos("after_ns_per_job", ["after", "ns/job"]),
+    super::RELATIVE_ERROR,
+];
+
+impl Panics {
+    /// On executors with `threads` workers, so many `jobs` each time.
+    pub fn new(threads: usize, jobs: u64, patience: Duration) -> Self {
+        Panics { threads, turn: Outbreak { jobs, patience } }
+    }
+}
+
+/// Jobs that end, jobs that panic, and jobs that end.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Outbreak {
+    jobs: u64,
+    patience: Duration,
+}
+
+impl Outbreak {
+    /// Nanoseconds that a job takes, from the first submission to when all have run. The waiting thread looks every 0.1 ms.
+    fn run<E: Executor>(&self, executor: &E, panics: bool) -> Result<f64, Failure> {
+        let (ran, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
+        let give = || {
+            for _ in 0..self.jobs {
+                let ran = Arc::clone(&ran);
+                executor.execute(move || {
+                    // Release pairs with the Acquire below.
+                    ran.fetch_add(1, Ordering::Release);
+                    drop(ran);
+                    if panics {
+                        // As a panic, but for the message.
+                        panic::resume_unwind(Box::new("as the measurement wants it"));
+                    }
+                });
+            }
+        };
+        catch_unwind(AssertUnwindSafe(give)).map_err(|_| Failure::Submission)?;
+        wait_for(self.jobs, self.patience, || ran.load(Ordering::Acquire))?;
+        Ok(began.elapsed().as_nanos() as f64 / self.jobs as f64)
+    }
+
+    fn survive<E: Executor>(&self, executor: &E) -> Result<Survived, Failure> {
+        // Not measured, so that every worker exists.
+        self.run(executor, false)?;
+        let before = self.run(executor, false)?;
+        let panicking = self.run(executor, true)?;
+        let after = self.run(executor, false)?;
+        Ok(Survived { before, panicking, after })
+    }
+}
+
+impl Turn for Outbreak {
+    type Sample = Survived;
+}
+
+impl JobTurn for Outbreak {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Survived, Failure> {
+        let executor = plan.build()?;
+        let survived = self.survive(&executor);
+        if survived.is_err() {
+            executor.shutdown_async();
+            return survived;
+        }
+        executor.shutdown().map_err(Failure::Shutdown)?;
+        survived
+    }
+}
+
+/// Nanoseconds for each job, as all of them ran.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Survived {
+    before: f64,
+    panicking: f64,
+    after: f64,
+}
+
+impl Sample for Survived {
+    /// Nanoseconds for each job that panics.
+    fn cost(&self) -> f64 {
+        self.panicking
+    }
+}
+
+impl Experiment for Panics {
+    type Turn = Outbreak;
+
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn turn(&self) -> Outbreak {
+        self.turn
+    }
+
+    /// There is nothing to choose: the jobs are few.
+    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<Outbreak>>]) {}
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::new("threads", self.threads), Setting::new("jobs", self.turn.jobs)]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            ("load", format!("{} jobs that end, {0} that panic, {0} that end, from one thread", self.turn.jobs)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Survived]) -> Vec<Option<f64>> {
+        let all = |time: fn(&Survived) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
+        let summary = Summary::of(&all(|it| it.panicking));
+        let mean = |times: Vec<f64>| (!times.is_empty()).then(|| mean(&times));
+        vec![
+            summary.map(|it| it.median),
+            summary.map(|it| it.low),
+            summary.map(|it| it.high),
+            mean(all(|it| it.before)),
+            mean(all(|it| it.after)),
+            super::relative_error_percent(samples),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_pool_that_contains_panics_loses_nothing() {
+        let turn = Outbreak { jobs: 50, patience: LONG };
+        let survived = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("all ran");
+        assert!(survived.before > 0.0 && survived.panicking > 0.0 && survived.after > 0.0, "{survived:?}");
+    }
+
+    #[test]
+    fn figures_are_nanoseconds_of_each_kind_of_job() {
+        let samples = [40.0, 20.0, 30.0].map(|panicking| Survived { before: 1.0, panicking, after: 2.0 });
+        let panics = Panics::new(2, 50, LONG);
+        let figures = panics.figures(&samples);
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figures[..5], [Some(30.0), Some(20.0), Some(40.0), Some(1.0), Some(2.0)]);
+        assert!(panics.figures(&[]).iter().all(Option::is_none));
+    }
+}
