@@ -65,7 +65,8 @@ line() {
         }
         NR == 1 {
             for (i in field) place[field[i]] = i
-            figure = place["samples"] + 1
+            # Of waiting probes the slow ones count, in everything else the first figure.
+            figure = ("starved_probes" in place) ? place["p99_us"] : place["samples"] + 1
             for (i in field) if (field[i] ~ /^cpu_/) cpu = i
             title = field[figure]
             more = title ~ /per_s$/
