@@ -79,7 +79,7 @@ impl Subpool {
     /// that. When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the
     /// jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
     pub fn pause(&self) {
-        self.handle.source().pause(self.address.subpool());
+        self.handle.call_by(|source| source.pause(self.address.subpool()));
     }
 
     /// Lets jobs begin again.

@@ -89,7 +89,7 @@ pub(crate) struct DispatchLocal {
     /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
     outside: Cell<bool>,
     came_outside: Cell<bool>,
-    /// Whether it has given back a token that somebody should come for.
+    /// Whether somebody should come for a token: the worker has given it back, or has hidden it for a moment.
     left_open: Cell<bool>,
 }
 
@@ -187,22 +187,23 @@ impl DispatchSource {
     }
 
     /// No job of the subpool begins from now on but those whose workers have looked at the gate already.
-    pub(crate) fn pause(&self, subpool: usize) {
+    ///
+    /// Returns whom to call, and how many: for the case that the pause is over before the board shows it.
+    pub(crate) fn pause(&self, subpool: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.pause();
-        self.entrance(subpool).found_shut();
+        self.maybe_shut(subpool)
     }
 
-    /// Returns whom to call, and how many.
+    /// As [`pause`](Self::pause).
     pub(crate) fn resume(&self, subpool: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.resume();
         self.opened(subpool)
     }
 
-    /// As [`resume`](Self::resume).
+    /// As [`pause`](Self::pause).
     pub(crate) fn set_limit(&self, subpool: usize, limit: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.set_limit(limit);
-        self.entrance(subpool).found_shut();
-        self.opened(subpool)
+        self.maybe_shut(subpool)
     }
 
     pub(crate) fn is_bound(&self, subpool: usize) -> bool {
@@ -222,6 +223,12 @@ impl DispatchSource {
     fn jobs_of(&self, subpool: usize) -> usize {
         let in_stream = if subpool == CPU { self.stream.len() } else { 0 };
         self.subpools[subpool].len() + in_stream
+    }
+
+    /// As [`opened`](Self::opened), if the change may have shut the gate.
+    fn maybe_shut(&self, subpool: usize) -> (Whom, usize) {
+        self.entrance(subpool).found_shut();
+        self.opened(subpool)
     }
 
     /// G2, G3 after a change from outside. Returns whom to call, and how many.
@@ -375,7 +382,7 @@ impl DispatchSource {
             entrance.found_empty(level, || queue.is_empty());
             return None;
         }
-        if !is_held && !entrance.enter() {
+        if !is_held && !entrance.enter(&local.left_open) {
             return None;
         }
         let Some(job) = insist(|| queue.take_first()) else {
@@ -392,7 +399,7 @@ impl DispatchSource {
         let entrance = self.entrance(CPU);
         loop {
             let is_held = local.holds.get() == CPU;
-            let may_take = is_held || self.stream.has_jobs() && entrance.enter();
+            let may_take = is_held || self.stream.has_jobs() && entrance.enter(&local.left_open);
             if !may_take {
                 return None;
             }

@@ -3,9 +3,10 @@
 
 use super::{
     board::{self, Board},
-    gate::Gate,
+    gate::{Gate, State},
 };
 use crate::sync::atomic::{Ordering::SeqCst, fence};
+use std::cell::Cell;
 
 /// Keeps the board true to the gate and to the queues behind it.
 ///
@@ -45,23 +46,27 @@ impl Entrance<'_> {
         }
     }
 
-    /// T2: takes a token. Returns whether there was one.
-    pub(super) fn enter(self) -> bool {
+    /// T2: takes a token. Returns whether there was one. If the gate seemed shut for a moment, it is `left_open`: see
+    /// [`found_shut`](Self::found_shut).
+    pub(super) fn enter(self, left_open: &Cell<bool>) -> bool {
         let taken = self.gate.take();
-        if !taken.is_some_and(super::gate::State::is_open) {
-            self.found_shut();
+        if !taken.is_some_and(State::is_open) && self.found_shut() {
+            left_open.set(true);
         }
         taken.is_some()
     }
 
-    /// The gate was shut just now.
-    pub(super) fn found_shut(self) {
+    /// The gate was shut just now. Returns whether it is open again: then somebody must be called for the jobs that
+    /// have come meanwhile, as who has brought them, or has fallen asleep, relied on what the board said.
+    pub(super) fn found_shut(self) -> bool {
         self.board.close(self.slot);
         fence(SeqCst);
-        if self.gate.read().is_open() {
+        let is_open = self.gate.read().is_open();
+        if is_open {
             self.board.open(self.slot);
             fence(SeqCst);
         }
+        is_open
     }
 
     /// G1 to G3: gives a token back. Returns whether there are jobs that somebody may take now.

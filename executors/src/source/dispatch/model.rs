@@ -3,7 +3,7 @@
 
 use super::{Address, DispatchLocal, DispatchSource, NORMAL};
 use crate::{
-    job::{Closure, Run},
+    job::{Closure, Job, Run},
     meter::Meter,
     placement::Neighbourhood,
     source::{Source, Whom},
@@ -12,9 +12,12 @@ use crate::{
         check, thread,
     },
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize as Uncounted, Ordering::Relaxed},
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize as Uncounted, Ordering::Relaxed},
+    },
 };
 
 /// Two subpools beside that of the CPU, whose stream is left out.
@@ -93,18 +96,23 @@ impl Model {
         loop {
             if let Some(job) = self.source.pop(local) {
                 job.run();
-            } else if let Some(job) = self.source.search(local, &Meter::default()) {
-                if self.source.has_own(local) {
-                    fence(SeqCst);
-                    if self.source.has_jobs() {
-                        self.call();
-                    }
-                }
+            } else if let Some(job) = self.find(local) {
                 job.run();
             } else {
                 return;
             }
         }
+    }
+
+    fn find(&self, local: &DispatchLocal) -> Option<Job> {
+        let job = self.source.search(local, &Meter::default())?;
+        if self.source.has_own(local) {
+            fence(SeqCst);
+            if self.source.has_jobs() {
+                self.call();
+            }
+        }
+        Some(job)
     }
 
     /// When all are asleep: who was called wakes up. Then nothing may be left.
@@ -206,13 +214,63 @@ fn a_pause_begins_and_ends_while_a_job_comes() {
     });
 }
 
+/// Who begins the pause changes the board only when it has ended, and nobody is awake.
+#[test]
+fn a_pause_ends_before_it_is_on_the_board() {
+    check(2, || {
+        let model = Model::new(&[]);
+        model.asleep.store(1, SeqCst);
+        let submitter = start(&model, |model| model.submit(A));
+        let resumer = start(&model, |model| model.change(|source| source.resume(A.subpool())));
+        model.change(|source| source.pause(A.subpool()));
+        submitter.join().unwrap();
+        resumer.join().unwrap();
+        if model.source.read(A.subpool()).is_paused {
+            model.change(|source| source.resume(A.subpool()));
+        }
+        model.end(1);
+    });
+}
+
+/// Who takes the last token closes the gate's bit for a moment although another one has come back; meanwhile somebody
+/// falls asleep, and a job comes.
+#[test]
+fn a_token_comes_back_while_the_last_one_is_taken() {
+    check(3, || {
+        let model = Model::new(&[]);
+        model.source.set_limit(A.subpool(), 2);
+        model.submit(A);
+        // As if a job were running.
+        assert!(model.source.entrance(A.subpool()).enter(&Cell::default()));
+        let other = start(&model, |model| {
+            model.source.entrance(A.subpool()).leave(|| false);
+            model.asleep.fetch_add(1, SeqCst);
+            fence(SeqCst);
+            if model.source.has_jobs() {
+                model.called.fetch_add(1, SeqCst); // by itself
+            }
+            model.submit(A);
+        });
+        // A job that does not end until all is over.
+        let local = model.source.attach(0);
+        let job = model.find(&local);
+        other.join().unwrap();
+        if model.called.load(SeqCst) > 0 {
+            model.run_all(&model.source.attach(1));
+        }
+        assert_eq!(model.source.len(), 0, "{:?}", model.source);
+        job.into_iter().for_each(Run::run);
+        assert_eq!(model.ran.load(Relaxed), 2);
+    });
+}
+
 #[test]
 fn a_limit_rises_while_a_job_comes() {
     check(2, || {
         let model = Model::new(&[]);
         // As if a job were running.
         let entrance = model.source.entrance(A.subpool());
-        assert!(entrance.enter());
+        assert!(entrance.enter(&Cell::default()));
         let worker = start(&model, |model| model.work(0));
         let submitter = start(&model, |model| model.submit(A));
         model.change(|source| source.set_limit(A.subpool(), 2));
