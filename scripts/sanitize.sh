@@ -18,7 +18,7 @@ usage() {
 Usage: scripts/sanitize.sh [--features LIST] [--only TESTS]... [thread|address]... [-- ARGUMENT...]
 
 Builds the library, its dependencies and the standard library with a sanitizer (both by default, one after
-the other), and runs the unit tests, the public interface, the conformance suite and the stress suite.
+the other), and runs the unit tests and all files in executors/tests, the stress suite among them.
 Needs a nightly compiler with rust-src. Tests that limit the address space of a process are left out: a
 sanitizer needs more of it than they grant.
 

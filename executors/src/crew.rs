@@ -1,8 +1,8 @@
 //! Workers: their life from the first thread to the last job. The one crew that every pool of this crate is made of.
 //!
-//! A crew asks a [`Source`] for jobs and a [`Parker`] for sleep. Everything else about worker threads happens here, once:
-//! spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost meanwhile, is in
-//! `crew/README.md`.
+//! A crew asks a [`Source`] for jobs and a [`Parker`] for sleep. Everything else about worker threads happens here,
+//! once: spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost
+//! meanwhile, is in `crew/README.md`.
 
 mod handle;
 mod life;
@@ -353,8 +353,8 @@ where
     }
 
     fn discard_up_to(&self, jobs: u64) -> u64 {
-        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped here or
-        // there.
+        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
+        // here or there.
         fence(SeqCst);
         let mut dropped = 0;
         while dropped < jobs
@@ -372,8 +372,8 @@ where
 
     /// Whether nothing is waiting and nobody works. What was put in before this call has run if so.
     fn is_idle(&self) -> bool {
-        // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is at
-        // an active worker until it has run, and so are the jobs that it spawns.
+        // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is
+        // at an active worker until it has run, and so are the jobs that it spawns.
         if self.source.has_unfinished() {
             return false;
         }
@@ -387,7 +387,8 @@ where
             return true;
         }
         if self.life.is_closed() && self.is_idle() && self.life.end() {
-            // Pairs with the fence in `Worker::sleep`: either who falls asleep sees the end, or the parker sees the sleeper.
+            // Pairs with the fence in `Worker::sleep`: either who falls asleep sees the end, or the parker sees the
+            // sleeper.
             fence(SeqCst);
             self.parker.unpark_all();
         }

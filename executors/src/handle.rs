@@ -55,12 +55,12 @@ use std::{
 ///
 /// # Waiting inside a pool
 ///
-/// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it has, the
-/// worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs no job
-/// but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.)
+/// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it
+/// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
+/// no job but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.)
 ///
-/// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)` in a
-/// job blocks a worker until another has run it.
+/// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)`
+/// in a job blocks a worker until another has run it.
 ///
 /// # Examples
 ///
@@ -102,8 +102,8 @@ impl<T> TaskHandle<T> {
     ///
     /// # Errors
     ///
-    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool was closed
-    /// before the job could begin, or [`TaskError::WouldDeadlock`] if the caller is the job itself.
+    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool was
+    /// closed before the job could begin, or [`TaskError::WouldDeadlock`] if the caller is the job itself.
     pub fn wait(self) -> Result<T, TaskError> {
         match self.wait_until(None) {
             Some(result) => result,

@@ -33,10 +33,10 @@ pub(crate) enum Whom {
 
 /// How jobs are stored, found and shared among workers.
 ///
-/// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but a
-/// job that is in, wherever, must be found by any worker's [`search`](Self::search), unless the source says otherwise
-/// ([`is_for_all`](Self::is_for_all)), and seen by [`has_jobs`](Self::has_jobs). The search of a worker without a seat of its own
-/// finds all in any case.
+/// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but
+/// a job that is in, wherever, must be found by any worker's [`search`](Self::search), unless the source says otherwise
+/// ([`is_for_all`](Self::is_for_all)), and seen by [`has_jobs`](Self::has_jobs). The search of a worker without a seat
+/// of its own finds all in any case.
 pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
@@ -67,8 +67,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         Self::Address::default()
     }
 
-    /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both are of
-    /// one part.
+    /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both
+    /// are of one part.
     fn part(to: Self::Address) -> usize {
         let _ = to;
         0
@@ -86,8 +86,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from a worker.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// Shows the jobs that were put in at `to`, after a sequentially consistent fence, and returns whether somebody may run
-    /// one now. If not, nobody need be told.
+    /// Shows the jobs that were put in at `to`, after a sequentially consistent fence, and returns whether somebody may
+    /// run one now. If not, nobody need be told.
     #[inline(always)]
     fn expose(&self, to: Self::Address) -> bool {
         let _ = to;
@@ -106,7 +106,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just now.
+    /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just
+    /// now.
     fn has_own(&self, local: &Self::Local) -> bool;
 
     /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
@@ -121,7 +122,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// sequentially consistent fence which precedes the caller's own.
     fn has_jobs(&self) -> bool;
 
-    /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this call.
+    /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this
+    /// call.
     ///
     /// A source in which a worker may become idle that has not looked everywhere has to know this; for others it is
     /// [`has_jobs`](Self::has_jobs), and the crew knows who is at work.
@@ -129,8 +131,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.has_jobs()
     }
 
-    /// Whether there is a job that the worker's [`search`](Self::search) would find: as [`has_jobs`](Self::has_jobs), if all are
-    /// for all.
+    /// Whether there is a job that the worker's [`search`](Self::search) would find: as [`has_jobs`](Self::has_jobs),
+    /// if all are for all.
     fn has_jobs_for(&self, local: &Self::Local) -> bool {
         let _ = local;
         self.has_jobs()
@@ -141,7 +143,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         true
     }
 
-    /// The crew has been closed, and what was to be discarded has been. Whatever is withheld has to be given out from now on, sooner or later.
+    /// The crew has been closed, and what was to be discarded has been. Whatever is withheld has to be given out from
+    /// now on, sooner or later.
     fn on_close(&self) {}
 
     /// How many jobs there are; exact when nobody puts in or takes out.

@@ -1,8 +1,8 @@
 //! One contract, stamped over every executor, every parker and every policy.
 //!
 //! The topics are in `conformance/`: plain functions over a [`Subject`](topics::subject::Subject). This file says which
-//! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to test
-//! more of all pools, add a function and its name in the list of its topic.
+//! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to
+//! test more of all pools, add a function and its name in the list of its topic.
 #![cfg_attr(
     not(all(
         feature = "cb-channel-exec",
@@ -436,9 +436,9 @@ mod run_now {
     every_executor! { RunNow }
 }
 
-/// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks and
-/// policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When the last
-/// handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
+/// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks
+/// and policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When
+/// the last handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
 #[cfg(feature = "threadpool-exec")]
 mod threadpool {
     use crate::topics::subject::Threadpool;
@@ -504,7 +504,8 @@ mod burst {
     policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; any_pool starts_at_once has_hooks sleeps }
 }
 
-/// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers here.
+/// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers
+/// here.
 #[cfg(feature = "dispatcher-exec")]
 mod dispatcher {
     macro_rules! policy {
@@ -655,8 +656,8 @@ mod stealing {
     parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
     parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
 
-    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract in
-    /// which a parker has a say: all of it would take too long to compile.
+    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
+    /// in which a parker has a say: all of it would take too long to compile.
     mod by_type {
         use super::*;
 

@@ -1,7 +1,7 @@
 //! Random programs on random pools, for as long as one likes.
 //!
-//! A program is a tree of jobs that do everything to their pool that its interface allows, together with threads that do
-//! the same from outside, and an end of some kind that may come at any time. Each job carries a [`Ticket`]; when the
+//! A program is a tree of jobs that do everything to their pool that its interface allows, together with threads that
+//! do the same from outside, and an end of some kind that may come at any time. Each job carries a [`Ticket`]; when the
 //! program is over, every ticket must be accounted for: used by a run, or dropped where somebody was told so.
 //!
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).

@@ -52,8 +52,8 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     }
 }
 
-/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is known
-/// whether it is needed.
+/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is
+/// known whether it is needed.
 struct Parcel<F, A> {
     closure: F,
     admission: Admission,
@@ -150,8 +150,8 @@ where
         }
     }
 
-    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come and
-    /// go is none: what its stop hook submits is for the others.
+    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come
+    /// and go is none: what its stop hook submits is for the others.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from

@@ -27,8 +27,8 @@ use std::{
     time::Duration,
 };
 
-/// As the source of the work-stealing pool: a tray for each worker and one for the world. Jobs that are moved from one to
-/// another are in neither for a moment.
+/// As the source of the work-stealing pool: a tray for each worker and one for the world. Jobs that are moved from one
+/// to another are in neither for a moment.
 struct ModelSource {
     common: Tray,
     own: Box<[Tray]>,
@@ -38,7 +38,8 @@ struct ModelSource {
     share: fn(usize) -> usize,
 }
 
-/// Jobs, and their number. Whether there are any is seen by a load, as in crossbeam's queues: no lock helps the protocol.
+/// Jobs, and their number. Whether there are any is seen by a load, as in crossbeam's queues: no lock helps the
+/// protocol.
 #[derive(Default)]
 struct Tray {
     count: AtomicUsize,
@@ -350,8 +351,8 @@ fn a_late_job_runs_or_is_discarded() {
     });
 }
 
-/// The first job ends only when what has not begun has been dropped, so the second cannot run after it. The crew is closed
-/// before: `shutdown_now` must not rely on the fence of the close.
+/// The first job ends only when what has not begun has been dropped, so the second cannot run after it. The crew is
+/// closed before: `shutdown_now` must not rely on the fence of the close.
 #[test]
 fn jobs_that_are_moved_are_discarded() {
     check(3, || {

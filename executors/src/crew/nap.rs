@@ -1,9 +1,9 @@
 //! Short sleeps of a worker that was woken for nothing.
 //!
-//! A chain, each of whose jobs gives one other to the pool, has work for one worker; but each step is a job that an idle worker
-//! might take, and must take if the first one blocks. Whoever is woken for such a job mostly comes too late. It then naps for a
-//! while, in which nobody is woken for jobs of this kind, and looks again. As long as jobs go on ending, the naps become
-//! longer; when none does, the worker goes to sleep.
+//! A chain, each of whose jobs gives one other to the pool, has work for one worker; but each step is a job that an
+//! idle worker might take, and must take if the first one blocks. Whoever is woken for such a job mostly comes too
+//! late. It then naps for a while, in which nobody is woken for jobs of this kind, and looks again. As long as jobs go
+//! on ending, the naps become longer; when none does, the worker goes to sleep.
 
 use crate::parker::Parker;
 use std::time::Duration;

@@ -113,8 +113,8 @@ impl RollWord {
         self.with(self.counts.fetch_sub(LIVE, SeqCst) - LIVE)
     }
 
-    /// An active worker that is not busy counts itself out, unless it is needed to keep `core` workers. Returns the roll
-    /// without it.
+    /// An active worker that is not busy counts itself out, unless it is needed to keep `core` workers. Returns the
+    /// roll without it.
     pub(super) fn resign(&self, core: usize) -> Option<Roll> {
         let without = |counts| (self.with(counts).live() > core).then(|| counts - LIVE - ACTIVE);
         let before = self.counts.fetch_update(SeqCst, SeqCst, without).ok()?;

@@ -9,8 +9,8 @@ pub(super) struct Seat {
     pub(super) meter: Meter,
 }
 
-/// A fixed number from the beginning, and more when somebody sits down there for the first time. They stay for as long as the
-/// crew exists, so that nobody needs a lock to read the counters.
+/// A fixed number from the beginning, and more when somebody sits down there for the first time. They stay for as long
+/// as the crew exists, so that nobody needs a lock to read the counters.
 pub(super) type Seats = Rows<Seat>;
 
 /// A seat on each of `cores`.

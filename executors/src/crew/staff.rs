@@ -37,7 +37,8 @@ impl Terms {
     /// Counts one more worker on the roll, if so many `jobs` are waiting that one is due. (S3 and S4 of the README.)
     pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
         loop {
-            // In this order: for whichever job somebody on the roll was hired, it is counted below, unless it was taken.
+            // In this order: for whichever job somebody on the roll was hired, it is counted below, unless it was
+            // taken.
             let roll = word.read();
             if !self.have_room(roll) {
                 return false;

@@ -59,7 +59,8 @@ impl Turn {
 }
 
 impl Clock {
-    /// Twice as many jobs as last time, if these took next to none of the interval; one job if they took too much of it.
+    /// Twice as many jobs as last time, if these took next to none of the interval; one job if they took too much of
+    /// it.
     fn next_period(&self, period: u32, now: Instant) -> u32 {
         let took = now.duration_since(self.last_look.replace(now));
         if took > self.interval / 4 { 1 } else { (period * 2).min(MOST_JOBS) }

@@ -94,8 +94,8 @@ where
         });
     }
 
-    /// Runs what is there and leaves, without sleeping: the pool is over. Without hooks: they are called for the workers that
-    /// the user knows of.
+    /// Runs what is there and leaves, without sleeping: the pool is over. Without hooks: they are called for the
+    /// workers that the user knows of.
     pub(super) fn work_late(self) {
         self.at_post(|| {
             self.crew.life.become_active();
@@ -234,7 +234,8 @@ where
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
-            // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen here.
+            // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
+            // here.
             fence(SeqCst);
             if let Some(job) = self.search() {
                 return Some(self.found(job));
@@ -316,17 +317,17 @@ where
 
     /// Sees to it that jobs beside the one just found are not overlooked.
     ///
-    /// If this worker was the last that looked, whoever brought a job meanwhile relied on it. And jobs that came along with
-    /// the one found were on their way from one queue to another until now, where nobody could see them: others may have
-    /// fallen asleep over that.
+    /// If this worker was the last that looked, whoever brought a job meanwhile relied on it. And jobs that came along
+    /// with the one found were on their way from one queue to another until now, where nobody could see them: others
+    /// may have fallen asleep over that.
     fn see_to_the_rest(&self, was_last_looking: bool) {
         let has_own = self.crew.source.has_own(&self.local);
         let is_relied_on = was_last_looking && self.crew.source.is_for_all();
         if !has_own && !is_relied_on {
             return;
         }
-        // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and with
-        // the one in `Crew::discard_backlog`: either that sees the jobs or we see that they are to go.
+        // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and
+        // with the one in `Crew::discard_backlog`: either that sees the jobs or we see that they are to go.
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();

@@ -1,7 +1,7 @@
 //! One queue for all: an unbounded crossbeam channel.
 //!
-//! Workers never block in the channel, they sleep on the crew's parker. So a sender finds no registered receiver, and its
-//! wake path in the channel is a single load.
+//! Workers never block in the channel, they sleep on the crew's parker. So a sender finds no registered receiver, and
+//! its wake path in the channel is a single load.
 
 use super::{Source, Whom};
 use crate::{

@@ -55,8 +55,8 @@ impl<const JOINED: bool> MailSource<JOINED> {
         if !self.boxes.has_letters() {
             return None;
         }
-        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, that may find it at
-        // another one, and needs another worker (`Crew::announce_to`).
+        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, that may find it
+        // at another one, and needs another worker (`Crew::announce_to`).
         let is_own = self.boxes.claim(local.seat);
         let taken = self.boxes.take_any(local.seat + 1);
         if is_own {

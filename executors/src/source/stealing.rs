@@ -28,7 +28,8 @@ pub(crate) struct StealingSource {
 pub(crate) struct StealingLocal {
     seat: usize,
     ring: Owner<Job>,
-    /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to overtake.
+    /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
+    /// overtake.
     spilled: Cell<bool>,
     /// Whom to steal from: groups of equally near workers, the nearest first.
     circles: Vec<Vec<usize>>,
@@ -132,9 +133,9 @@ const PATIENCE: u32 = 16;
 
 /// Whether the owner of a queue will not come to its jobs very soon itself.
 ///
-/// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is faster
-/// drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it stays, its
-/// owner is busy with a longer one (or even waits for this one).
+/// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
+/// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
+/// stays, its owner is busy with a longer one (or even waits for this one).
 fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
     match victim.len() {
         0 => false,
@@ -202,8 +203,8 @@ impl Source for StealingSource {
     }
 
     fn pop_outside(&self, local: &StealingLocal) -> Option<Job> {
-        // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if somebody
-        // is at it already, so much the better.
+        // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
+        // somebody is at it already, so much the better.
         self.take_from_outside(local, 1).unwrap_or_else(|Busy| None)
     }
 

@@ -36,8 +36,8 @@ impl Crew {
         self.terms.hire(&self.roll, || self.waiting.load(Acquire), false)
     }
 
-    /// Becomes active, takes a job, which is there, and is busy. (Without a look at their number: a thread that loads before
-    /// it stores hides from loom what others have loaded before.)
+    /// Becomes active, takes a job, which is there, and is busy. (Without a look at their number: a thread that loads
+    /// before it stores hides from loom what others have loaded before.)
     fn take(&self) {
         self.roll.become_active();
         assert!(self.waiting.fetch_sub(1, AcqRel) > 0);
@@ -66,8 +66,8 @@ fn two_jobs_have_two_workers() {
     });
 }
 
-/// Two submitters, one idle worker, and a job that it is promised to: two more are hired. Neither submitter may take the one
-/// that the other hires for one more idle worker.
+/// Two submitters, one idle worker, and a job that it is promised to: two more are hired. Neither submitter may take
+/// the one that the other hires for one more idle worker.
 #[test]
 fn three_jobs_have_three_workers() {
     check(3, || {

@@ -204,7 +204,7 @@ fn a_pause_begins_and_ends_while_a_job_comes() {
         let model = Model::new(&[]);
         let worker = start(&model, |model| model.work(0));
         let pauser = start(&model, |model| {
-            model.source.pause(A.subpool());
+            model.change(|source| source.pause(A.subpool()));
             model.change(|source| source.resume(A.subpool()));
         });
         model.submit(A);
