@@ -58,7 +58,7 @@ sanitize() {
     # Leaks are looked for in tests/memory.rs; two tests of the conformance suite leak on purpose.
     export TSAN_OPTIONS="halt_on_error=1" ASAN_OPTIONS="detect_leaks=0"
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
-        --features "$features" "${only[@]}" -- --skip refused_threads "${arguments[@]}"
+        --features "$features" "${only[@]}" -- --skip refused_thread "${arguments[@]}"
 }
 
 clean_up() {
