@@ -541,6 +541,17 @@ mod dispatcher {
         Placement::Floating, subject::FEW;
         every_crew sleeps
     }
+    // By their handles. One job at a time is less than the others promise; all else holds.
+    mod serial {
+        use crate::topics::subject::Part;
+
+        every_executor! { Part("serial") }
+    }
+    mod bound {
+        use crate::topics::subject::Part;
+
+        every_executor! { Part("bound") }
+    }
     #[cfg(feature = "thread-pinning")]
     policy! {
         pinned: ("cpu", Priority::LOWEST), Idle::PARK, Fairness::COUNTED, Placement::Auto, subject::ANY;

@@ -205,7 +205,7 @@ mod dispatched {
     use super::{Builder, Crew, Subject};
     use executors::{
         Fairness, Idle, Placement,
-        dispatcher::{Dispatcher, Priority},
+        dispatcher::{Dispatcher, Priority, Subpool},
     };
 
     /// With limits that no number of threads reaches.
@@ -228,9 +228,22 @@ mod dispatched {
             .placement(this.placement.clone()),
         this.sizes
     );
+
+    /// A subpool by its handle, which runs one job at a time: on any thread, or on one.
+    pub(crate) struct Part(pub(crate) &'static str);
+
+    impl Subject for Part {
+        type Pool = Subpool;
+
+        fn pool(&self, threads: usize) -> Subpool {
+            let builder = Dispatcher::builder().threads(threads + 1).subpool("serial", 1).bound_subpool("bound");
+            let dispatcher = builder.build().expect("a subject can be built");
+            dispatcher.subpool(self.0).expect("it was built")
+        }
+    }
 }
 #[cfg(feature = "dispatcher-exec")]
-pub(crate) use dispatched::Dispatched;
+pub(crate) use dispatched::{Dispatched, Part};
 
 #[cfg(feature = "elastic-exec")]
 mod elastic {
