@@ -35,7 +35,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
-            AtomicI64, AtomicU64, AtomicUsize,
+            AtomicBool, AtomicI64, AtomicU64, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
         mpsc,
@@ -266,6 +266,8 @@ struct Program<P> {
     fuel: AtomicI64,
     /// Workers that may block: all but one, for that one has to do what the others wait for.
     may_block: AtomicUsize,
+    /// The pool is closed, or soon will be.
+    ends: AtomicBool,
 }
 
 /// Runs one program to its end and checks the accounts.
@@ -281,6 +283,7 @@ where
         ledger: Arc::clone(&ledger),
         fuel: AtomicI64::new(random.below(2000) as i64),
         may_block: AtomicUsize::new(threads - 1),
+        ends: AtomicBool::new(false),
     });
     let (suspect, accounts) = (Arc::downgrade(&shared), Arc::clone(&ledger));
     let describe = move || {
@@ -296,10 +299,12 @@ where
             }
             if ends_early {
                 pause(random, 100_000);
+                shared.ends.store(true, SeqCst);
                 end(&shared.pool, random, discards);
             }
         });
         if !ends_early {
+            shared.ends.store(true, SeqCst);
             end(&shared.pool, random, discards);
         }
         // The last handle but for those that jobs have.
@@ -400,7 +405,8 @@ fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut
         2 => ledger.learn(pool.submit(leaf(program)).wait()),
         3 => block(program, || ledger.learn(pool.submit(job(program, random)).wait())),
         4 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
-        5 => block(program, || {
+        // A job that raced with the close may run alone on the last thread; nobody would come for its child.
+        5 if !program.ends.load(SeqCst) => block(program, || {
             let (work, (tell, told)) = (leaf(program), mpsc::channel());
             let child = move || {
                 work();
