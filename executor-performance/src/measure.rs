@@ -36,7 +36,7 @@ pub struct Measurement {
 /// use std::time::Duration;
 ///
 /// let text = "the quick brown fox jumps over the lazy dog";
-/// let advice = executor_performance::measure(|| {
+/// let advice = executor_performance::measure(move || {
 ///     let mut words: Vec<&str> = std::hint::black_box(text).split(' ').collect();
 ///     words.sort_unstable();
 ///     std::hint::black_box(words);
