@@ -91,7 +91,7 @@ line() {
             }
             next
         }
-        cell("executor") ~ /^(workstealing|elastic|burst|compat-|threadpool$|reference-)/ { next }
+        cell("executor") ~ /^(workstealing|elastic|burst|dispatcher|compat-|threadpool$|reference-)/ { next }
         {
             value = field[figure] * scale
             if (!(workload in best) || (more ? value > best[workload] : value < best[workload])) {
@@ -132,8 +132,8 @@ main() {
     if [[ -z $EXECUTORS ]]; then
         EXECUTORS=$("$tool" list | awk '
             /^experiments/ { exit }
-            { sub(/^\*? */, "") }
-            /^(workstealing|channel) / || !/^(executors;|workstealing|channel|elastic|burst|compat-|threadpool |reference-|$)/ {
+            { $0 = substr($0, 4) } # behind the marks
+            /^(workstealing|channel) / || !/^(cutors;|workstealing|channel|elastic|burst|dispatcher|compat-|threadpool |reference-|$)/ {
                 print $1
             }
         ' | paste -sd,)
