@@ -131,9 +131,10 @@ main() {
 
     if [[ -z $EXECUTORS ]]; then
         EXECUTORS=$("$tool" list | awk '
+            NR == 1 { next }
             /^experiments/ { exit }
             { $0 = substr($0, 4) } # behind the marks
-            /^(workstealing|channel) / || !/^(cutors;|workstealing|channel|elastic|burst|dispatcher|compat-|threadpool |reference-|$)/ {
+            /^(workstealing|channel) / || !/^(workstealing|channel|elastic|burst|dispatcher|compat-|threadpool |reference-|$)/ {
                 print $1
             }
         ' | paste -sd,)
