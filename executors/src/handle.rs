@@ -4,14 +4,7 @@
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 mod continuation;
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -26,14 +19,7 @@ use crate::{
         thread_local,
     },
 };
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 pub(crate) use continuation::continuation;
 use std::{
     any::Any,

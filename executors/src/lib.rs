@@ -84,13 +84,7 @@ pub mod common;
 #[cfg(any(feature = "compat-rusty-pool", feature = "compat-burst-pool"))]
 pub mod compat;
 mod containment;
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_crew")]
 mod crew;
 #[cfg(feature = "cb-channel-exec")]
 pub mod crossbeam_channel_pool;
@@ -101,14 +95,7 @@ pub mod dispatcher;
 #[cfg(feature = "elastic-exec")]
 pub mod elastic_pool;
 mod error;
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 pub mod futures_executor;
 pub mod group;
 mod handle;
@@ -127,37 +114,18 @@ mod placement;
 mod pool;
 #[cfg(any(feature = "workstealing-exec", feature = "elastic-exec", feature = "dispatcher-exec"))]
 mod queue;
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_crew")]
 mod rows;
 pub mod run_now;
 pub mod sequence;
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_crew")]
 mod source;
 mod sync;
 #[cfg(feature = "threadpool-exec")]
 pub mod threadpool_executor;
 pub mod timer;
 
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
 pub use crate::{
     builder::{Build, Builder},

@@ -22,24 +22,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 mod serial;
 
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 pub use self::serial::{Stopped, serial};
 use crate::{
     containment::{contain, discard},

@@ -21,24 +21,10 @@ mod support;
 mod topics {
     pub(crate) mod building;
     pub(crate) mod closing;
-    #[cfg(any(
-        feature = "cb-channel-exec",
-        feature = "workstealing-exec",
-        feature = "threadpool-exec",
-        feature = "elastic-exec",
-        feature = "burst-exec",
-        feature = "dispatcher-exec"
-    ))]
+    #[cfg(feature = "_futures")]
     pub(crate) mod continuations;
     pub(crate) mod dropping;
-    #[cfg(any(
-        feature = "cb-channel-exec",
-        feature = "workstealing-exec",
-        feature = "threadpool-exec",
-        feature = "elastic-exec",
-        feature = "burst-exec",
-        feature = "dispatcher-exec"
-    ))]
+    #[cfg(feature = "_futures")]
     pub(crate) mod futures;
     pub(crate) mod groups;
     pub(crate) mod handles;
@@ -50,14 +36,7 @@ mod topics {
     pub(crate) mod pinning;
     pub(crate) mod running;
     pub(crate) mod sequences;
-    #[cfg(any(
-        feature = "cb-channel-exec",
-        feature = "workstealing-exec",
-        feature = "threadpool-exec",
-        feature = "elastic-exec",
-        feature = "burst-exec",
-        feature = "dispatcher-exec"
-    ))]
+    #[cfg(feature = "_futures")]
     pub(crate) mod serial;
     pub(crate) mod spreading;
     pub(crate) mod statistics;

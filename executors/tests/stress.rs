@@ -9,14 +9,7 @@
 //!   chance decides, and some never sleep.
 //! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads are
 //!   scheduled is not in our hand, so it may need several attempts to fail again.
-#![cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "threadpool-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#![cfg(feature = "_futures")]
 
 mod support;
 
@@ -154,13 +147,7 @@ fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, ra
 }
 
 /// Chooses the other policies.
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_crew")]
 fn build_with<P: executors::Build>(
     builder: executors::Builder<P>,
     threads: usize,

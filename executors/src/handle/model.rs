@@ -84,14 +84,7 @@ fn a_task_runs_here_or_there() {
 }
 
 /// What a pool polls, and the handle: as [`share`], of a future that ends at its first step.
-#[cfg(any(
-    feature = "threadpool-exec",
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 mod continuation {
     use super::*;
     use crate::handle::continuation;

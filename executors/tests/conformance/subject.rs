@@ -63,14 +63,7 @@ impl Subject for RunNow {
 }
 
 /// Implements the traits for a subject whose builder is `$builder`.
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "threadpool-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 macro_rules! crew {
     ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
         impl<$($generics)*> Subject for $subject {
@@ -96,14 +89,7 @@ macro_rules! crew {
 }
 
 /// Sizes for a pool that takes any number of threads.
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "threadpool-exec",
-    feature = "elastic-exec",
-    feature = "burst-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_futures")]
 pub(crate) const ANY: &[usize] = &[1, 2, 8, 33, 64, 65, 100];
 
 /// Sizes for a pool whose parker serves up to 64 threads.
