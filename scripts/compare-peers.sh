@@ -54,11 +54,11 @@ row() {
     fi
 }
 
-# line NAME FILE: of the rows of ours, the best peer, and the ratio of the two. An experiment may give several tables, which
-# differ in one of the settings, the workload.
+# line NAME FILE [COLUMN]: of the rows of ours, the best peer, and the ratio of the two, by COLUMN instead of the first figure.
+# An experiment may give several tables, which differ in one of the settings, the workload.
 line() {
-    awk -v name="$1" "$split_csv"'
-        function cell(column) { return field[place[column]] }
+    awk -v name="$1" -v column="${3:-}" "$split_csv"'
+        function cell(title) { return field[place[title]] }
         {
             split("", field)
             split_csv($0, field)
@@ -66,7 +66,7 @@ line() {
         NR == 1 {
             for (i in field) place[field[i]] = i
             # Of waiting probes the slow ones count, in everything else the first figure.
-            figure = ("starved_probes" in place) ? place["p99_us"] : place["samples"] + 1
+            figure = column != "" ? place[column] : ("starved_probes" in place) ? place["p99_us"] : place["samples"] + 1
             for (i in field) if (field[i] ~ /^cpu_/) cpu = i
             title = field[figure]
             more = title ~ /per_s$/
@@ -86,7 +86,7 @@ line() {
         cell("executor") == "workstealing" {
             ours[workload] = field[figure] * scale
             ours_cpu[workload] = field[cpu]
-            if (cell("slowdown_to_best") + 0 > 1) {
+            if (column == "" && cell("slowdown_to_best") + 0 > 1) {
                 behind[workload] = sprintf("%.2f-%.2f", 1 / cell("slowdown_high95"), 1 / cell("slowdown_low95"))
             }
             next
@@ -98,7 +98,8 @@ line() {
                 best[workload] = value
                 best_cpu[workload] = field[cpu]
                 peer[workload] = cell("executor")
-                interval[workload] = sprintf("%.2f-%.2f", cell("slowdown_low95"), cell("slowdown_high95"))
+                # The interval is that of the first figure.
+                interval[workload] = column != "" ? "" : sprintf("%.2f-%.2f", cell("slowdown_low95"), cell("slowdown_high95"))
             }
         }
         END {
@@ -167,6 +168,7 @@ main() {
     for threads in 2 16 64; do
         # Some peers cannot have that many threads; `all` leaves them out.
         EXECUTORS=all row "lifecycle, $threads threads" -t "$threads" lifecycle
+        [[ ! "lifecycle, $threads threads" =~ $ROWS ]] || line "first job, $threads threads" "$work/row.csv" first_job_us
     done
 }
 

@@ -383,12 +383,12 @@ where
 
     fn await_idle(&self, timeout: Option<Duration>) -> bool {
         let crew = self.crew();
-        crew.life.wait_until(timeout, || crew.is_idle())
+        crew.life.await_idle(timeout, || crew.is_idle())
     }
 
     fn await_end(&self, timeout: Duration) -> bool {
         let crew = self.crew();
-        let ended = crew.life.wait_until(Some(timeout), || crew.life.threads() == 0);
+        let ended = crew.life.await_end(Some(timeout));
         if ended {
             crew.join_threads();
         }

@@ -26,8 +26,10 @@ pub(super) struct Life {
     roll: CachePadded<RollWord>,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
-    /// Rung when the last active worker becomes idle, when jobs are dropped, and when a thread signs off.
-    bell: Bell,
+    /// Rung when the last active worker becomes idle, and when jobs are dropped.
+    idle: Bell,
+    /// Rung when the last thread signs off. A bell of its own, so that who waits for the end is not woken for less.
+    gone: Bell,
 }
 
 /// Jobs from outside are refused.
@@ -43,7 +45,8 @@ impl Life {
             phase: CachePadded::new(AtomicU8::new(0)),
             roll: CachePadded::new(RollWord::new()),
             threads: AtomicUsize::new(0),
-            bell: Bell::default(),
+            idle: Bell::default(),
+            gone: Bell::default(),
         }
     }
 
@@ -101,7 +104,7 @@ impl Life {
 
     pub(super) fn become_idle(&self, busy: bool) {
         if self.roll.become_idle(busy) {
-            self.bell.ring();
+            self.idle.ring();
         }
     }
 
@@ -119,7 +122,7 @@ impl Life {
     pub(super) fn resign(&self, terms: &Terms) -> bool {
         let without = self.roll.resign(terms.core);
         if without.is_some_and(|roll| roll.active() == 0) {
-            self.bell.ring();
+            self.idle.ring();
         }
         without.is_some()
     }
@@ -142,17 +145,23 @@ impl Life {
     }
 
     pub(super) fn thread_ended(&self) {
-        self.threads.fetch_sub(1, SeqCst);
-        self.bell.ring();
+        if self.threads.fetch_sub(1, SeqCst) == 1 {
+            self.gone.ring();
+        }
     }
 
     /// Lets waiters look again after jobs were dropped.
     pub(super) fn jobs_dropped(&self) {
-        self.bell.ring();
+        self.idle.ring();
     }
 
-    /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
-    pub(super) fn wait_until(&self, timeout: Option<Duration>, met: impl FnMut() -> bool) -> bool {
-        self.bell.wait_until(timeout, met)
+    /// Blocks until `is_idle` holds, at most for `timeout`. Returns whether it does.
+    pub(super) fn await_idle(&self, timeout: Option<Duration>, is_idle: impl FnMut() -> bool) -> bool {
+        self.idle.wait_until(timeout, is_idle)
+    }
+
+    /// Blocks until no thread is left, at most for `timeout`. Returns whether none is.
+    pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
+        self.gone.wait_until(timeout, || self.threads() == 0)
     }
 }

@@ -382,7 +382,7 @@ fn a_crew_without_handles_ends() {
         crew.execute(ran.mark());
         let shared = Arc::clone(crew.crew());
         drop(crew);
-        assert!(shared.life.wait_until(None, || shared.life.threads() == 0));
+        assert!(shared.life.await_end(None));
         shared.join_threads();
         assert_eq!(ran.count(), 1);
     });

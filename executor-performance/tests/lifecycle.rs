@@ -1,0 +1,40 @@
+//! Alone in its process, as it counts threads.
+#![cfg(target_os = "linux")]
+
+use executor_performance::{
+    experiment::{Experiment, JobTurn, Lifecycle, Sample},
+    subject::Plan,
+};
+use executors::{CanExecute, Executor};
+use std::{thread, time::Duration};
+
+/// How long a thread goes on after the shutdown.
+const LINGER: Duration = Duration::from_millis(50);
+
+/// Starts a thread for each job, which stays on for a while; does not wait for any.
+#[derive(Clone)]
+struct Careless;
+
+impl CanExecute for Careless {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        thread::spawn(move || {
+            job();
+            thread::sleep(LINGER); // the time is what is measured
+        });
+    }
+}
+
+impl Executor for Careless {
+    fn shutdown_async(&self) {}
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
+    let turn = Lifecycle::new(1, Duration::from_secs(60)).turn();
+    let lives = turn.run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
+    assert!(lives.cost() >= LINGER.as_micros() as f64, "{} us", lives.cost());
+}
