@@ -327,12 +327,10 @@ where
             if !self.life.is_discarding() {
                 self.source.on_close();
             }
-            // Sleepers must find out: if all are asleep, nobody would ever declare the end.
             fence(SeqCst);
-            self.parker.unpark_all();
-            if S::ELASTIC {
-                // There may be no worker to declare the end.
-                self.is_over();
+            // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find out.
+            if !self.is_over() {
+                self.parker.unpark_all();
             }
             guard(|| log::debug!("{} is closing.", self.name()));
         }

@@ -212,8 +212,9 @@ impl Wrapped {
             exporter: Exporter::new(LABEL),
         });
         let wrapped = Arc::new(Wrapped { pool, records });
-        // Each thread takes one of these jobs, as none ends before all have begun.
-        let barrier = Arc::new(Barrier::new(threads + 1));
+        // Each thread takes one of these jobs, as none ends before all have begun. Nobody else need wait for that: all
+        // other jobs are behind them in the crate's one queue.
+        let barrier = Arc::new(Barrier::new(threads));
         for index in 0..threads {
             let all_here = Arc::clone(&barrier);
             let worker = Worker {
@@ -229,7 +230,6 @@ impl Wrapped {
                 WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
             });
         }
-        barrier.wait();
         wrapped
     }
 
