@@ -5,7 +5,7 @@ use crate::{
     containment::guard,
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
-    local::{self, PoolId},
+    local::{self, Home, PoolId},
     pool::Stats,
 };
 use std::time::Duration;
@@ -55,9 +55,9 @@ pub(crate) trait Backing {
 
     fn id(&self) -> PoolId;
 
-    /// To which part of the pool jobs are given, if it has parts.
-    fn part(&self) -> usize {
-        0
+    /// Where jobs belong that are given to this handle.
+    fn home(&self) -> Home {
+        Home::of(self.id())
     }
 
     /// Takes the job, or gives it back if the pool is closed to it.
@@ -124,7 +124,7 @@ pub(crate) trait Backing {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = task(self.id(), self.part(), closure);
+        let (job, handle) = task(self.home(), closure);
         // A job that is not admitted tells its handle so when it is dropped.
         let _ = self.admit(job);
         handle

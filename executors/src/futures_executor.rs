@@ -4,7 +4,7 @@ use crate::{
     common::Executor,
     containment::contain,
     handle::{TaskHandle, continuation},
-    local::{self, PoolId},
+    local::{self, Home},
 };
 use async_task::{Runnable, Schedule};
 use pin_project_lite::pin_project;
@@ -77,7 +77,7 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// ```
     fn submit_future<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
         // Not known to be a pool whose jobs could run the future while they wait for it.
-        let (driver, handle) = continuation(PoolId::NONE, 0, future);
+        let (driver, handle) = continuation(Home::NOWHERE, future);
         self.spawn(driver).detach();
         handle
     }

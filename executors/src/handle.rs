@@ -12,7 +12,7 @@ mod model;
 use crate::{
     containment::{contain, discard, guard},
     error::{Panic, TaskError},
-    local::{self, PoolId},
+    local::{self, Home},
     sync::{
         Mutex, MutexGuard,
         thread::{self, Thread, ThreadId},
@@ -68,19 +68,18 @@ use std::{
 #[must_use = "dropping the handle lets the job run unobserved; call `detach` to say so"]
 pub struct TaskHandle<T> {
     task: Arc<dyn Outcome<T>>,
-    pool: PoolId,
-    part: usize,
+    home: Home,
 }
 
-/// Makes a task of `closure`: the job to give to that `part` of `pool`, and the handle to its result.
-pub(crate) fn task<F, T>(pool: PoolId, part: usize, closure: F) -> (impl FnOnce() + Send + 'static, TaskHandle<T>)
+/// Makes a task of `closure`: the job to give to its `home`, and the handle to its result.
+pub(crate) fn task<F, T>(home: Home, closure: F) -> (impl FnOnce() + Send + 'static, TaskHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let task = Task::new(Call(closure));
     let ticket = Ticket(Some(Arc::clone(&task)));
-    (move || ticket.redeem(), TaskHandle { task, pool, part })
+    (move || ticket.redeem(), TaskHandle { task, home })
 }
 
 impl<T> TaskHandle<T> {
@@ -126,7 +125,7 @@ impl<T> TaskHandle<T> {
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
-        local::stand_in(self.pool, self.part, || self.task.run_if_queued());
+        local::stand_in(self.home, || self.task.run_if_queued());
         // For a result that is there, no waker is made.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);

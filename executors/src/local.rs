@@ -35,6 +35,24 @@ impl PoolId {
     }
 }
 
+/// Where a job belongs: who waits for it in a job that belongs there, too, may run it in place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Home {
+    pub(crate) pool: PoolId,
+    /// Which part of the pool, if it has parts.
+    pub(crate) part: usize,
+}
+
+impl Home {
+    /// That of jobs which only the executor that is given them may run.
+    pub(crate) const NOWHERE: Home = Home::of(PoolId::NONE);
+
+    /// A pool that has no parts.
+    pub(crate) const fn of(pool: PoolId) -> Home {
+        Home { pool, part: 0 }
+    }
+}
+
 /// What the current thread does for an executor while it runs jobs.
 pub(crate) trait Attendant {
     /// Takes a job for this executor from the thread that is running one of its jobs. Returns whether it was accepted.
@@ -202,11 +220,11 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Calls `f` as part of a job of that `part` of `pool`, if this thread runs one: also if a job of another executor runs
+/// Calls `f` as part of a job that belongs to `home`, if this thread runs one: also if a job of another executor runs
 /// further in.
-pub(crate) fn stand_in(pool: PoolId, part: usize, f: impl FnOnce()) {
-    with_post_of(pool, |post| {
-        if let Some(post) = post.filter(|post| post.attendant.part() == part) {
+pub(crate) fn stand_in(home: Home, f: impl FnOnce()) {
+    with_post_of(home.pool, |post| {
+        if let Some(post) = post.filter(|post| post.attendant.part() == home.part) {
             let again = Post { outer: Cell::new(ptr::null()), ..*post };
             let _standing = again.enter();
             f();

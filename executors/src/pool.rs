@@ -227,11 +227,8 @@ macro_rules! impl_futures_executor {
                 &self,
                 future: impl std::future::Future<Output = R> + Send + 'static,
             ) -> $crate::TaskHandle<R> {
-                let (pool, part) = (
-                    $crate::backing::Backing::id(&self.handle),
-                    $crate::backing::Backing::part(&self.handle),
-                );
-                let (driver, handle) = $crate::handle::continuation(pool, part, future);
+                let home = $crate::backing::Backing::home(&self.handle);
+                let (driver, handle) = $crate::handle::continuation(home, future);
                 self.handle.spawn(driver).detach();
                 handle
             }

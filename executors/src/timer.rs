@@ -56,7 +56,7 @@ pub use self::{clock::ManualClock, periodic::Periodic};
 use crate::{
     common::Executor,
     handle::{TaskHandle, task},
-    local::PoolId,
+    local::Home,
 };
 use std::{
     error::Error,
@@ -144,7 +144,7 @@ impl Timer {
     {
         let appointment = Appointment { key: self.agenda.key(delay), agenda: Arc::clone(&self.agenda) };
         let (key, executor) = (appointment.key, executor.clone());
-        let (job, handle) = task(PoolId::NONE, 0, move || {
+        let (job, handle) = task(Home::NOWHERE, move || {
             // Dropped when the handle cancels, and so takes itself off the agenda.
             drop(appointment);
             job()

@@ -7,7 +7,7 @@ use crate::{
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
     job::{Closure, IntoJob, Job},
-    local::{self, PoolId},
+    local::{self, Home, PoolId},
     options::Options,
     parker::{Origin, Parker},
     pool::Stats,
@@ -335,8 +335,8 @@ where
         self.crew().id()
     }
 
-    fn part(&self) -> usize {
-        S::part(self.to)
+    fn home(&self) -> Home {
+        Home { pool: self.id(), part: S::part(self.to) }
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
 use crate::{
     containment::{contain, discard, guard},
     error::TaskError,
-    local::PoolId,
+    local::Home,
 };
 use pin_project_lite::pin_project;
 use std::{
@@ -18,10 +18,9 @@ use std::{
     task::{Context, Poll},
 };
 
-/// Makes a task of `future`: what is to be polled on that `part` of `pool`, and the handle to the result.
+/// Makes a task of `future`: what is to be polled at its `home`, and the handle to the result.
 pub(crate) fn continuation<F>(
-    pool: PoolId,
-    part: usize,
+    home: Home,
     future: F,
 ) -> (impl Future<Output = ()> + Send + 'static, TaskHandle<F::Output>)
 where
@@ -29,7 +28,7 @@ where
 {
     let task = Task::new(Await(future));
     let claim = Claim { task: Some(Arc::clone(&task)), has_begun: false };
-    (Driver { future: None, claim }, TaskHandle { task, pool, part })
+    (Driver { future: None, claim }, TaskHandle { task, home })
 }
 
 /// The work of a future, for who runs it in one go.

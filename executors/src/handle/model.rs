@@ -3,7 +3,7 @@
 use super::{TaskHandle, task};
 use crate::{
     error::TaskError,
-    local::PoolId,
+    local::{Home, PoolId},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -18,7 +18,7 @@ fn share(
 ) {
     check(3, move || {
         let runs = Arc::new(AtomicUsize::new(0));
-        let (job, handle) = task(PoolId::of(&*runs), 0, {
+        let (job, handle) = task(Home::of(PoolId::of(&*runs)), {
             let runs = Arc::clone(&runs);
             move || runs.fetch_add(1, Relaxed) == 0
         });
@@ -107,7 +107,7 @@ mod continuation {
                 }
                 Poll::Ready(count.fetch_add(1, Relaxed) == 0)
             });
-            let (driver, handle) = continuation(PoolId::of(&*runs), 0, future);
+            let (driver, handle) = continuation(Home::of(PoolId::of(&*runs)), future);
             let worker = thread::spawn(move || {
                 let mut driver = Box::pin(driver);
                 for _ in 0..polls {
