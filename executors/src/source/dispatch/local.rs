@@ -1,0 +1,75 @@
+//! What a worker of a dispatcher has for itself: which token it holds, and what may call it away.
+
+use super::{Address, DispatchSource, NONE, Subpool, board::Queues};
+use crate::{
+    job::{Job, Run},
+    queue::ring::Claim,
+    source::stealing::StealingLocal,
+};
+use std::cell::Cell;
+
+/// What a worker has for itself.
+pub(crate) struct DispatchLocal {
+    pub(super) stream: StealingLocal,
+    /// Whether it runs jobs of subpools that share threads.
+    pub(super) shares: bool,
+    /// The subpool that is bound to this thread.
+    pub(super) bound: Option<usize>,
+    /// Whether it runs the jobs of threads that have left.
+    pub(super) is_stranger: bool,
+    /// Where the job comes from that the worker runs.
+    pub(super) at: Cell<Address>,
+    /// The subpool whose token it holds, and its slot as a set if that is on the board of those that share.
+    pub(super) holds: Cell<usize>,
+    pub(super) slot: Cell<u64>,
+    /// Which queues may call it away, on the board of those that share and on its own.
+    pub(super) watch: [Cell<Queues>; 2],
+    /// Jobs that are left of its stint.
+    pub(super) stint: Cell<u32>,
+    /// Whether the next job is chosen by turns and not by priority, and whose turn it was last.
+    pub(super) ages: Cell<bool>,
+    pub(super) turn: Cell<u32>,
+    /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
+    pub(super) outside: Cell<bool>,
+    pub(super) came_outside: Cell<bool>,
+    /// Whether somebody should come for a token: the worker has given it back, or has hidden it for a moment.
+    pub(super) left_open: Cell<bool>,
+}
+
+/// A job that lies in a ring, or is taken out of a lane.
+pub(crate) enum Own<'a> {
+    Claim(Claim<'a, Job>),
+    Job(Job),
+}
+
+impl Run for Own<'_> {
+    #[inline]
+    fn run(self) {
+        match self {
+            Own::Claim(claim) => claim.run(),
+            Own::Job(job) => job.run(),
+        }
+    }
+}
+
+impl DispatchSource {
+    pub(super) fn local(&self, stream: StealingLocal, seat: usize) -> DispatchLocal {
+        let is_bound_here = |subpool: &Subpool| subpool.binding.as_ref().is_some_and(|binding| binding.seat == seat);
+        DispatchLocal {
+            stream,
+            shares: seat < self.sharing,
+            bound: self.subpools.iter().position(is_bound_here),
+            is_stranger: false,
+            at: Cell::default(),
+            holds: Cell::new(NONE),
+            slot: Cell::new(0),
+            watch: [Cell::new(0), Cell::new(0)],
+            stint: Cell::new(0),
+            ages: Cell::new(false),
+            turn: Cell::new(0),
+            outside: Cell::new(false),
+            came_outside: Cell::new(false),
+            left_open: Cell::new(false),
+        }
+    }
+}

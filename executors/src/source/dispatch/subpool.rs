@@ -1,0 +1,51 @@
+//! A subpool: its gate, its queues, and the thread that it may be bound to.
+
+use super::{
+    board::{Board, LEVELS},
+    gate::Gate,
+};
+use crate::{queue::lanes::Lanes, source::Whom};
+use crossbeam_utils::CachePadded;
+use std::array;
+
+/// Where the jobs of a subpool wait, and what lets them out.
+pub(super) struct Subpool {
+    pub(super) gate: CachePadded<Gate>,
+    pub(super) queues: [Lanes; LEVELS],
+    pub(super) binding: Option<Binding>,
+}
+
+/// To the thread on a seat.
+pub(super) struct Binding {
+    pub(super) seat: usize,
+    pub(super) board: CachePadded<Board>,
+}
+
+/// What a user may know of a subpool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) limit: usize,
+    pub(crate) running: usize,
+    pub(crate) queued: usize,
+    pub(crate) is_paused: bool,
+}
+
+impl Subpool {
+    pub(super) fn new(limit: usize, seat: Option<usize>) -> Self {
+        Subpool {
+            gate: CachePadded::new(Gate::new(limit)),
+            // One lane each: first in, first out, whoever puts in.
+            queues: array::from_fn(|_| Lanes::new(1)),
+            binding: seat.map(|seat| Binding { seat, board: CachePadded::default() }),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queues.iter().map(Lanes::len).sum()
+    }
+
+    /// Whom a job here needs.
+    pub(super) fn whom(&self) -> Whom {
+        self.binding.as_ref().map_or(Whom::Anyone, |binding| Whom::Owner(binding.seat))
+    }
+}
