@@ -603,38 +603,39 @@ fn higher_priorities_go_first_across_subpools() {
     end(dispatcher);
 }
 
-/// As the contract says: after `61 * q` jobs of a worker, where `q` queues have jobs.
+/// As the contract says, also in a full subpool, whoever has its token. (With a limit of one, its jobs can be counted
+/// exactly: nobody else counts while one of them runs.)
 #[test]
 fn the_lowest_priority_begins_in_time() {
-    const AGE: usize = 61;
-    let dispatcher = Dispatcher::builder().threads(1).cpu_limit(1).subpool("a", 1).build().expect("possible");
-    let _watchdog = watched(&dispatcher);
-    let subpools = ["cpu", "a"].map(|name| dispatcher.subpool(name).expect("it was built"));
-    for victim in &subpools {
-        let (done, jobs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        // There are always jobs at each of the four higher levels of both subpools.
-        for subpool in &subpools {
+    for threads in 1..=4 {
+        let builder = Dispatcher::builder().threads(threads).cpu_limit(1).subpool("a", 1).subpool("b", 4);
+        let dispatcher = builder.build().expect("possible");
+        let _watchdog = watched(&dispatcher);
+        let full = ["cpu", "a"].map(|name| dispatcher.subpool(name).expect("it was built"));
+        let other = dispatcher.subpool("b").expect("it was built");
+        let (done, jobs) = (Arc::new(AtomicBool::new(false)), [(); 3].map(|()| Arc::new(AtomicUsize::new(0))));
+        // There are always jobs at each of the four higher levels of both, and of one whose jobs draw workers away.
+        for (subpool, jobs) in full.iter().chain([&other]).zip(&jobs) {
             for priority in &Priority::ALL[1..] {
-                for _ in 0..2 {
-                    chain(subpool.with_priority(*priority), &done, &jobs);
-                }
+                (0..2).for_each(|_| chain(subpool.with_priority(*priority), &done, jobs));
             }
         }
-        for _ in 0..20 {
-            let (jobs, victim) = (Arc::clone(&jobs), victim.with_priority(Priority::LOWEST));
-            // From inside, so that nothing runs meanwhile; and that job itself has to get past the others, too.
+        for round in 0..20 {
+            let (subpool, jobs) = (&full[round % 2], Arc::clone(&jobs[round % 2]));
+            let victim = subpool.with_priority(Priority::LOWEST);
+            // From inside, so that none of the subpool begins meanwhile.
             let submit = move || {
                 let before = jobs.load(SeqCst);
                 victim.submit(move || jobs.load(SeqCst) - before)
             };
-            let passed = subpools[0].submit(submit).wait().and_then(|handle| handle.wait()).expect("both run");
-            assert!(passed <= AGE * 9, "{passed} jobs went first");
+            let passed = subpool.submit(submit).wait().and_then(|handle| handle.wait()).expect("both run");
+            assert!(passed <= 62 * (5 + threads), "{passed} jobs went first, with {threads} threads");
         }
         done.store(true, SeqCst);
         dispatcher.join().expect("this is no worker");
+        drop((full, other));
+        end(dispatcher);
     }
-    drop(subpools);
-    end(dispatcher);
 }
 
 #[test]

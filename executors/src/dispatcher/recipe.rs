@@ -141,10 +141,10 @@ impl Recipe for Dispatcher {
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, extra: Extra) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
-        if let Some(Fairness::Timed(_)) = options.fairness {
+        let Fairness::Counted(age) = options.fairness.unwrap_or(CHARTER.fairness) else {
             let remedy = "lower priorities get their turn after so many jobs; choose `Fairness::Counted`";
             return Err(BuildErrorKind::Unsupported { option: "Fairness::Timed", pool: CHARTER.label, remedy }.into());
-        }
+        };
         let Plan { sharing, threads, warm, seats } = extra.plan(&options)?;
         extra.check_names()?;
         let limits = extra.limits()?;
@@ -159,7 +159,7 @@ impl Recipe for Dispatcher {
         };
         let mut cores = options.placement.seats(threads);
         cores.truncate(sharing);
-        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats);
+        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats, age);
         let parker = TwoParkers::new(warm, sharing);
         let ahead = |seat| seat < warm || seat >= sharing;
         let crew = Crew::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;

@@ -1,6 +1,7 @@
 //! Jobs of subpools, which have limits and priorities: a gate and some queues for each. See `dispatcher/README.md`.
 
 mod address;
+mod aging;
 mod board;
 mod choice;
 mod entrance;
@@ -9,6 +10,8 @@ mod local;
 #[cfg(all(test, executors_loom))]
 mod model;
 mod search;
+#[cfg(all(test, not(executors_loom)))]
+mod simulation;
 mod subpool;
 
 pub(crate) use address::Address;
@@ -49,12 +52,21 @@ pub(crate) struct DispatchSource {
     subpools: Box<[Subpool]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
+    /// See [`Aging`](aging::Aging).
+    age: u32,
 }
 
 impl DispatchSource {
     /// For `sharing` workers, which have the first seats, and maybe others. `limits` are those of subpools that share
-    /// threads, beginning with the CPU subpool; `seats` are those to which subpools are bound.
-    pub(crate) fn new(sharing: usize, neighbourhood: Neighbourhood, limits: &[usize], seats: &[usize]) -> Self {
+    /// threads, beginning with the CPU subpool; `seats` are those to which subpools are bound. After `age` jobs of one
+    /// subpool a worker begins one there by turns.
+    pub(crate) fn new(
+        sharing: usize,
+        neighbourhood: Neighbourhood,
+        limits: &[usize],
+        seats: &[usize],
+        age: u32,
+    ) -> Self {
         assert!(limits.len() <= SLOTS, "the builder has seen to that");
         let shared = limits.iter().map(|&limit| Subpool::new(limit, None));
         let bound = seats.iter().map(|&seat| Subpool::new(1, Some(seat)));
@@ -63,6 +75,7 @@ impl DispatchSource {
             board: CachePadded::default(),
             subpools: shared.chain(bound).collect(),
             sharing,
+            age,
         };
         (0..source.subpools.len()).for_each(|subpool| _ = source.opened(subpool));
         source
@@ -211,10 +224,13 @@ impl Source for DispatchSource {
             return None;
         }
         let at = local.at.get();
-        if at.is_stream() {
-            return self.stream.pop(&local.stream).map(Own::Claim);
-        }
-        subpool.queues[at.level()].take_first().ok()?.map(Own::Job)
+        let own = if at.is_stream() {
+            Own::Claim(self.stream.pop(&local.stream)?)
+        } else {
+            Own::Job(subpool.queues[at.level()].take_first().ok()??)
+        };
+        local.aging.count_one();
+        Some(own)
     }
 
     fn pop_outside(&self, local: &DispatchLocal) -> Option<Job> {
@@ -224,6 +240,9 @@ impl Source for DispatchSource {
         let others = if local.slot.get() == 0 { shared | bound & !own } else { shared & !own | bound };
         // If there are others, the next job is chosen by `search`, as it may be under another token.
         local.ages.set(others != 0);
+        if others == 0 {
+            local.aging.begin_period();
+        }
         if others == 0 && at.is_stream() { self.pop_stream_outside(local) } else { None }
     }
 
@@ -241,7 +260,7 @@ impl Source for DispatchSource {
                 return Some(job);
             }
             if local.is_stranger
-                && let Some(job) = self.find_bound(local)
+                && let Some(job) = self.find_bound(local, meter)
             {
                 return Some(job);
             }
@@ -297,14 +316,6 @@ impl Source for DispatchSource {
 
     fn len(&self) -> usize {
         self.stream.len() + self.subpools.iter().map(Subpool::len).sum::<usize>()
-    }
-}
-
-impl DispatchSource {
-    /// A job of the CPU subpool from outside.
-    fn pop_stream_outside(&self, local: &DispatchLocal) -> Option<Job> {
-        let is_recalled = self.subpools[CPU].gate.read().is_recalled();
-        if local.holds.get() != CPU || is_recalled { None } else { self.stream.pop_outside(&local.stream) }
     }
 }
 

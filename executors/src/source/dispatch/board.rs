@@ -44,6 +44,16 @@ pub(super) fn queue(level: usize, slot: usize) -> Queues {
     1 << (level * SLOTS + slot)
 }
 
+/// All queues of `slot`.
+pub(super) fn queues_of(slot: usize) -> Queues {
+    EACH_LEVEL << slot
+}
+
+/// The slots of all `queues`.
+pub(super) fn slots(queues: Queues) -> u64 {
+    (0..LEVELS).fold(0, |slots, level| slots | at_level(queues, level))
+}
+
 /// All queues at `level` and above.
 pub(super) fn from_level(level: usize) -> Queues {
     u64::MAX << (level * SLOTS) & ((1 << OPEN) - 1)
@@ -111,9 +121,14 @@ impl View {
         self.jobs() & ((self.0 >> OPEN | held) & ALL_SLOTS).wrapping_mul(EACH_LEVEL)
     }
 
+    /// The queues of `slot` that have jobs.
+    pub(super) fn jobs_of(self, slot: usize) -> Queues {
+        self.jobs() & queues_of(slot)
+    }
+
     /// Whether one of the queues of an open `slot` has jobs.
     pub(super) fn has_eligible(self, slot: usize) -> bool {
-        self.eligible(0) & EACH_LEVEL << slot != 0
+        self.eligible(0) & queues_of(slot) != 0
     }
 }
 

@@ -2,15 +2,23 @@
 
 use super::{
     Address, CPU, DispatchSource, NORMAL,
+    aging::next_one,
     board::{self, Queues, SLOTS},
     local::DispatchLocal,
 };
+use crate::source::Source;
 
-/// Where a worker may take a job from.
-pub(super) enum Place {
-    Stream,
-    Queue { subpool: usize, level: usize },
+/// Where a worker is going to take its next job from.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) at: Address,
+    /// The subpool is what has been chosen: the queue is the one there whose turn it is.
+    pub(super) by_turn: bool,
 }
+
+/// Behind the slots: the turn of the subpool that is bound to the worker's thread, and that of the stream.
+const BOUND: usize = SLOTS;
+const STREAM: usize = SLOTS + 1;
 
 impl DispatchSource {
     /// What the worker may take: on the board of those that share, with a bit for the stream if that may have jobs, and
@@ -38,6 +46,7 @@ impl DispatchSource {
         let [shared, bound] = &local.watch;
         // Most often there is nothing at all in those queues.
         local.ages.get()
+            || local.aging.is_due()
             || self.board.view().has_any(shared.get()) && self.goes(local)
             || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
     }
@@ -57,53 +66,70 @@ impl DispatchSource {
         local.stint.get() == 0
     }
 
-    /// Where the worker's next job comes from, if there may be one.
-    pub(super) fn choose(&self, local: &DispatchLocal, stream: bool) -> Option<Place> {
+    /// Where the worker's next job comes from, if there may be one: the highest level, and there a subpool.
+    pub(super) fn choose(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
         let [shared, bound] = self.eligible(local, stream);
         let level = board::highest_level(shared).max(board::highest_level(bound))?;
-        let slots = board::at_level(shared, level) | board::at_level(bound, level) << SLOTS;
+        let slots = board::at_level(shared, level) | board::at_level(bound, level) << BOUND;
         let at = local.at.get();
-        let last = if self.is_bound(at.subpool()) { SLOTS } else { at.subpool() };
+        let last = if self.is_bound(at.subpool()) { BOUND } else { at.subpool() };
         let slot = if local.stint.get() > 0 && at.level() == level && slots & 1 << last != 0 {
             last
         } else {
-            next_one(slots.into(), last as u32) as usize
+            next_one(slots, last as u32)? as usize
         };
-        Some(local.place(slot, level))
+        let at = Address::new(local.subpool(slot), level);
+        Some(Choice { at, by_turn: local.is_due_at(at.subpool()) })
     }
 
-    /// As above, but all queues take turns.
-    pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Place> {
-        let [shared, bound] = self.eligible(local, stream);
-        let all = u128::from(shared) | u128::from(bound) << u64::BITS;
-        if all == 0 {
-            return None;
-        }
-        let turn = next_one(all, local.turn.get());
+    /// As above, but subpools take turns, and in each its queues. The stream has a turn besides, as each worker has jobs
+    /// of its own there.
+    pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
+        let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
+        let has_stream = shared & board::queue(NORMAL, CPU) != 0;
+        let slots = board::slots(shared) | u64::from(bound != 0) << BOUND | u64::from(has_stream) << STREAM;
+        let turn = next_one(slots, local.turn.get())?;
         local.turn.set(turn);
-        let (queue, is_bound) = (turn as usize % 64, turn >= u64::BITS);
-        let place = local.place(if is_bound { SLOTS } else { queue % SLOTS }, queue / SLOTS);
-        if let Place::Stream = place {
-            // Every other time, or either the worker's own jobs or those from outside might wait for ever.
-            local.outside.set(!local.came_outside.replace(!local.came_outside.get()));
+        let slot = turn as usize;
+        if slot == STREAM {
+            local.alternate();
+            return Some(Choice { at: Address::default(), by_turn: local.is_due_at(CPU) });
         }
-        Some(place)
+        let queues = if slot == BOUND { bound } else { shared & board::queues_of(slot) };
+        let at = Address::new(local.subpool(slot), board::highest_level(queues)?);
+        Some(Choice { at, by_turn: true })
+    }
+
+    /// The queue of `subpool` whose turn it is, of those with jobs. It is the next one's turn then.
+    pub(super) fn pass_turn(&self, local: &DispatchLocal, subpool: usize, stream: bool) -> Option<Address> {
+        let entrance = self.entrance(subpool);
+        let mut queues = entrance.board.view().jobs_of(entrance.slot);
+        if stream && self.has_stream(subpool) {
+            queues |= board::queue(NORMAL, CPU);
+        }
+        let level = self.subpools[subpool].turn.pass(queues)? as usize / SLOTS;
+        let at = Address::new(subpool, level);
+        if at.is_stream() {
+            local.alternate();
+        }
+        Some(at)
     }
 }
 
 impl DispatchLocal {
-    /// The queue at `level` of a slot, or of the worker's own subpool behind the last slot.
-    pub(super) fn place(&self, slot: usize, level: usize) -> Place {
-        match self.bound {
-            Some(subpool) if slot == SLOTS => Place::Queue { subpool, level },
-            _ if Address::new(slot, level).is_stream() => Place::Stream,
-            _ => Place::Queue { subpool: slot, level },
-        }
+    /// What has a slot, or the one behind the last.
+    fn subpool(&self, slot: usize) -> usize {
+        self.bound.filter(|_| slot == BOUND).unwrap_or(slot)
     }
-}
 
-/// The first of `bits` behind the `last` one, or else the first of all.
-fn next_one(bits: u128, last: u32) -> u32 {
-    let behind = bits & u128::MAX.checked_shl(last + 1).unwrap_or(0);
-    if behind == 0 { bits.trailing_zeros() } else { behind.trailing_zeros() }
+    /// Whether the worker is to begin a job by turns, if one of `subpool`.
+    fn is_due_at(&self, subpool: usize) -> bool {
+        if self.holds.get() == subpool { self.aging.is_due() } else { self.aging.is_due_at(subpool) }
+    }
+
+    /// The stream's turn is every other time that of jobs from outside, or either these or the worker's own might wait
+    /// for ever.
+    fn alternate(&self) {
+        self.outside.set(!self.came_outside.replace(!self.came_outside.get()));
+    }
 }

@@ -1,6 +1,6 @@
 //! What a worker of a dispatcher has for itself: which token it holds, and what may call it away.
 
-use super::{Address, DispatchSource, NONE, Subpool, board::Queues};
+use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::Subpool};
 use crate::{
     job::{Job, Run},
     queue::ring::Claim,
@@ -26,7 +26,9 @@ pub(crate) struct DispatchLocal {
     pub(super) watch: [Cell<Queues>; 2],
     /// Jobs that are left of its stint.
     pub(super) stint: Cell<u32>,
-    /// Whether the next job is chosen by turns and not by priority, and whose turn it was last.
+    /// When the next job of a subpool is one by turns.
+    pub(super) aging: Aging,
+    /// Whether subpools take turns for the next job, and whose turn it was last.
     pub(super) ages: Cell<bool>,
     pub(super) turn: Cell<u32>,
     /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
@@ -65,6 +67,7 @@ impl DispatchSource {
             slot: Cell::new(0),
             watch: [Cell::new(0), Cell::new(0)],
             stint: Cell::new(0),
+            aging: Aging::new(self.age, self.subpools.len()),
             ages: Cell::new(false),
             turn: Cell::new(0),
             outside: Cell::new(false),

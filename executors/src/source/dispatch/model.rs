@@ -36,7 +36,7 @@ struct Model {
 impl Model {
     fn new(seats: &[usize]) -> Arc<Self> {
         let neighbourhood = Neighbourhood::of_machine(vec![None; 2]);
-        let source = DispatchSource::new(2, neighbourhood, &[1, 1, 1], seats);
+        let source = DispatchSource::new(2, neighbourhood, &[1, 1, 1], seats, 61);
         source.pause(super::CPU);
         let (asleep, called) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Arc::new(Model { source, asleep, called, ran: Uncounted::new(0), inside: Uncounted::new(0) })

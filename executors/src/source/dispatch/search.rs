@@ -4,7 +4,7 @@
 use super::{
     Address, CPU, DispatchSource, NONE, STINT,
     board::{self, LEVELS, Queues, SLOTS},
-    choice::Place,
+    choice::Choice,
     local::DispatchLocal,
 };
 use crate::{job::Job, meter::Meter, queue::insist, source::Source};
@@ -15,61 +15,76 @@ impl DispatchSource {
         &self,
         local: &DispatchLocal,
         meter: &Meter,
-        choose: fn(&Self, &DispatchLocal, bool) -> Option<Place>,
+        choose: fn(&Self, &DispatchLocal, bool) -> Option<Choice>,
     ) -> Option<Job> {
         let mut stream = true;
         loop {
-            let found = match choose(self, local, stream)? {
-                Place::Queue { subpool, level } => self.take_from_queue(local, subpool, level),
-                Place::Stream => {
-                    stream = false;
-                    self.take_from_stream(local, meter)
-                }
-            };
-            if found.is_some() {
-                return found;
-            }
-        }
-    }
-
-    pub(super) fn take_from_queue(&self, local: &DispatchLocal, subpool: usize, level: usize) -> Option<Job> {
-        let (entrance, queue) = (self.entrance(subpool), &self.subpools[subpool].queues[level]);
-        let is_held = local.holds.get() == subpool;
-        if queue.is_empty() {
-            entrance.found_empty(level, || queue.is_empty());
-            return None;
-        }
-        if !is_held && !entrance.enter(&local.left_open) {
-            return None;
-        }
-        let Some(job) = insist(|| queue.take_first()) else {
-            if !is_held {
-                entrance.leave(|| self.has_stream(subpool)); // the worker looks on in any case
-            }
-            return None;
-        };
-        self.settle(local, Address::new(subpool, level));
-        Some(job)
-    }
-
-    pub(super) fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
-        let entrance = self.entrance(CPU);
-        loop {
-            let is_held = local.holds.get() == CPU;
-            let may_take = is_held || self.stream.has_jobs() && entrance.enter(&local.left_open);
-            if !may_take {
-                return None;
-            }
-            let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream)).flatten();
-            if let Some(job) = outside.or_else(|| self.stream.search(&local.stream, meter)) {
-                self.settle(local, Address::default());
+            let choice = choose(self, local, stream)?;
+            if let Some(job) = self.follow(local, meter, choice, &mut stream) {
                 return Some(job);
             }
-            // Who is going to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
-            if is_held || !entrance.leave(|| self.stream.has_jobs()) || !local.is_stranger {
-                return None;
+        }
+    }
+
+    /// T1 to T3: takes a job from where it was chosen to come from, unless there is none any more, or no token.
+    ///
+    /// `stream` says whether the stream is worth a try. Except for strangers one is enough: who is going to sleep looks
+    /// once more anyway, and has patience with jobs that are alone at their worker.
+    fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: &mut bool) -> Option<Job> {
+        let subpool = choice.at.subpool();
+        let is_held = local.holds.get() == subpool;
+        let may_take = is_held || self.has_jobs_at(choice.at) && self.entrance(subpool).enter(&local.left_open);
+        if !may_take {
+            *stream &= !choice.at.is_stream();
+            return None;
+        }
+        let turn = if choice.by_turn { self.pass_turn(local, subpool, *stream) } else { None };
+        let at = turn.unwrap_or(choice.at);
+        *stream &= !at.is_stream();
+        let job = if at.is_stream() { self.take_from_stream(local, meter) } else { self.take_from_queue(at) };
+        match job {
+            Some(job) => {
+                self.settle(local, at);
+                if choice.by_turn {
+                    local.aging.begin_period();
+                } else {
+                    local.aging.count_one();
+                }
+                Some(job)
+            }
+            None => {
+                let has_more = !is_held && self.entrance(subpool).leave(|| self.has_stream(subpool));
+                *stream |= has_more && local.is_stranger;
+                None
             }
         }
+    }
+
+    /// Whether there are jobs where somebody is about to ask for a token.
+    fn has_jobs_at(&self, at: Address) -> bool {
+        if at.is_stream() {
+            return self.stream.has_jobs();
+        }
+        let queue = &self.subpools[at.subpool()].queues[at.level()];
+        let is_empty = queue.is_empty();
+        if is_empty {
+            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
+        }
+        !is_empty
+    }
+
+    fn take_from_queue(&self, at: Address) -> Option<Job> {
+        let queue = &self.subpools[at.subpool()].queues[at.level()];
+        let job = insist(|| queue.take_first());
+        if job.is_none() {
+            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
+        }
+        job
+    }
+
+    fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
+        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream)).flatten();
+        outside.or_else(|| self.stream.search(&local.stream, meter))
     }
 
     /// The worker has taken a job, under a token of its subpool.
@@ -78,6 +93,7 @@ impl DispatchSource {
         if from != NONE && from != at.subpool() && self.entrance(from).leave(|| self.has_stream(from)) {
             local.left_open.set(true);
         }
+        local.aging.go_on(from, at.subpool());
         local.at.set(at);
         local.stint.set(STINT);
         // At its own level only what is not its own.
@@ -99,18 +115,24 @@ impl DispatchSource {
     pub(super) fn leave(&self, local: &DispatchLocal) -> bool {
         let from = local.holds.replace(NONE);
         local.slot.set(0);
+        local.aging.go_on(from, NONE);
         // The look of those who go to sleep takes in the stream.
         from != NONE && self.entrance(from).leave(|| local.is_stranger && self.has_stream(from))
     }
 
+    /// A job of the CPU subpool from outside.
+    pub(super) fn pop_stream_outside(&self, local: &DispatchLocal) -> Option<Job> {
+        let is_recalled = self.subpools[CPU].gate.read().is_recalled();
+        if local.holds.get() != CPU || is_recalled { None } else { self.stream.pop_outside(&local.stream) }
+    }
+
     /// A job of a subpool whose thread has left.
-    pub(super) fn find_bound(&self, local: &DispatchLocal) -> Option<Job> {
-        let places = (0..self.subpools.len()).flat_map(|subpool| (0..LEVELS).rev().map(move |level| (subpool, level)));
+    pub(super) fn find_bound(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
+        let bound = (0..self.subpools.len()).filter(|&subpool| self.is_bound(subpool));
+        let places = bound.flat_map(|subpool| (0..LEVELS).rev().map(move |level| Address::new(subpool, level)));
         places
-            .filter(|&(subpool, level)| {
-                self.subpools[subpool].binding.is_some() && !self.subpools[subpool].queues[level].is_empty()
-            })
-            .find_map(|(subpool, level)| self.take_from_queue(local, subpool, level))
+            .filter(|&at| !self.subpools[at.subpool()].queues[at.level()].is_empty())
+            .find_map(|at| self.follow(local, meter, Choice { at, by_turn: false }, &mut false))
     }
 
     /// Whether one of `queues`, of the board of those that share or of a bound subpool, really has jobs.

@@ -1,6 +1,7 @@
 //! A subpool: its gate, its queues, and the thread that it may be bound to.
 
 use super::{
+    aging::Turn,
     board::{Board, LEVELS},
     gate::Gate,
 };
@@ -12,6 +13,8 @@ use std::array;
 pub(super) struct Subpool {
     pub(super) gate: CachePadded<Gate>,
     pub(super) queues: [Lanes; LEVELS],
+    /// Whose turn it was last, as a bit of the board.
+    pub(super) turn: Turn,
     pub(super) binding: Option<Binding>,
 }
 
@@ -36,6 +39,7 @@ impl Subpool {
             gate: CachePadded::new(Gate::new(limit)),
             // One lane each: first in, first out, whoever puts in.
             queues: array::from_fn(|_| Lanes::new(1)),
+            turn: Turn::default(),
             binding: seat.map(|seat| Binding { seat, board: CachePadded::default() }),
         }
     }

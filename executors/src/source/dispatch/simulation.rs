@@ -1,0 +1,175 @@
+//! Several workers on one thread: the real source, in an order of steps that a number generator chooses. So jobs can be
+//! counted exactly, and the bounds of `dispatcher/README.md` ("Aging") be held against the count.
+
+use super::{Address, CPU, DispatchLocal, DispatchSource, LEVELS, NORMAL};
+use crate::{
+    job::{Closure, Run},
+    meter::Meter,
+    placement::Neighbourhood,
+    source::Source,
+};
+use std::{
+    cell::{Cell, RefCell},
+    mem,
+    sync::{Arc, Mutex},
+};
+
+/// What has begun: pressure that is to be kept up, or what was waited for.
+#[derive(Clone, Copy)]
+enum Begun {
+    Pressure(Address),
+    Victim,
+}
+
+struct Simulation {
+    source: DispatchSource,
+    workers: Vec<Player>,
+    begun: Arc<Mutex<Vec<Begun>>>,
+    random: Cell<u64>,
+}
+
+/// One step of a worker is the end of a job, and the beginning of its next one.
+struct Player {
+    local: DispatchLocal,
+    meter: Meter,
+    /// Until it is to look outside, as the crew counts.
+    left: Cell<u32>,
+}
+
+/// How many jobs have begun since the victim came.
+struct Count {
+    of_subpool: RefCell<Vec<usize>>,
+    of_worker: RefCell<Vec<usize>>,
+}
+
+impl Simulation {
+    fn new(workers: usize, limits: &[usize], age: u32) -> Self {
+        let source = DispatchSource::new(workers, Neighbourhood::of_machine(vec![None; workers]), limits, &[], age);
+        let player = |seat| Player { local: source.attach(seat), meter: Meter::default(), left: Cell::new(age) };
+        let workers = (0..workers).map(player).collect();
+        Simulation { source, workers, begun: Arc::default(), random: Cell::new(1) }
+    }
+
+    fn below(&self, limit: usize) -> usize {
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        (x % limit as u64) as usize
+    }
+
+    fn put(&self, to: Address, what: Begun) {
+        let begun = Arc::clone(&self.begun);
+        self.source.inject(to, Closure(move || begun.lock().unwrap().push(what)));
+        self.source.expose(to);
+    }
+
+    /// As `crew::Worker::work`, once. Returns whether there was a job.
+    fn step(&self, worker: usize, age: u32) -> bool {
+        let Player { local, meter, left } = &self.workers[worker];
+        left.set(left.get() - 1);
+        let outside = (left.get() == 0).then(|| {
+            left.set(age);
+            self.source.pop_outside(local)
+        });
+        if let Some(job) = outside.flatten() {
+            job.run();
+        } else if let Some(job) = self.source.pop(local) {
+            job.run();
+        } else if let Some(job) = self.source.search(local, meter) {
+            job.run();
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Goes on until the victim that is there has begun. Returns whether one has.
+    fn advance(&self, count: &Count, age: u32) -> bool {
+        // Now and then a worker is much slower than the others.
+        let sleepy = self.below(2 * self.workers.len());
+        let worker = self.below(self.workers.len());
+        if worker == sleepy || !self.step(worker, age) {
+            return false;
+        }
+        count.of_worker.borrow_mut()[worker] += 1;
+        mem::take(&mut *self.begun.lock().unwrap()).into_iter().any(|begun| match begun {
+            Begun::Victim => true,
+            Begun::Pressure(at) => {
+                count.of_subpool.borrow_mut()[at.subpool()] += 1;
+                self.put(at, Begun::Pressure(at));
+                false
+            }
+        })
+    }
+
+    /// Some steps, so that the next victim comes at another moment.
+    fn go_on(&self, age: u32) {
+        (0..self.below(200)).for_each(|_| _ = self.advance(&self.zero(), age));
+    }
+
+    fn zero(&self) -> Count {
+        Count {
+            of_subpool: RefCell::new(vec![0; self.source.subpools.len()]),
+            of_worker: RefCell::new(vec![0; self.workers.len()]),
+        }
+    }
+
+    /// How many jobs begin before one that is put in `at` an address.
+    fn wait_for(&self, at: Address, age: u32) -> Count {
+        let count = self.zero();
+        self.put(at, Begun::Victim);
+        for _ in 0..1_000_000 {
+            if self.advance(&count, age) {
+                return count;
+            }
+        }
+        panic!("{at:?} never begins, with {} workers: {:?}", self.workers.len(), self.source);
+    }
+
+    /// Jobs that are always there, some at each of `addresses`.
+    fn press(&self, addresses: impl Iterator<Item = Address>) {
+        for at in addresses {
+            (0..self.workers.len() + 1).for_each(|_| self.put(at, Begun::Pressure(at)));
+        }
+    }
+}
+
+/// The bound for any subpool: by the jobs of its own that begin, whoever takes them, be it full or not.
+#[test]
+fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
+    let mut worst = 0.0_f64;
+    for (workers, age) in [(1, 61), (2, 61), (3, 7), (4, 61), (8, 7), (8, 1)] {
+        for limits in [[1, 1, 1], [2, 1, 3], [8, 2, 1]] {
+            let simulation = Simulation::new(workers, &limits, age);
+            // All the other levels of all subpools.
+            let levels = |subpool| (1..LEVELS).map(move |level| Address::new(subpool, level));
+            simulation.press((0..limits.len()).flat_map(levels));
+            for victim in (0..60).map(|round| round % limits.len()) {
+                simulation.go_on(age);
+                let count = simulation.wait_for(Address::new(victim, 0), age);
+                let (passed, bound) = (count.of_subpool.borrow()[victim], (age as usize + 1) * (LEVELS + workers));
+                assert!(passed <= bound, "{passed} of {bound}: {workers} workers, {limits:?}, every {age}");
+                worst = worst.max(passed as f64 / bound as f64);
+            }
+        }
+    }
+    assert!(worst > 0.2, "the bound is far from what happens: {worst}");
+}
+
+/// The bound for a subpool that is open: by the jobs of each worker.
+#[test]
+fn an_open_subpool_begins_one_in_each_round_of_a_worker() {
+    for (workers, age) in [(1, 61), (2, 61), (4, 7), (8, 1)] {
+        let simulation = Simulation::new(workers, &[1, workers, 2], age);
+        let high = |subpool| [NORMAL, LEVELS - 1].map(move |level| Address::new(subpool, level));
+        simulation.press([CPU, 2].into_iter().flat_map(high));
+        for _ in 0..60 {
+            simulation.go_on(age);
+            let count = simulation.wait_for(Address::new(1, 0), age);
+            let (most, bound) = (*count.of_worker.borrow().iter().max().unwrap(), (age as usize + 1) * 4);
+            assert!(most <= bound, "{most} of {bound}: {workers} workers, every {age}");
+        }
+    }
+}
