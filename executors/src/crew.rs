@@ -34,6 +34,7 @@ use crate::{
             Ordering::{Relaxed, SeqCst},
             fence,
         },
+        cores,
         thread::{self, JoinHandle},
     },
 };
@@ -214,8 +215,15 @@ where
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
         if self.source.expose(to) {
-            self.call_for(jobs, origin);
+            // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
+            let is_narrow = S::WITHHOLDS && origin == Origin::Outside && self.source.room(to) < self.reach();
+            self.call_for(jobs, if is_narrow { Origin::Inside } else { origin });
         }
+    }
+
+    /// How many workers a burst from outside may call.
+    fn reach(&self) -> usize {
+        self.terms.max.min(cores())
     }
 
     /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.

@@ -94,6 +94,12 @@ pub(crate) trait Source: Send + Sync + 'static {
         true
     }
 
+    /// How many workers more may run jobs of `to` at this moment, as far as can be told.
+    fn room(&self, to: Self::Address) -> usize {
+        let _ = to;
+        usize::MAX
+    }
+
     /// The worker's next job. Hot: no clock, no lock, no wait.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
 

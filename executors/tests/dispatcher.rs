@@ -173,6 +173,43 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
     end(dispatcher);
 }
 
+/// Though all sleep when a burst comes, and nobody has taken the only token yet.
+#[test]
+fn a_narrow_subpool_calls_no_more_than_can_come() {
+    let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let one = dispatcher.subpool("one").expect("it was built");
+    let (ran, mut called) = (Arc::new(AtomicUsize::new(0)), Vec::new());
+    for round in 0..40 {
+        until("all sleep", || Pool::stats(&one).idle == 4);
+        let (gate, before) = (Gate::default(), Pool::stats(&one).wake_ups);
+        // Nothing ends before all have come.
+        let jobs = (0..100).map(|_| {
+            let (gate, ran) = (gate.clone(), Arc::clone(&ran));
+            move || {
+                gate.pass();
+                ran.fetch_add(1, SeqCst);
+            }
+        });
+        match round % 3 {
+            0 => jobs.for_each(|job| one.execute(job)),
+            1 => assert_eq!(one.execute_batch(jobs), 100),
+            _ => {
+                one.pause();
+                jobs.for_each(|job| one.execute(job));
+                one.resume();
+            }
+        }
+        until("the first has begun", || one.stats().running == 1);
+        called.push(Pool::stats(&one).wake_ups - before);
+        gate.open();
+        dispatcher.join().expect("this is no worker");
+    }
+    assert_eq!(ran.load(SeqCst), 4000);
+    assert!(called.iter().all(|&called| called <= 1), "some came in vain: {called:?}");
+    end(dispatcher);
+}
+
 #[test]
 fn a_worker_takes_the_next_job_itself() {
     let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).build().expect("possible");

@@ -253,6 +253,8 @@ where
         match whom {
             _ if jobs == 0 => {}
             Whom::Nobody => {}
+            // As many may come as there are jobs, and no more: each calls the next.
+            Whom::Anyone | Whom::AnyoneInTime if jobs < crew.reach() => crew.call_for(jobs, Origin::Inside),
             Whom::Anyone | Whom::AnyoneInTime => crew.call_for(jobs, Origin::Outside),
             Whom::Seat(seat) | Whom::Owner(seat) => _ = crew.parker.unpark(seat),
         }

@@ -130,8 +130,7 @@ impl DispatchSource {
     fn opened(&self, subpool: usize) -> (Whom, usize) {
         let entrance = self.entrance(subpool);
         let calls = if entrance.changed(|| self.has_stream(subpool)) {
-            let state = entrance.gate.read();
-            state.limit().saturating_sub(state.out()).min(self.jobs_of(subpool))
+            entrance.gate.read().room().min(self.jobs_of(subpool))
         } else {
             0
         };
@@ -215,6 +214,10 @@ impl Source for DispatchSource {
             return self.board.view().is_open(CPU);
         }
         self.entrance(to.subpool()).expose(to.level())
+    }
+
+    fn room(&self, to: Address) -> usize {
+        self.subpools[to.subpool()].gate.read().room()
     }
 
     #[inline]

@@ -89,9 +89,14 @@ impl State {
         self.0 & (PAUSED | LIFTED) == PAUSED
     }
 
+    /// How many tokens could be taken.
+    pub(super) fn room(self) -> usize {
+        if self.is_paused() { 0 } else { self.limit().saturating_sub(self.out()) }
+    }
+
     /// Whether somebody could take a token.
     pub(super) fn is_open(self) -> bool {
-        !self.is_paused() && self.out() < self.limit()
+        self.room() > 0
     }
 
     /// Whether those who hold tokens are to give them back when their jobs end.
