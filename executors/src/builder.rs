@@ -75,6 +75,10 @@ impl<P: Build> Builder<P> {
     /// Called on each worker before its first job, with the worker's index.
     ///
     /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
+    ///
+    /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
+    /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all workers
+    /// wait, that is for ever.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
         self

@@ -104,6 +104,16 @@ impl Dispatcher {
     ///
     /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
     /// instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::new(2);
+    /// assert_eq!(dispatcher.submit(|| 6 * 7).wait()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(threads: usize) -> Dispatcher {
         Self::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
     }
@@ -137,6 +147,16 @@ impl Dispatcher {
     }
 
     /// The subpool for jobs that compute.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let cpu = Dispatcher::builder().threads(4).cpu_limit(2).build()?.cpu();
+    /// assert_eq!((cpu.name(), cpu.stats().limit), ("cpu", 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cpu(&self) -> Subpool {
         self.handle_to(dispatch::CPU)
     }
@@ -146,6 +166,18 @@ impl Dispatcher {
     /// # Errors
     ///
     /// [`UnknownSubpool`] if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(2).subpool("disk", 1).build()?;
+    /// assert_eq!(dispatcher.subpool("disk")?.submit(|| "read").wait()?, "read");
+    /// let error = dispatcher.subpool("dsik").unwrap_err();
+    /// assert!(error.to_string().contains(r#"no subpool "dsik": it was built with ["cpu", "disk"]"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn subpool(&self, name: &str) -> Result<Subpool, UnknownSubpool> {
         match self.names.iter().position(|known| known == name) {
             Some(subpool) => Ok(self.handle_to(subpool)),
@@ -154,6 +186,16 @@ impl Dispatcher {
     }
 
     /// The names of all subpools.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(2).subpool("disk", 1).bound_subpool("window").build()?;
+    /// assert_eq!(dispatcher.subpools().collect::<Vec<_>>(), ["cpu", "disk", "window"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn subpools(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

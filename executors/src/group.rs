@@ -59,11 +59,34 @@ pub(crate) enum Part<T> {
 
 impl<T> Group<T> {
     /// A group without jobs, which has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::group::Group;
+    ///
+    /// assert!(Group::<u32>::new().wait().is_empty());
+    /// ```
     pub const fn new() -> Group<T> {
         Group { results: Vec::new(), parts: VecDeque::new() }
     }
 
     /// Adds a job.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let mut group = Group::new();
+    /// group.push(pool.submit(|| "first"));
+    /// group.push(pool.submit(|| "second"));
+    /// let results: Vec<_> = group.wait().into_iter().collect::<Result<_, _>>()?;
+    /// assert_eq!(results, ["first", "second"]);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn push(&mut self, handle: TaskHandle<T>) {
         self.parts.push_back(Part::One(handle));
     }
@@ -73,18 +96,59 @@ impl<T> Group<T> {
     }
 
     /// How many results there will be.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let group: Group<u32> = (0..3).map(|n| pool.submit(move || n)).collect();
+    /// assert_eq!((group.len(), group.wait().len()), (3, 3));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.results.len() + self.parts.iter().map(Part::len).sum::<usize>()
     }
 
     /// Whether there will be no results, as nothing was added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let mut group = Group::new();
+    /// assert!(group.is_empty());
+    /// group.push(pool.submit(|| ()));
+    /// assert!(!group.is_empty());
+    /// # group.detach();
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether every job has ended, or will never begin.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let group: Group<u32> = (0..3).map(|n| pool.submit(move || n)).collect();
+    /// pool.join()?;
+    /// assert!(group.is_finished());
+    /// # group.detach();
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.parts.iter().all(Part::is_finished)
@@ -94,6 +158,20 @@ impl<T> Group<T> {
     ///
     /// Returns how many results that makes [`TaskError::Cancelled`]. Jobs that have begun run on, so that the group has
     /// still to be waited for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let group: Group<u32> = (0..100).map(|n| pool.submit(move || n)).collect();
+    /// let cancelled = group.cancel();
+    /// let results = group.wait();
+    /// assert_eq!(results.iter().filter(|result| matches!(result, Err(TaskError::Cancelled))).count(), cancelled);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cancel(&self) -> usize {
         // From the end, as the first are the next to begin.
         self.parts.iter().rev().filter(|part| part.cancel()).map(Part::len).sum()
@@ -103,6 +181,20 @@ impl<T> Group<T> {
     ///
     /// In a job of the same pool this runs those that have not begun, like [`TaskHandle::wait`]. In a job of the group
     /// its own result is [`TaskError::WouldDeadlock`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let group: Group<u32> = (0..3).map(|n| pool.submit(move || if n == 1 { panic!("one") } else { n })).collect();
+    /// let results = group.wait();
+    /// assert!(results[1].is_err());
+    /// assert_eq!((results[0].as_ref().ok(), results[2].as_ref().ok()), (Some(&0), Some(&2)));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait(mut self) -> Vec<Result<T, TaskError>> {
         while let Some(part) = self.parts.pop_front() {
             match part {
@@ -118,6 +210,23 @@ impl<T> Group<T> {
     /// # Errors
     ///
     /// The group, if some job has not ended in time; wait again, or cancel it, or drop it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    /// use std::{sync::mpsc, time::Duration};
+    ///
+    /// let pool = small_pool(2);
+    /// let (open, gate) = mpsc::channel::<()>();
+    /// let group: Group<bool> = [pool.submit(move || gate.recv().is_err())].into_iter().collect();
+    /// let group = group.wait_timeout(Duration::from_millis(1)).expect_err("it waits for the gate");
+    /// drop(open);
+    /// let results = group.wait_timeout(Duration::from_secs(60)).expect("in time");
+    /// assert!(matches!(results[..], [Ok(true)]));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait_timeout(mut self, timeout: Duration) -> Result<Vec<Result<T, TaskError>>, Self> {
         // A timeout beyond what the clock can tell is none.
         let Some(deadline) = Instant::now().checked_add(timeout) else { return Ok(self.wait()) };
@@ -146,6 +255,19 @@ impl<T> Group<T> {
     }
 
     /// Lets the jobs run unobserved.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let group: Group<()> = (0..3).map(|n| pool.submit(move || println!("{n}"))).collect();
+    /// group.detach();
+    /// pool.join()?; // they have run nevertheless
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn detach(self) {}
 }
 

@@ -40,7 +40,17 @@ use std::{error::Error, fmt, sync::Arc};
 /// The elements are taken, and the jobs given to the pool, before this returns. An element whose call panics has that
 /// for a result; the others are not affected. [`Group::cancel`] keeps those from running that have not begun.
 ///
-/// For an example see the [module](self).
+/// # Examples
+///
+/// ```
+/// use executors::{*, sequence, crossbeam_workstealing_pool::small_pool};
+///
+/// let pool = small_pool(2);
+/// let halves = sequence::each(&pool, 0..4, |n| n as f64 / 2.0).wait();
+/// assert_eq!(halves.into_iter().collect::<Result<Vec<_>, _>>()?, [0.0, 0.5, 1.0, 1.5]);
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn each<P, I, F, T>(pool: &P, elements: I, f: F) -> Group<T>
 where
     P: Pool,
@@ -64,11 +74,22 @@ where
 /// workers `size` is `elements.len().div_ceil(pool.stats().workers)`; some times as many share the work better, if the
 /// elements differ.
 ///
-/// For an example see the [module](self).
-///
 /// # Errors
 ///
 /// [`ClusterOfNothing`] if `size` is 0.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{*, sequence, crossbeam_workstealing_pool::small_pool};
+///
+/// let pool = small_pool(2);
+/// let squares = sequence::clusters(&pool, 0..1000_u64, 250, |n| n * n)?.wait();
+/// assert_eq!(squares.into_iter().sum::<Result<u64, _>>()?, 332_833_500);
+/// assert!(sequence::clusters(&pool, 0..10, 0, |n| n).is_err());
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn clusters<P, I, F, T>(pool: &P, elements: I, size: usize, f: F) -> Result<Group<T>, ClusterOfNothing>
 where
     P: Pool,

@@ -74,6 +74,19 @@ pub struct Timer {
 
 impl Timer {
     /// The timer of this process, which all share who ask for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let pool = small_pool(1);
+    /// let later = Timer::shared().after(Duration::from_millis(1), &pool, || "a millisecond later")?;
+    /// assert_eq!(later.wait()?, "a millisecond later");
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn shared() -> Timer {
         static SHARED: Mutex<Weak<Agenda>> = Mutex::new(Weak::new());
@@ -88,6 +101,18 @@ impl Timer {
 
     /// A timer with a thread of its own, for executors that run jobs in that thread. Otherwise [`shared`](Self::shared)
     /// will do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::{thread, time::Duration};
+    ///
+    /// let timer = Timer::new();
+    /// let here = timer.after(Duration::from_millis(1), &RunNowExecutor::new(), || thread::current().id())?;
+    /// assert_ne!(here.wait()?, thread::current().id(), "it is the timer's");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn new() -> Timer {
         Timer::of(Arc::new(Agenda::new(Box::new(SystemClock::new()))))
@@ -136,6 +161,20 @@ impl Timer {
     /// # Errors
     ///
     /// [`TimerError::ThreadRefused`] if the timer's thread had to be started and could not be; `job` is dropped then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let (pool, timer) = (small_pool(1), Timer::shared());
+    /// let reminder = timer.after(Duration::from_secs(3600), &pool, || "time to go")?;
+    /// assert!(reminder.cancel());
+    /// assert!(matches!(reminder.wait(), Err(TaskError::Cancelled)));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn after<E, F, T>(&self, delay: Duration, executor: &E, job: F) -> Result<TaskHandle<T>, TimerError>
     where
         E: Executor + 'static,
@@ -163,6 +202,22 @@ impl Timer {
     ///
     /// [`TimerError::ZeroPeriod`] if `period` is 0, [`TimerError::ThreadRefused`] if the timer's thread had to be
     /// started and could not be; `job` is dropped then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let (sender, samples) = channel();
+    /// let second = Duration::from_secs(1);
+    /// let sampler = timer.at_fixed_rate(second, &RunNowExecutor::new(), move || _ = sender.send("a sample"))?;
+    /// (0..3).for_each(|_| clock.advance(second));
+    /// sampler.cancel();
+    /// assert_eq!(samples.iter().count(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn at_fixed_rate<E, F>(&self, period: Duration, executor: &E, job: F) -> Result<Periodic, TimerError>
     where
         E: Executor + 'static,

@@ -16,6 +16,14 @@ impl UnknownSubpool {
     }
 
     /// The name that was asked for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// assert_eq!(Dispatcher::new(1).subpool("dsik").unwrap_err().name(), "dsik");
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -40,11 +40,29 @@ impl Priority {
     /// # Errors
     ///
     /// [`PriorityError`] if `number` is above that of [`HIGHEST`](Self::HIGHEST).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Priority;
+    ///
+    /// assert_eq!(Priority::new(0)?, Priority::LOWEST);
+    /// assert!(Priority::new(5).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(number: u8) -> Result<Priority, PriorityError> {
         if number <= Priority::HIGHEST.0 { Ok(Priority(number)) } else { Err(PriorityError::new(number)) }
     }
 
     /// Its number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Priority;
+    ///
+    /// assert_eq!(Priority::ALL.map(Priority::number), [0, 1, 2, 3, 4]);
+    /// ```
     #[must_use]
     pub fn number(self) -> u8 {
         self.0

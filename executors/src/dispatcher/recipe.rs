@@ -26,6 +26,17 @@ pub struct Extra {
 impl Builder<Dispatcher> {
     /// Adds a subpool of which at most `limit` jobs run at a time. More than there are threads are as good as that
     /// number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(4).subpool("disk", 2).build()?;
+    /// dispatcher.subpool("disk")?.execute(|| println!("one of two at a time"));
+    /// assert!(Dispatcher::builder().subpool("disk", 0).build().is_err(), "nothing could run");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn subpool(mut self, name: impl Into<String>, limit: usize) -> Self {
         self.extra.subpools.push((name.into(), limit));
         self
@@ -36,6 +47,20 @@ impl Builder<Dispatcher> {
     ///
     /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no
     /// two bound subpools have the same thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    /// use std::thread;
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(4).bound_subpool("window").build()?;
+    /// let window = dispatcher.subpool("window")?;
+    /// let threads = [(), ()].map(|()| window.submit(|| thread::current().id()));
+    /// let [first, second] = threads.map(|id| id.wait());
+    /// assert_eq!(first?, second?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bound_subpool(mut self, name: impl Into<String>) -> Self {
         self.extra.bound.push(name.into());
         self
@@ -45,6 +70,19 @@ impl Builder<Dispatcher> {
     /// subpools that share threads in between, so that bound jobs may have to wait for one of these to end.
     ///
     /// The default is a thread for each bound subpool, as long as one is left for the others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// // Three threads share the CPU subpool; one of them draws, too. The fourth does nothing but play.
+    /// let builder = Dispatcher::builder().threads(4).bound_subpool("sound").bound_subpool("window");
+    /// let dispatcher = builder.reserve(1).build()?;
+    /// # drop(dispatcher);
+    /// assert!(Dispatcher::builder().threads(4).reserve(1).build().is_err(), "nothing is bound");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reserve(mut self, threads: usize) -> Self {
         self.extra.reserve = Some(threads);
         self
@@ -54,12 +92,33 @@ impl Builder<Dispatcher> {
     /// nobody has time for it. By default all are started.
     ///
     /// One of those that share subpools is started in any case, and so are those to which subpools are bound.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(16).preheat(2).build()?;
+    /// assert_eq!(dispatcher.stats().workers, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn preheat(mut self, threads: usize) -> Self {
         self.extra.warm = Some(threads);
         self
     }
 
     /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// // Eight threads for jobs that wait, and no more than two of them compute.
+    /// let dispatcher = Dispatcher::builder().threads(8).cpu_limit(2).subpool("disk", 6).build()?;
+    /// assert_eq!(dispatcher.cpu().stats().limit, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cpu_limit(mut self, limit: usize) -> Self {
         self.extra.cpu_limit = Some(limit);
         self
@@ -67,6 +126,21 @@ impl Builder<Dispatcher> {
 
     /// Where jobs go that are given to the [`Dispatcher`] itself, and their priority. The default is the CPU subpool,
     /// and [`Priority::NORMAL`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::{Dispatcher, Priority}};
+    ///
+    /// let builder = Dispatcher::builder().threads(2).subpool("disk", 1).main_subpool("disk", Priority::LOW);
+    /// let dispatcher = builder.build()?;
+    /// dispatcher.subpool("disk")?.pause();
+    /// let waiting = dispatcher.submit(|| "of the disk");
+    /// assert_eq!(dispatcher.subpool("disk")?.stats().queued, 1);
+    /// dispatcher.subpool("disk")?.resume();
+    /// assert_eq!(waiting.wait()?, "of the disk");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn main_subpool(mut self, name: impl Into<String>, priority: Priority) -> Self {
         self.extra.main = Some((name.into(), priority));
         self

@@ -48,6 +48,14 @@ impl Subpool {
     }
 
     /// Its name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::{CPU, Dispatcher};
+    ///
+    /// assert_eq!(Dispatcher::new(1).cpu().name(), CPU);
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.names[self.address.subpool()]
@@ -78,16 +86,57 @@ impl Subpool {
     /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin
     /// that. When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the
     /// jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let cpu = Dispatcher::new(1).cpu();
+    /// cpu.pause();
+    /// let later = cpu.submit(|| "later");
+    /// assert!(cpu.is_paused() && !later.is_finished());
+    /// cpu.resume();
+    /// assert_eq!(later.wait()?, "later");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pause(&self) {
         self.handle.call_by(|source| source.pause(self.address.subpool()));
     }
 
     /// Lets jobs begin again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(1).subpool("mail", 1).build()?;
+    /// let mail = dispatcher.subpool("mail")?;
+    /// mail.pause();
+    /// let sent = mail.submit(|| "sent");
+    /// // The others go on.
+    /// assert_eq!(dispatcher.cpu().submit(|| 1).wait()?, 1);
+    /// mail.resume();
+    /// assert_eq!(sent.wait()?, "sent");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resume(&self) {
         self.handle.call_by(|source| source.resume(self.address.subpool()));
     }
 
     /// Whether it is paused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// let cpu = Dispatcher::new(1).cpu();
+    /// assert!(!cpu.is_paused());
+    /// cpu.pause();
+    /// assert!(cpu.clone().is_paused(), "that is the same subpool");
+    /// ```
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.read().is_paused
@@ -101,6 +150,19 @@ impl Subpool {
     /// # Errors
     ///
     /// If `limit` is 0, or the subpool is bound to a thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(8).subpool("disk", 2).build()?;
+    /// let disk = dispatcher.subpool("disk")?;
+    /// disk.set_limit(4)?;
+    /// assert_eq!(disk.stats().limit, 4);
+    /// assert!(disk.set_limit(0).is_err(), "`pause` does that");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_limit(&self, limit: usize) -> Result<(), LimitError> {
         let subpool = self.address.subpool();
         if limit == 0 {
@@ -114,6 +176,20 @@ impl Subpool {
     }
 
     /// A snapshot of the subpool. The counters of all are given by [`Pool::stats`](crate::Pool::stats).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, dispatcher::Dispatcher};
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(1).subpool("mail", 1).build()?;
+    /// let mail = dispatcher.subpool("mail")?;
+    /// mail.pause();
+    /// mail.execute(|| println!("when it goes on"));
+    /// let stats = mail.stats();
+    /// assert_eq!((stats.limit, stats.running, stats.queued, stats.paused), (1, 0, 1, true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn stats(&self) -> SubpoolStats {
         let Reading { limit, running, queued, is_paused } = self.read();

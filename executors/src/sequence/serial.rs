@@ -12,7 +12,19 @@ use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
 /// For a function that gives a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
 /// `async` block, with [`submit_future`](FuturesExecutor::submit_future).
 ///
-/// For an example see the [module](super).
+/// # Examples
+///
+/// ```
+/// use executors::{*, sequence, crossbeam_workstealing_pool::small_pool};
+///
+/// let pool = small_pool(2);
+/// let parse = |text: &str| text.parse::<u32>();
+/// assert_eq!(sequence::serial(&pool, ["1", "2"], parse).wait()?, Ok(vec![1, 2]));
+/// let stopped = sequence::serial(&pool, ["1", "two", "3"], parse).wait()?.unwrap_err();
+/// assert_eq!(stopped.done, [1]);
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn serial<P, I, F, T, E>(pool: &P, elements: I, mut f: F) -> TaskHandle<Result<Vec<T>, Stopped<T, E>>>
 where
     P: FuturesExecutor,

@@ -71,11 +71,37 @@ impl ManualClock {
     ///
     /// What is repeated comes up once in a jump, however far it is: a job's next time is known at its end. Called in
     /// the timer's own thread (in a job of [`run_now`](crate::run_now)), this does not wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let later = timer.after(Duration::from_secs(60), &RunNowExecutor::new(), || ())?;
+    /// clock.advance(Duration::from_secs(59));
+    /// assert!(!later.is_finished());
+    /// clock.advance(Duration::from_secs(1));
+    /// later.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn advance(&self, by: Duration) {
         self.agenda.settle(|| self.hands.advance(by));
     }
 
     /// The time since the timer was made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::timer::Timer;
+    /// use std::time::Duration;
+    ///
+    /// let (_timer, clock) = Timer::manual();
+    /// clock.advance(Duration::from_secs(60));
+    /// assert_eq!(clock.now(), Duration::from_secs(60));
+    /// ```
     #[must_use]
     pub fn now(&self) -> Duration {
         self.hands.now()

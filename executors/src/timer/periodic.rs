@@ -78,17 +78,62 @@ impl Periodic {
     ///
     /// If it runs, it runs to its end. What it owns is dropped at once while it waits for its time, and otherwise when
     /// its executor is done with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let second = Duration::from_secs(1);
+    /// let ticking = timer.at_fixed_rate(second, &RunNowExecutor::new(), || println!("tick"))?;
+    /// clock.advance(second);
+    /// assert!(ticking.cancel());
+    /// clock.advance(second); // nothing is printed
+    /// assert!(!ticking.cancel(), "it has been");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cancel(&self) -> bool {
         self.job.cancel()
     }
 
     /// Whether the job still comes up: neither was it cancelled, nor its executor closed when it came up last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let second = Duration::from_secs(1);
+    /// let ticking = timer.with_fixed_delay(second, &RunNowExecutor::new(), || println!("tick"))?;
+    /// assert!(ticking.is_scheduled());
+    /// ticking.cancel();
+    /// assert!(!ticking.is_scheduled());
+    /// # let _ = clock;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
         self.job.is_scheduled()
     }
 
     /// Lets the job go on for ever.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::time::Duration;
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let second = Duration::from_secs(1);
+    /// timer.at_fixed_rate(second, &RunNowExecutor::new(), || println!("tick"))?.detach();
+    /// clock.advance(second);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn detach(self) {}
 }
 
