@@ -4,6 +4,7 @@
 pub(crate) mod lanes;
 pub(crate) mod ring;
 
+use crate::sync::thread;
 use crossbeam_utils::Backoff;
 
 /// Somebody else is taking jobs there, or was faster: there may be some nevertheless.
@@ -17,6 +18,8 @@ pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<Option<T>, Busy>) ->
     loop {
         match attempt() {
             Ok(found) => return found,
+            // A model has to know who waits.
+            Err(Busy) if cfg!(executors_loom) => thread::yield_now(),
             Err(Busy) => backoff.snooze(),
         }
     }

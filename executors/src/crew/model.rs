@@ -1,6 +1,8 @@
 //! Models of a whole crew: its real handles, workers, parker and life, on a source that loom can follow.
 
 mod burst;
+#[cfg(feature = "dispatcher-exec")]
+mod dispatch;
 mod elastic;
 
 use super::{Charter, Handle};

@@ -1,0 +1,155 @@
+//! Models of a crew on the dispatcher's source: real workers, gates, board and queues. The stream is left out, as it has
+//! models of its own.
+
+use super::{CHARTER, ModelParker, Pair, Tally, see_off};
+use crate::{
+    backing::Backing,
+    crew::Handle,
+    options::Options,
+    parker,
+    placement::Neighbourhood,
+    source::dispatch::{Address, CPU, DispatchSource, NORMAL},
+    sync::{check, thread},
+};
+use std::time::Duration;
+
+type Subpool = Handle<DispatchSource, ModelParker>;
+
+/// The subpools beside that of the CPU, each with a limit of one. The third is bound to the last of all threads.
+const A: usize = 1;
+const B: usize = 2;
+const BOUND: usize = 3;
+
+/// `sharing` workers, and one more that is reserved if `bound`.
+fn crew(sharing: usize, bound: bool) -> Subpool {
+    let (neighbourhood, seat) = (Neighbourhood::of_machine(vec![None; sharing]), bound.then_some(sharing));
+    let source = DispatchSource::new(sharing, neighbourhood, &[1, 1, 1], seat.as_slice(), 61);
+    source.pause(CPU);
+    let workers = sharing + usize::from(bound);
+    Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap()
+}
+
+fn subpool(crew: &Subpool, subpool: usize) -> Subpool {
+    crew.to(Address::new(subpool, NORMAL))
+}
+
+#[test]
+fn jobs_of_two_submitters_run() {
+    check(1, || {
+        let (crew, ran) = (crew(1, false), Tally::default());
+        let submitter = thread::spawn({
+            let (a, mark) = (subpool(&crew, A), ran.mark());
+            move || a.execute(mark)
+        });
+        subpool(&crew, A).execute(ran.mark());
+        submitter.join().unwrap();
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
+
+/// Whoever takes the first finds the token, and the other one finds it gone.
+#[test]
+fn two_workers_share_a_token() {
+    check(1, || {
+        let (crew, ran) = (crew(2, false), Tally::default());
+        subpool(&crew, A).execute(ran.mark());
+        subpool(&crew, A).execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
+
+/// The second job of A waits for the token of the first, and that of B, which goes first, for it. So who goes on from A to
+/// B must see to it that somebody comes to A.
+#[test]
+fn a_subpool_that_a_worker_leaves_is_not_overlooked() {
+    check(1, || {
+        let (crew, pair) = (crew(2, false), Pair::default());
+        let (a, b) = (subpool(&crew, A), crew.to(Address::new(B, NORMAL + 1)));
+        a.execute(|| ());
+        for (subpool, job) in [b, a].iter().zip(pair.jobs()) {
+            subpool.execute(job);
+        }
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// Both jobs need each other, but there is a token for one only, until the limit rises.
+#[test]
+fn a_higher_limit_lets_another_worker_in() {
+    check(1, || {
+        let (crew, pair) = (crew(2, false), Pair::default());
+        let a = subpool(&crew, A);
+        pair.jobs().for_each(|job| a.execute(job));
+        crew.call_by(|source| source.set_limit(A, 2));
+        pair.meet();
+        drop(a);
+        see_off(crew);
+    });
+}
+
+#[test]
+fn a_pause_ends_while_a_job_comes() {
+    check(2, || {
+        let (crew, ran) = (crew(1, false), Tally::default());
+        crew.call_by(|source| source.pause(A));
+        let submitter = thread::spawn({
+            let (a, mark) = (subpool(&crew, A), ran.mark());
+            move || a.execute(mark)
+        });
+        crew.call_by(|source| source.resume(A));
+        submitter.join().unwrap();
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 1);
+        see_off(crew);
+    });
+}
+
+/// A worker that sleeps over a paused subpool wakes up for its end.
+#[test]
+fn the_close_lifts_a_pause() {
+    check(2, || {
+        let (crew, ran) = (crew(1, false), Tally::default());
+        crew.call_by(|source| source.pause(A));
+        subpool(&crew, A).execute(ran.mark());
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        assert_eq!(ran.count(), 1);
+        see_off(crew);
+    });
+}
+
+/// Each thread has a job that needs the other's.
+#[test]
+fn a_bound_job_comes_to_its_thread() {
+    check(1, || {
+        let (crew, pair) = (crew(1, true), Pair::default());
+        let bound = crew.to(Address::new(BOUND, 0));
+        for (subpool, job) in [bound, subpool(&crew, A)].iter().zip(pair.jobs()) {
+            subpool.execute(job);
+        }
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// Who has waited for the crew to be idle finds that a job has run which another gave to another subpool.
+#[test]
+fn joining_waits_for_jobs_of_other_subpools() {
+    check(1, || {
+        let (crew, ran) = (crew(2, false), Tally::default());
+        subpool(&crew, B).execute({
+            let (a, parent, child) = (subpool(&crew, A), ran.mark(), ran.mark());
+            move || {
+                a.execute(child);
+                parent();
+            }
+        });
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
