@@ -12,6 +12,7 @@ mod nap;
 mod roll;
 mod seats;
 mod staff;
+mod sweep;
 mod turn;
 mod worker;
 
@@ -80,7 +81,7 @@ pub(crate) struct Crew<S: Source, P> {
     idle: Idle,
     fairness: Fairness,
     exporter: Exporter,
-    /// Relaxed: whoever waits for the end of discarding is woken behind the count (`Life::jobs_dropped`).
+    /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
     /// Held by a thread that settles a late job, so that there is at most one. See [`Crew::settle_late_jobs`].
     late_shift: Mutex<()>,
@@ -351,29 +352,6 @@ where
         // Pairs with the fence in `Worker::sleep`, as in `announce`.
         fence(SeqCst);
         self.parker.unpark_all();
-    }
-
-    /// Drops what is waiting. Returns how many jobs that were.
-    fn discard_backlog(&self) -> u64 {
-        self.discard_up_to(u64::MAX)
-    }
-
-    fn discard_up_to(&self, jobs: u64) -> u64 {
-        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
-        // here or there.
-        fence(SeqCst);
-        let mut dropped = 0;
-        while dropped < jobs
-            && let Some(job) = self.source.take()
-        {
-            containment::discard(job);
-            dropped += 1;
-        }
-        self.discarded.fetch_add(dropped, Relaxed);
-        self.life.jobs_dropped();
-        // Workers may have looked before, and sleep.
-        self.is_over();
-        dropped
     }
 
     /// Whether nothing is waiting and nobody works. What was put in before this call has run if so.

@@ -42,11 +42,9 @@ use crate::{
     handle::{TaskHandle, block_on},
     local,
     options::{Fairness, Idle, MAX_THREADS, Options, Placement},
-    parker,
     pool::{impl_futures_executor, impl_pool},
-    source::shared::SharedSource,
 };
-use handle::{Crew, Handle};
+use handle::Handle;
 use std::{fmt, future::Future, time::Duration};
 
 const CHARTER: Charter = Charter {
@@ -102,11 +100,11 @@ pub enum Saturation {
         /// How many jobs may wait.
         queue: usize,
     },
-    /// The job that has waited longest is dropped in its favour, and counted as discarded; and further ones, until there is
-    /// room.
+    /// The job that has waited longest is dropped in its favour, and counted as discarded.
     ///
-    /// It may be the step of a future, which is cancelled then, or a job given by `try_execute_locally`. Dropping these makes
-    /// no room, as no bound is set to them.
+    /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs given by
+    /// `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that would make no
+    /// room. They and the other jobs are run in turn.
     DiscardOldest {
         /// How many jobs may wait; at least 1.
         queue: usize,
@@ -308,8 +306,7 @@ impl ThreadPool {
         }
         // A thread that cannot have its name would be noticed by its first job otherwise.
         options.thread_name(0, CHARTER.thread_name)?;
-        let crew = Crew::found(terms, SharedSource::new(), parker::dynamic(), CHARTER, options);
-        Ok(ThreadPool { handle: Handle::new(crew, terms.max, extra.saturation) })
+        Ok(ThreadPool { handle: Handle::new(terms, extra.saturation, options) })
     }
 }
 

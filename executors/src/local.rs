@@ -82,7 +82,7 @@ pub(crate) trait Attendant {
 /// The head of whatever stands for an executor on this thread. See [`Post::enter`].
 pub(crate) struct Post<'a> {
     pool: PoolId,
-    /// The executor's own worker structure, if it has one; its type follows from `pool`.
+    /// The executor's own worker structure, or null; its type follows from `pool`.
     worker: *const (),
     attendant: &'a dyn Attendant,
     /// The post that this one hides, or null.
@@ -154,7 +154,7 @@ pub(crate) fn move_out() {
 
 impl Residence {
     fn as_post(&self) -> Post<'_> {
-        Post { pool: self.pool, worker: ptr::null(), attendant: self.attendant, outer: Cell::new(ptr::null()) }
+        Post::without_worker(self.pool, self.attendant)
     }
 }
 
@@ -163,6 +163,11 @@ impl<'a> Post<'a> {
     #[inline]
     pub(crate) fn new<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: Cell::new(ptr::null()) }
+    }
+
+    /// A post of somebody who is no worker of `pool`, but for whom that executor is to do what it does for its workers.
+    pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
+        Post { pool, worker: ptr::null(), attendant, outer: Cell::new(ptr::null()) }
     }
 
     /// Stands at this post until the guard is dropped.
@@ -239,8 +244,8 @@ pub(crate) fn stand_in(home: Home, f: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Every post of `pool` must have been made with a worker of type `W`, up to lifetimes, and no thread settles there. The
-/// reference must not be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
+/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes. The reference must not
+/// be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
 #[inline(always)]
 pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
     let mut next = CURRENT.with(Cell::get);
@@ -248,8 +253,8 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
         // SAFETY: as in `with_post`.
         let post = unsafe { next.as_ref() }?;
         if post.pool == pool {
-            // SAFETY: the caller vouches for the type; the worker is borrowed for as long as its post is entered.
-            return Some(unsafe { &*post.worker.cast::<W>() });
+            // SAFETY: the caller vouches for the type; a worker is borrowed for as long as its post is entered.
+            return unsafe { post.worker.cast::<W>().as_ref() };
         }
         next = post.outer.get();
     }

@@ -289,6 +289,7 @@ macro_rules! any_pool {
                 waiting:
                     a_chain_of_jobs_is_never_idle
                     a_job_may_wait_for_another_pool
+                    a_job_that_is_being_dropped_is_waited_for
                     a_queued_job_is_waited_for
                     a_running_job_is_waited_for
                     many_waiters_are_released
@@ -562,6 +563,10 @@ mod elastic {
     // Bounds that no topic reaches, but that each of its jobs is counted for.
     policy! {
         bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
+        any_crew sleeps
+    }
+    policy! {
+        expendable: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1_000_000 }, subject::ANY;
         any_crew sleeps
     }
     // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)

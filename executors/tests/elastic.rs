@@ -596,22 +596,74 @@ fn a_full_pool_may_drop_its_oldest_job() {
     });
 }
 
-/// The oldest may be the step of a future, which is cancelled then.
+/// Of several submitters, too.
 #[test]
-fn the_oldest_job_may_be_a_step() {
+fn the_oldest_job_is_dropped_whoever_gave_it() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 3 });
+        for what in ["second", "third", "fourth", "fifth"] {
+            thread::scope(|scope| {
+                scope.spawn(|| pool.offer(noting(&book, what)).expect("it takes the place of another"));
+            });
+        }
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
+        gate.open();
+        end(&pool);
+        // Two workers took them.
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["fifth", "fourth", "third"]);
+    });
+}
+
+/// Nobody waits for ever for a future, or for a job that another one has left behind.
+#[test]
+fn what_goes_on_is_not_dropped_however_old() {
     within(|| {
         let saturation = Saturation::DiscardOldest { queue: 1 };
         let (pool, gate) =
             (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
         let (wake, woken) = futures::channel::oneshot::channel::<u8>();
-        let waiting = pool.spawn(woken).fallible();
+        let (waiting, book) = (pool.submit_future(woken), Arc::default());
         settle(&pool);
-        occupy(&pool, &gate);
+        let ((tell, told), passes, inner) = (mpsc::channel(), gate.clone(), noting(&book, "left behind"));
+        pool.execute(move || {
+            assert!(try_execute_locally(inner).is_ok(), "this is a job");
+            tell.send(()).expect("the test listens");
+            passes.pass();
+        });
+        told.recv().expect("the job begins");
         wake.send(1).expect("the future waits");
-        (0..2).for_each(|_| pool.offer(|| ()).expect("it takes the place of another"));
-        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 1));
-        assert!(block_on(waiting).is_none());
+        let dropped = pool.submit(|| ());
+        for what in ["second", "third"] {
+            pool.offer(noting(&book, what)).expect("it takes the place of another");
+        }
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
+        assert!(matches!(dropped.wait(), Err(TaskError::Dropped)));
         gate.open();
+        assert_eq!(waiting.wait().expect("no panic"), Ok(1));
+        end(&pool);
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["left behind", "third"]);
+    });
+}
+
+/// Jobs of both kinds, each of which is followed by another of its kind: none starves the other.
+#[test]
+fn jobs_that_may_be_dropped_and_steps_go_in_turn() {
+    within(|| {
+        let saturation = Saturation::DiscardOldest { queue: 100 };
+        let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
+        let (gate, book) = (Gate::default(), Arc::default());
+        occupy(&pool, &gate);
+        for _ in 0..10 {
+            pool.offer(noting(&book, "job")).expect("there is room");
+            let step = noting(&book, "step");
+            pool.spawn(async { step() }).detach();
+        }
+        gate.open();
+        settle(&pool);
+        let order = book.lock().expect("no panic under this lock").clone();
+        assert!(order.chunks(2).all(|two| two[0] != two[1]), "{order:?}");
         end(&pool);
     });
 }

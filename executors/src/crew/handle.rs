@@ -16,7 +16,7 @@ use crate::{
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use crossbeam_utils::CachePadded;
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
 
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
 ///
@@ -115,7 +115,7 @@ where
     }
 
     #[inline(always)]
-    fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
+    pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
         let whom = self.source.inject(to, job);
         self.announce_from_outside(to, whom);
     }
@@ -154,10 +154,10 @@ where
     /// and go is none: what its stop hook submits is for the others.
     #[inline(always)]
     fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
-        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, or copied from
-        // these; and the types of a crew at one address do not change while the crew lives, which `self` shows.
-        // Threads settle only with the wrapper of `threadpool`, whose address is another while it lives, and
-        // move out before it dies. No caller keeps the reference.
+        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, and in
+        // `Crew::discard`, with none, or copied from these; and the types of a crew at one address do not change while
+        // the crew lives, which `self` shows. Threads settle only with the wrapper of `threadpool`, whose address is
+        // another while it lives, and move out before it dies. No caller keeps the reference.
         let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
         worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
     }
@@ -217,8 +217,8 @@ where
         crew.grow(crew.terms.core);
     }
 
-    /// [`admit`](Backing::admit) in the form that `wrap` gives to the closure.
-    pub(crate) fn admit_as<F, W>(&self, closure: F, wrap: impl FnOnce(F) -> W) -> Result<(), F>
+    /// [`admit`](Backing::admit) to an address, in the form that `wrap` gives to the closure.
+    pub(crate) fn admit_as<F, W>(&self, to: S::Address, closure: F, wrap: impl FnOnce(F) -> W) -> Result<(), F>
     where
         W: FnOnce() + Send + 'static,
     {
@@ -227,8 +227,8 @@ where
         }
         let (crew, job) = (self.crew(), Closure(wrap(closure)));
         match crew.this_worker() {
-            Some(worker) => worker.push(self.to, job),
-            None => crew.put_from_outside(self.to, job),
+            Some(worker) => worker.push(to, job),
+            None => crew.put_from_outside(to, job),
         }
         Ok(())
     }
@@ -286,9 +286,10 @@ where
         crew.this_worker().map_or_else(|| crew.refuses(Admission::New), |worker| worker.refuses())
     }
 
-    /// Drops the job that has waited longest. Returns whether there was one.
-    pub(crate) fn discard_one(&self) -> bool {
-        self.crew().discard_up_to(1) > 0
+    /// Drops the job that `take` finds in the source. Returns whether there was one.
+    pub(crate) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
+        let crew = self.crew();
+        crew.discard(iter::once_with(|| take(&crew.source)).flatten()) > 0
     }
 
     /// How many workers there are, and how many of them have nothing to do.

@@ -26,7 +26,7 @@ pub(super) struct Life {
     roll: CachePadded<RollWord>,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
-    /// Rung when the last active worker becomes idle, and when jobs are dropped.
+    /// Rung when the last active worker becomes idle.
     idle: Bell,
     /// Rung when the last thread signs off. A bell of its own, so that who waits for the end is not woken for less.
     gone: Bell,
@@ -148,11 +148,6 @@ impl Life {
         if self.threads.fetch_sub(1, SeqCst) == 1 {
             self.gone.ring();
         }
-    }
-
-    /// Lets waiters look again after jobs were dropped.
-    pub(super) fn jobs_dropped(&self) {
-        self.idle.ring();
     }
 
     /// Blocks until `is_idle` holds, at most for `timeout`. Returns whether it does.

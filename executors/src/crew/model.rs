@@ -376,6 +376,32 @@ fn jobs_that_are_moved_are_discarded() {
     });
 }
 
+/// Who waits for a crew whose jobs are being dropped finds that they are, or have run.
+#[test]
+fn joining_waits_for_what_is_dropped() {
+    struct OnDrop(Tally);
+
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.mark()();
+        }
+    }
+
+    check(3, || {
+        let (crew, gone) = (crew(1), Tally::default());
+        let owned = OnDrop(Tally(Arc::clone(&gone.0)));
+        crew.execute(move || drop(owned));
+        let dropper = thread::spawn({
+            let crew = crew.clone();
+            move || drop(crew.shutdown_now())
+        });
+        crew.join(None).unwrap();
+        assert_eq!(gone.count(), 1);
+        dropper.join().unwrap();
+        see_off(crew);
+    });
+}
+
 /// Dropping the last handle closes the crew; workers that sleep then must leave.
 #[test]
 fn a_crew_without_handles_ends() {

@@ -1,16 +1,17 @@
 //! The crew behind an elastic pool, and what stands before it when all are busy.
 
 use super::{
-    Refusal, Saturation,
+    CHARTER, Refusal, Saturation,
     gate::{Gate, Slot},
 };
 use crate::{
     backing::{Backing, impl_backing_by_crew},
     containment::guard,
-    crew,
+    crew::{self, Terms},
     futures_executor::JoinHandle,
-    parker::{DynamicThreadData, StaticParker},
-    source::shared::SharedSource,
+    options::Options,
+    parker::{self, DynamicThreadData, StaticParker},
+    source::shared::{SharedSource, Worth},
     sync::thread,
 };
 use std::{fmt, future::Future, sync::Arc};
@@ -26,9 +27,14 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// At most `max` jobs run in `crew`.
-    pub(super) fn new(crew: Crew, max: usize, saturation: Saturation) -> Self {
-        let gate = saturation.queue().map(|queue| Gate::new(max.saturating_add(queue)));
+    /// A new crew, in which at most `terms.max` jobs run.
+    pub(super) fn new(terms: Terms, saturation: Saturation, options: Options) -> Self {
+        let gate = saturation.queue().map(|queue| Gate::new(terms.max.saturating_add(queue)));
+        let source = match saturation {
+            Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
+            _ => SharedSource::new(),
+        };
+        let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
         Handle { crew, gate, saturation }
     }
 
@@ -67,7 +73,7 @@ impl Handle {
                     };
                 }
                 Saturation::DiscardOldest { .. } => {
-                    if !self.crew.discard_one() {
+                    if !self.crew.discard_one(SharedSource::take_oldest) {
                         // All that waited has just been taken, and what was run for it will give its slot back.
                         thread::yield_now();
                     }
@@ -83,7 +89,7 @@ impl Handle {
                 closure();
             }
         };
-        self.crew.admit_as(closure, wrap).map_err(Refusal::Closed)
+        self.crew.admit_as(Worth::Expendable, closure, wrap).map_err(Refusal::Closed)
     }
 }
 

@@ -9,85 +9,143 @@ use crate::{
     job::{IntoJob, Job},
     meter::Meter,
     queue::{
-        insist,
+        Busy, insist,
         lanes::{self, Lanes},
     },
 };
 use std::cell::Cell;
 
-pub(crate) struct SharedSource(Lanes);
+pub(crate) struct SharedSource {
+    kept: Lanes,
+    /// One lane, so that it is known which job is the oldest. `None` if no job is expendable.
+    expendable: Option<Lanes>,
+}
 
-/// The lane to look at first.
-pub(crate) struct NextLane(Cell<usize>);
+/// Whether a job may be dropped in favour of another.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Worth {
+    #[default]
+    Kept,
+    /// [`take_oldest`](SharedSource::take_oldest) may be called.
+    Expendable,
+}
+
+/// Where to look first.
+pub(crate) struct Next {
+    lane: Cell<usize>,
+    /// Jobs of both kinds go in turn, so that neither is starved by the other.
+    is_expendable: Cell<bool>,
+}
 
 impl SharedSource {
     pub(crate) fn new() -> Self {
-        SharedSource(Lanes::new(lanes::suitable_number()))
+        SharedSource { kept: Lanes::new(lanes::suitable_number()), expendable: None }
+    }
+
+    /// In which some jobs are expendable.
+    pub(crate) fn with_expendable() -> Self {
+        SharedSource { expendable: Some(Lanes::new(1)), ..Self::new() }
+    }
+
+    /// The expendable job that has waited longest.
+    pub(crate) fn take_oldest(&self) -> Option<Job> {
+        insist(|| self.take_expendable())
+    }
+
+    fn take_expendable(&self) -> Result<Option<Job>, Busy> {
+        self.expendable.as_ref().map_or(Ok(None), Lanes::take_first)
+    }
+
+    #[inline]
+    fn take_kept(&self, next: &Next) -> Result<Option<Job>, Busy> {
+        let Some((job, lane)) = self.kept.take_one(next.lane.get())? else { return Ok(None) };
+        next.lane.set(lane);
+        Ok(Some(job))
+    }
+
+    #[inline]
+    fn take_next(&self, next: &Next) -> Result<Option<Job>, Busy> {
+        if self.expendable.is_none() { self.take_kept(next) } else { self.take_in_turn(next) }
+    }
+
+    fn take_in_turn(&self, next: &Next) -> Result<Option<Job>, Busy> {
+        let expendable_first = next.is_expendable.replace(!next.is_expendable.get());
+        let take = |expendable| if expendable { self.take_expendable() } else { self.take_kept(next) };
+        match take(expendable_first) {
+            Ok(Some(job)) => Ok(Some(job)),
+            not_there => match take(!expendable_first) {
+                Ok(None) => not_there,
+                other => other,
+            },
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Lanes> {
+        [&self.kept].into_iter().chain(&self.expendable)
     }
 }
 
 impl Source for SharedSource {
     const ELASTIC: bool = true;
 
-    type Address = ();
-    type Local = NextLane;
+    type Address = Worth;
+    type Local = Next;
     type Own<'a> = Job;
 
-    fn attach(&self, seat: usize) -> NextLane {
-        NextLane(Cell::new(seat))
+    fn attach(&self, seat: usize) -> Next {
+        Next { lane: Cell::new(seat), is_expendable: Cell::new(false) }
     }
 
     #[inline(always)]
-    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
-        self.0.push(job);
+    fn inject(&self, to: Worth, job: impl IntoJob) -> Whom {
+        match (to, &self.expendable) {
+            (Worth::Expendable, Some(lane)) => lane.push(job),
+            _ => self.kept.push(job),
+        }
         Whom::Anyone
     }
 
     #[inline(always)]
-    fn push(&self, _next: &NextLane, (): (), job: impl IntoJob) -> Whom {
-        self.inject((), job)
+    fn push(&self, _next: &Next, to: Worth, job: impl IntoJob) -> Whom {
+        self.inject(to, job)
     }
 
     #[inline]
-    fn pop(&self, next: &NextLane) -> Option<Job> {
-        let (job, lane) = self.0.take_one(next.0.get()).ok()??;
-        next.0.set(lane);
-        Some(job)
+    fn pop(&self, next: &Next) -> Option<Job> {
+        self.take_next(next).ok()?
     }
 
-    fn pop_outside(&self, next: &NextLane) -> Option<Job> {
+    fn pop_outside(&self, next: &Next) -> Option<Job> {
         // In turn, so that no lane is starved by a busy one.
-        next.0.set(next.0.get() + 1);
+        next.lane.set(next.lane.get() + 1);
         None
     }
 
-    fn search(&self, next: &NextLane, _meter: &Meter) -> Option<Job> {
-        let (job, lane) = insist(|| self.0.take_one(next.0.get()))?;
-        next.0.set(lane);
-        Some(job)
+    fn search(&self, next: &Next, _meter: &Meter) -> Option<Job> {
+        insist(|| self.take_next(next))
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| self.0.take_one(0)).map(|(job, _lane)| job)
+        insist(|| self.take_next(&self.attach(0)))
     }
 
-    fn has_own(&self, _next: &NextLane) -> bool {
+    fn has_own(&self, _next: &Next) -> bool {
         false
     }
 
-    fn shows_by_taking(&self, _next: &NextLane) -> bool {
+    fn shows_by_taking(&self, _next: &Next) -> bool {
         false // the worker may go on to another lane
     }
 
-    fn has_crowds(&self, _next: &NextLane) -> bool {
+    fn has_crowds(&self, _next: &Next) -> bool {
         self.has_jobs()
     }
 
     fn has_jobs(&self) -> bool {
-        !self.0.is_empty()
+        self.all().any(|lanes| !lanes.is_empty())
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.all().map(Lanes::len).sum()
     }
 }

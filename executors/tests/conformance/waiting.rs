@@ -135,6 +135,43 @@ pub(crate) fn a_queued_job_is_waited_for(subject: &impl Crew) {
     });
 }
 
+/// A job that is dropped has not ended before all that it owns is dropped. What that does must not wait for its own end.
+pub(crate) fn a_job_that_is_being_dropped_is_waited_for(subject: &impl Crew) {
+    struct OnDrop<F: FnMut()>(F);
+
+    impl<F: FnMut()> Drop for OnDrop<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+
+    with_pool(subject, 1, |pool| {
+        let (occupied, dropping, dropped) = (occupy(pool, 1), Gate::default(), Counter::default());
+        let ((tell, told), local) = (mpsc::channel(), pool.clone());
+        let (occupied_too, open, count) = (occupied.clone(), dropping.clone(), dropped.clone());
+        let owned = OnDrop(move || {
+            // Whoever drops it: nobody else is at work now.
+            occupied_too.open();
+            tell.send((local.join(), local.shutdown_timeout(PATIENCE).is_err())).expect("the test listens");
+            open.pass();
+            count.add();
+        });
+        pool.execute(move || drop(owned));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                pool.shutdown_now();
+                occupied.open();
+            });
+            assert_eq!(told.recv(), Ok((Err(WaitError::FromWorker), true)));
+            assert_eq!(pool.join_timeout(Duration::from_millis(20)), Err(WaitError::TimedOut));
+            assert!(pool.shutdown_timeout(Duration::from_millis(1)).is_err());
+            dropping.open();
+            assert_eq!(pool.join(), Ok(()));
+            assert_eq!((dropped.get(), pool.stats().discarded), (1, 1));
+        });
+    });
+}
+
 /// A worker that waits for its own pool to be idle would wait for itself.
 pub(crate) fn waiting_from_a_worker_is_refused(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {

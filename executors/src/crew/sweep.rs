@@ -1,0 +1,76 @@
+//! Dropping jobs that are not to run.
+
+use super::Crew;
+use crate::{
+    containment,
+    job::Job,
+    local::{self, Attendant, Post},
+    parker::Parker,
+    source::Source,
+    sync::atomic::{
+        Ordering::{Relaxed, SeqCst},
+        fence,
+    },
+};
+use std::{any::Any, iter};
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Drops what is waiting. Returns how many jobs that were.
+    pub(super) fn discard_backlog(&self) -> u64 {
+        self.discard(iter::from_fn(|| self.source.take()))
+    }
+
+    /// Drops `jobs`, which are taken out of the source one by one. Returns how many.
+    ///
+    /// Whoever does this is active meanwhile: a job that is being dropped has not ended, and who waits for the crew waits for
+    /// that, too.
+    pub(super) fn discard(&self, jobs: impl Iterator<Item = Job>) -> u64 {
+        let sweep = Sweep(self);
+        // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
+        let post = (!local::is_at(self.id())).then(|| Post::without_worker(self.id(), &sweep));
+        let standing = post.as_ref().map(Post::enter);
+        self.life.become_active();
+        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
+        // here or there.
+        fence(SeqCst);
+        let dropped = jobs.map(containment::discard).count() as u64;
+        self.discarded.fetch_add(dropped, Relaxed);
+        self.life.become_idle(false);
+        drop(standing);
+        // Workers may have looked before, and sleep.
+        self.is_over();
+        dropped
+    }
+}
+
+/// A thread that drops jobs, and is no worker of the crew.
+struct Sweep<'a, S: Source, P>(&'a Crew<S, P>);
+
+impl<S, P> Attendant for Sweep<'_, S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    fn accept(&self, job: Job) -> bool {
+        let accepted = !self.0.life.is_closed();
+        if accepted {
+            self.0.myself().put_from_outside(S::Address::default(), job);
+        } else {
+            containment::discard(job);
+        }
+        accepted
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        let Crew { options, .. } = self.0;
+        containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
+    }
+
+    fn part(&self) -> usize {
+        S::part(S::Address::default())
+    }
+}
