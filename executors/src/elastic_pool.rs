@@ -102,9 +102,9 @@ pub enum Saturation {
     },
     /// The job that has waited longest is dropped in its favour, and counted as discarded.
     ///
-    /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs given by
-    /// `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that would make no
-    /// room. They and the other jobs are run in turn.
+    /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs
+    /// given by `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that
+    /// would make no room. They and the other jobs are run in turn.
     DiscardOldest {
         /// How many jobs may wait; at least 1.
         queue: usize,

@@ -244,8 +244,8 @@ pub(crate) fn stand_in(home: Home, f: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes. The reference must not
-/// be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
+/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes. The reference must
+/// not be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
 #[inline(always)]
 pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
     let mut next = CURRENT.with(Cell::get);

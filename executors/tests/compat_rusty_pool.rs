@@ -1,5 +1,20 @@
 //! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and
 //! the features gone, this file compiles with that crate, and passes.)
+//!
+//! The shell passes jobs on to an elastic pool and keeps nothing of its own but the name, so what it has of the contract
+//! is tested there: in `conformance.rs` (its modules `elastic::*`) and `elastic.rs`.
+//!
+//! | of the shell | here | what it passes on |
+//! |---|---|---|
+//! | each job runs once; captures, sizes | `results_arrive_in_all_forms`, `tasks_need_not_be_closures` | `running` |
+//! | closing, by the last handle only; late jobs, late wake-ups | `work_outlives_the_handles` | `dropping`, `closing`, `futures` |
+//! | panics | `a_panic_cancels_the_result_and_the_pool_goes_on` | `panics` |
+//! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: they are the shell's |
+//! | futures | `futures_do_not_block_a_thread` | `futures` |
+//! | `join`, with a timeout, by many, in a job | `a_join_with_a_timeout_gives_up`, `compat_rusty_pool_differences.rs` | `waiting` |
+//! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_callbacks_say_so` | `elastic.rs` |
+//! | sizes, names, nonsense | `sizes_names_and_counts`, `what_is_impossible_panics` | `building` |
+//! | not offered: batches, `shutdown_now`, bounds, counters, groups, sequences, timers | | |
 #![cfg(feature = "compat-rusty-pool-async")]
 
 use executors::compat::rusty_pool;
