@@ -135,7 +135,7 @@ main() {
             NR == 1 { next }
             /^experiments/ { exit }
             { $0 = substr($0, 4) } # behind the marks
-            /^(workstealing|channel) / || !/^(workstealing|channel|elastic|burst|dispatcher|compat-|threadpool |reference-|$)/ {
+            /^(workstealing|channel) / || !/^(workstealing|channel|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool |reference-|$)/ {
                 print $1
             }
         ' | paste -sd,)

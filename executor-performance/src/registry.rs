@@ -138,6 +138,8 @@ executors! {
         |threads| built(burst_pool::ThreadPool::builder().threads(threads).stealing(false));
     "elastic", "threads come and go; one queue in lanes", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
+    "elastic-started", "as elastic, all threads from the beginning", ON_REQUEST, Futures, None,
+        |threads| built(elastic_pool::ThreadPool::builder().threads(threads)).inspect(elastic_pool::ThreadPool::start_core_threads);
     "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, Futures, None,
         |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
     "dispatcher", "subpools; jobs go to one as wide as the pool", ON_REQUEST, Futures, None,
@@ -180,6 +182,12 @@ executors! {
     #[cfg(feature = "peers")]
     "compat-rusty_pool", "`elastic` behind the interface of `rusty_pool`", ON_REQUEST, Futures, None,
         |threads| Ok(Adapted::of(peers::CompatRustyPool::new(threads)));
+    #[cfg(feature = "peers")]
+    "rusty_pool-growing", "as rusty_pool, but no thread stays for good", ON_REQUEST, Futures, None,
+        |threads| Ok(Adapted::of(peers::RustyPool::growing(threads)));
+    #[cfg(feature = "peers")]
+    "compat-rusty_pool-growing", "the same of compat-rusty_pool", ON_REQUEST, Futures, None,
+        |threads| Ok(Adapted::of(peers::CompatRustyPool::growing(threads)));
     #[cfg(feature = "peers")]
     "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Jobs, None,
         |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));

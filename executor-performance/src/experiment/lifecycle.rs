@@ -30,6 +30,7 @@ const METRICS: &[Metric] = &[
     micros("low95_round_trip_us", ["95% low", "us"]),
     micros("high95_round_trip_us", ["95% high", "us"]),
     micros("build_us", ["build", "us"]),
+    micros("submit_us", ["submit", "us"]),
     micros("first_job_us", ["first job", "us"]),
     micros("shutdown_us", ["shutdown", "us"]),
     micros("cpu_us_per_round_trip", ["CPU", "us"]),
@@ -59,6 +60,9 @@ pub struct RoundTrips {
 struct Trip {
     /// Until it is built.
     build: Duration,
+    /// The giving of the first job, without its end: for executors that start their threads with their jobs it is what a
+    /// thread costs the one who gives the job.
+    submit: Duration,
     /// From before it is built to the end of its first job.
     first_job: Duration,
     /// The shutting down alone, until its threads have ended.
@@ -82,6 +86,7 @@ impl RoundTrips {
             let _ = sender.send(Instant::now());
         };
         catch_unwind(AssertUnwindSafe(|| executor.execute(first_job))).map_err(|_| Failure::Submission)?;
+        let submitted = Instant::now();
         let Ok(ran) = receiver.recv_timeout(self.patience) else {
             executor.shutdown_async();
             return Err(Failure::Stalled { ran: 0, expected: 1, patience: self.patience });
@@ -92,7 +97,14 @@ impl RoundTrips {
         self.await_end(threads)?;
         let gone = Instant::now();
         let cpu = cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before));
-        Ok(Trip { build: built - start, first_job: ran - start, shutdown: gone - stopping, whole: gone - start, cpu })
+        Ok(Trip {
+            build: built - start,
+            submit: submitted - built,
+            first_job: ran - start,
+            shutdown: gone - stopping,
+            whole: gone - start,
+            cpu,
+        })
     }
 
     /// Waits until there are no more than `threads`, where the system can tell. Many executors return from `shutdown` before, and
@@ -201,6 +213,7 @@ impl Experiment for Lifecycle {
             whole.map(|it| it.low),
             whole.map(|it| it.high),
             median(|trip| trip.build),
+            median(|trip| trip.submit),
             median(|trip| trip.first_job),
             median(|trip| trip.shutdown),
             median(|trip| trip.cpu.unwrap_or_default()).filter(|_| all_cpu_known),
@@ -216,7 +229,8 @@ mod tests {
 
     fn lives(micros: u64) -> Lives {
         let time = Duration::from_micros(micros);
-        let trip = Trip { build: time, first_job: 2 * time, shutdown: 3 * time, whole: 5 * time, cpu: Some(7 * time) };
+        let [submit, first_job, shutdown, whole] = [time / 2, 2 * time, 3 * time, 5 * time];
+        let trip = Trip { build: time, submit, first_job, shutdown, whole, cpu: Some(7 * time) };
         Lives(vec![trip; 3])
     }
 
@@ -225,8 +239,8 @@ mod tests {
         let lifecycle = Lifecycle::new(2, Duration::from_secs(1));
         let figures = lifecycle.figures(&[lives(30), lives(10), lives(20)]);
         assert_eq!(figures.len(), METRICS.len());
-        let expected = [100.0, 50.0, 150.0, 20.0, 40.0, 60.0, 140.0];
-        assert_eq!(figures[..7], expected.map(Some));
+        let expected = [100.0, 50.0, 150.0, 20.0, 10.0, 40.0, 60.0, 140.0];
+        assert_eq!(figures[..8], expected.map(Some));
         assert!(lifecycle.figures(&[]).iter().all(Option::is_none));
     }
 

@@ -72,6 +72,8 @@ mod tests {
         ends_after_its_jobs(Rayon::new(2).expect("built"));
         ends_after_its_jobs(RayonFifo::new(2).expect("built"));
         ends_after_its_jobs(RustyPool::new(2));
+        ends_after_its_jobs(RustyPool::growing(2));
+        ends_after_its_jobs(CompatRustyPool::growing(2));
         ends_after_its_jobs(Threadpool::new(2));
         ends_after_its_jobs(ThreadpoolCrossbeamChannel::new(2));
         ends_after_its_jobs(Tokio::new(2).expect("built"));

@@ -4,8 +4,7 @@ use super::{FuturePool, PATIENCE, Pool, departures::Departures};
 
 /// An adapter called `$adapter` for the `Builder` and `ThreadPool` of `$pools`.
 ///
-/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`. It never grows beyond its threads, all of which
-/// are there from the beginning.
+/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`.
 ///
 /// Shutting down waits for all jobs.
 macro_rules! adapter {
@@ -13,18 +12,28 @@ macro_rules! adapter {
         #[derive(Clone)]
         pub(in crate::registry) struct $adapter {
             pool: $($pools)::+::ThreadPool,
-            threads: usize,
             departures: Departures,
         }
 
         impl $adapter {
+            /// With all threads from the beginning.
             pub(in crate::registry) fn new(threads: usize) -> Self {
+                let this = Self::with(threads, threads);
+                this.pool.start_core_threads();
+                this
+            }
+
+            /// With a thread for each job that finds none idle.
+            pub(in crate::registry) fn growing(threads: usize) -> Self {
+                Self::with(0, threads)
+            }
+
+            fn with(core: usize, max: usize) -> Self {
                 let departures = Departures::default();
                 let leaving = departures.clone();
-                let builder = $($pools)::+::Builder::new().core_size(threads).max_size(threads);
+                let builder = $($pools)::+::Builder::new().core_size(core).max_size(max);
                 let pool = builder.on_worker_stop(move || leaving.count_one()).build();
-                pool.start_core_threads();
-                $adapter { pool, threads, departures }
+                $adapter { pool, departures }
             }
         }
 
@@ -42,8 +51,10 @@ macro_rules! adapter {
             }
 
             fn end(self) -> Result<(), String> {
+                // None has left before: their time without work is a minute.
+                let threads = self.pool.get_current_worker_count();
                 self.pool.shutdown();
-                self.departures.wait_for(self.threads)
+                self.departures.wait_for(threads)
             }
         }
 

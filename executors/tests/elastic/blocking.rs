@@ -1,0 +1,112 @@
+//! Workers for those that say that they block.
+
+use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool, settle, sized};
+use crate::support::{
+    gate::Gate,
+    watchdog::{until, within},
+};
+use executors::{
+    Executor, Pool, TaskError,
+    elastic_pool::{self, Growth, Saturation, ThreadPool},
+};
+use std::{sync::mpsc, thread};
+
+/// Growth only for those that block: as many at work as the core has.
+#[test]
+fn who_blocks_is_replaced() {
+    within(|| {
+        let pool = sized(1, 3, AT_ONCE).growth(Growth::WhenBlocked).build().expect("three threads");
+        let gate = Gate::default();
+        occupy(&pool, &gate);
+        let waiting = pool.submit(|| ());
+        assert_eq!(pool.worker_count(), 1, "nobody says that it blocks");
+        gate.open();
+        waiting.wait().expect("no panic");
+
+        let (tell, told) = mpsc::channel();
+        let outer = pool.submit(move || {
+            elastic_pool::blocking(|| {
+                let inner = told.recv();
+                assert_eq!(elastic_pool::blocking(|| 7), 7, "blocking may be nested");
+                inner
+            })
+        });
+        // Before and after the other has said so, there is one worker that does not block.
+        assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+        pool.submit(move || tell.send(5).expect("the other listens")).wait().expect("no panic");
+        assert_eq!(outer.wait().expect("no panic"), Ok(5));
+        until("the replacement has left", || pool.stats().workers == 1);
+        end(&pool);
+    });
+}
+
+/// However often it has said so, and only if it is a worker.
+#[test]
+fn who_blocks_is_replaced_by_one() {
+    within(|| {
+        let saturation = Saturation::RunOnCaller { queue: 2 };
+        let pool = sized(1, 4, FOR_EVER).growth(Growth::WhenBlocked).when_saturated(saturation).build().expect("four");
+        let gate = Gate::default();
+        let ((tell, told), inner) = (mpsc::channel(), gate.clone());
+        pool.execute(move || {
+            elastic_pool::blocking(|| {
+                elastic_pool::blocking(|| {
+                    tell.send(()).expect("the test listens");
+                    inner.pass();
+                });
+            });
+        });
+        told.recv().expect("the job begins");
+        occupy(&pool, &gate);
+        let wait = || {
+            let gate = gate.clone();
+            move || gate.pass()
+        };
+        (0..4).for_each(|_| pool.execute(wait()));
+        let here = thread::current().id();
+        pool.execute(move || {
+            assert_eq!(thread::current().id(), here);
+            elastic_pool::blocking(|| ());
+        });
+        assert_eq!((pool.worker_count(), pool.stats().panicked), (2, 0), "one blocks, one is at work");
+        gate.open();
+        end(&pool);
+    });
+}
+
+/// A tower of blocked jobs, up to the maximum and no further.
+#[test]
+fn replacements_end_at_the_maximum() {
+    fn stack(pool: ThreadPool, levels: usize) -> usize {
+        match levels.checked_sub(1) {
+            None => 0,
+            Some(left) => {
+                let (tell, told) = mpsc::channel();
+                let again = pool.clone();
+                pool.execute(move || tell.send(stack(again, left)).expect("the parent listens"));
+                1 + elastic_pool::blocking(|| told.recv()).expect("the child runs")
+            }
+        }
+    }
+
+    within(|| {
+        let pool = sized(1, 9, FOR_EVER).growth(Growth::WhenBlocked).build().expect("nine threads");
+        let local = pool.clone();
+        assert_eq!(pool.submit(move || stack(local, 8)).wait().expect("no panic"), 8);
+        assert_eq!(pool.worker_count(), 9);
+        end(&pool);
+    });
+}
+
+#[test]
+fn blocking_is_harmless_elsewhere() {
+    assert_eq!(elastic_pool::blocking(|| 1), 1);
+    within(|| {
+        let pool = pool(1, 2, FOR_EVER);
+        let failed = pool.submit(|| elastic_pool::blocking(|| panic!("expected by the test"))).wait();
+        assert!(matches!(failed, Err(TaskError::Panicked(_))));
+        settle(&pool);
+        assert!(format!("{pool:?}").contains("blocked: 0"), "{pool:?}");
+        end(&pool);
+    });
+}

@@ -1,0 +1,89 @@
+//! Waiting for the end of jobs, and of the pool.
+
+use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool};
+use crate::support::{
+    gate::Gate,
+    watchdog::{until, within},
+};
+use executors::{Executor, FuturesExecutor, Pool};
+use futures::executor::block_on;
+use std::{
+    hint,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+/// Jobs that spawn jobs on workers that come and go: when a join returns, all have ended.
+#[test]
+fn a_join_returns_behind_the_last_job() {
+    for (core, max, keep_alive) in [(0, 3, AT_ONCE), (1, 2, AT_ONCE), (2, 4, FOR_EVER)] {
+        within(|| {
+            let pool = pool(core, max, keep_alive);
+            let ended = Arc::new(AtomicUsize::new(0));
+            for round in 1..=500 {
+                let (local, count) = (pool.clone(), Arc::clone(&ended));
+                pool.execute(move || {
+                    let again = Arc::clone(&count);
+                    local.execute(move || {
+                        (0..100).for_each(|_| hint::spin_loop());
+                        again.fetch_add(1, SeqCst);
+                    });
+                    count.fetch_add(1, SeqCst);
+                });
+                pool.join().expect("this is no worker");
+                assert_eq!(ended.load(SeqCst), 2 * round);
+            }
+            end(&pool);
+        });
+    }
+}
+
+/// Pools that are closed while their workers leave, or before there are any.
+#[test]
+fn a_pool_may_end_at_any_time() {
+    for round in 0..600 {
+        within(|| {
+            let pool = pool(round % 2, 2, AT_ONCE);
+            let jobs = round % 4;
+            (0..jobs).for_each(|_| pool.execute(|| ()));
+            (0..round % 300).for_each(|_| hint::spin_loop());
+            end(&pool);
+            assert_eq!(pool.stats().done, jobs as u64);
+        });
+    }
+}
+
+/// Also if there is no worker any more that could see the end.
+#[test]
+fn a_future_woken_after_the_end_is_cancelled() {
+    within(|| {
+        let pool = pool(0, 1, AT_ONCE);
+        let (wake, woken) = futures::channel::oneshot::channel::<u8>();
+        let waiting = pool.spawn(woken).fallible();
+        pool.submit(|| ()).wait().expect("no panic");
+        until("the worker has left", || pool.stats().workers == 0);
+        end(&pool);
+        let _ = wake.send(1);
+        assert!(block_on(waiting).is_none());
+        assert_eq!(pool.stats().workers, 0, "nobody is hired for it");
+    });
+}
+
+#[test]
+fn all_waiters_are_released_together() {
+    within(|| {
+        let (pool, gate) = (pool(1, 4, AT_ONCE), Gate::default());
+        (0..3).for_each(|_| occupy(&pool, &gate));
+        assert!(pool.join_timeout(Duration::from_millis(5)).is_err());
+        thread::scope(|scope| {
+            let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| pool.join())).collect();
+            gate.open();
+            assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic").is_ok()));
+        });
+        end(&pool);
+    });
+}

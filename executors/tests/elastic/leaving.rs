@@ -1,0 +1,148 @@
+//! Workers leave, and nothing is lost or left over that.
+
+use super::tools::{AT_ONCE, end, occupy, pool, sized};
+use crate::support::{
+    child::Child,
+    gate::Gate,
+    threads,
+    watchdog::{until, within},
+};
+use executors::{Executor, Pool, elastic_pool::ThreadPool};
+use std::{
+    hint,
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+#[test]
+fn workers_beyond_the_core_leave() {
+    within(|| {
+        let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let hook = |which: usize| {
+            let counts = Arc::clone(&counts);
+            move |_| {
+                counts[which].fetch_add(1, SeqCst);
+            }
+        };
+        let pool = sized(2, 6, AT_ONCE).on_start(hook(0)).on_stop(hook(1)).build().expect("six threads");
+        let stopped = || counts[1].load(SeqCst);
+        let here = || counts[0].load(SeqCst) - stopped();
+        for round in 1..=20 {
+            let gate = Gate::default();
+            (0..6).for_each(|_| occupy(&pool, &gate));
+            assert_eq!(pool.worker_count(), 6);
+            gate.open();
+            until("four have left", || pool.stats().workers == 2);
+            assert_eq!((pool.worker_count(), here()), (2, 2), "the core stays");
+            assert!(stopped() >= 4 * round);
+        }
+        end(&pool);
+        assert_eq!(here(), 0);
+    });
+}
+
+/// What a worker submits on its way out is for those who come after it.
+#[test]
+fn a_stop_hook_may_submit() {
+    within(|| {
+        let (own, ran) = (Arc::new(OnceLock::<ThreadPool>::new()), Arc::new(AtomicUsize::new(0)));
+        let (pool_of_hook, left) = (Arc::clone(&own), AtomicUsize::new(3));
+        let count = Arc::clone(&ran);
+        let hook = move |_| {
+            let again = left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+            if let Some(pool) = pool_of_hook.get().filter(|_| again) {
+                let count = Arc::clone(&count);
+                let job = move || {
+                    count.fetch_add(1, SeqCst);
+                };
+                pool.try_execute(job).expect("the pool is open");
+            }
+        };
+        let pool = sized(0, 1, AT_ONCE).on_stop(hook).build().expect("one thread");
+        own.set(pool.clone()).expect("nobody else sets it");
+        pool.execute(|| ());
+        until("what the hooks have submitted has run", || ran.load(SeqCst) == 3);
+        end(&pool);
+    });
+}
+
+#[test]
+fn a_worker_beyond_the_core_stays_for_as_long_as_it_was_told() {
+    within(|| {
+        let keep_alive = Duration::from_millis(50);
+        let pool = pool(0, 1, keep_alive);
+        let begin = Instant::now();
+        pool.execute(|| ());
+        until("the worker has left", || pool.worker_count() == 0);
+        assert!(begin.elapsed() >= keep_alive);
+        end(&pool);
+    });
+}
+
+/// Jobs that come in just when the time of the only worker runs out.
+#[test]
+fn a_job_that_meets_a_leaving_worker_is_neither_lost_nor_left() {
+    for (core, max) in [(0, 1), (0, 2), (1, 2)] {
+        within(|| {
+            let pool = pool(core, max, AT_ONCE);
+            for round in 0..3000 {
+                (0..round % 200).for_each(|_| hint::spin_loop());
+                assert_eq!(pool.submit(move || round).wait().expect("no panic"), round);
+            }
+            assert_eq!(pool.stats().panicked, 0);
+            end(&pool);
+            assert_eq!(pool.stats().done, 3000);
+        });
+    }
+}
+
+/// The same while the other workers are blocked, so that nobody else comes to the job.
+#[test]
+fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
+    within(|| {
+        let (pool, gate) = (pool(1, 3, AT_ONCE), Gate::default());
+        occupy(&pool, &gate);
+        occupy(&pool, &gate);
+        for round in 0..3000 {
+            (0..round % 200).for_each(|_| hint::spin_loop());
+            assert_eq!(pool.submit(move || round).wait().expect("no panic"), round);
+        }
+        gate.open();
+        end(&pool);
+    });
+}
+
+/// The numbers of workers that have left are given again, and so are their names.
+#[test]
+fn numbers_stay_low() {
+    within(|| {
+        let started = Arc::new(Mutex::new(Vec::new()));
+        let note = Arc::clone(&started);
+        let hook = move |number| note.lock().expect("no panic under this lock").push(number);
+        let pool = sized(0, 4, AT_ONCE).name("low").on_start(hook).build().expect("four threads");
+        for round in 0..200 {
+            let name = pool.submit(|| thread::current().name().map(str::to_owned)).wait().expect("no panic");
+            assert!(name.expect("it has one").starts_with("low-"), "{round}");
+        }
+        end(&pool);
+        assert!(started.lock().expect("no panic under this lock").iter().all(|&number| number < 4));
+    });
+}
+
+/// No thread and no memory of one is left of workers that have left.
+#[test]
+fn nothing_is_left_of_those_who_left() {
+    Child::default().run(|| {
+        let Some(before) = threads::count() else { return };
+        let pool = pool(0, 4, AT_ONCE);
+        for _ in 0..200 {
+            pool.submit(|| ()).wait().expect("no panic");
+        }
+        until("all have left", || threads::count() == Some(before));
+        drop(pool);
+    });
+}

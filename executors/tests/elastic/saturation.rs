@@ -1,0 +1,294 @@
+//! What becomes of a job when the maximum is reached and all are busy.
+
+use super::tools::{AT_ONCE, FOR_EVER, end, occupy, settle, sized};
+use crate::support::{gate::Gate, log_book, watchdog::within};
+use executors::{
+    Executor, FuturesExecutor, Pool, TaskError,
+    elastic_pool::{Refusal, Saturation, ThreadPool},
+    try_execute_locally,
+};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// A pool of two, both busy, and one job in its queue.
+fn full(saturation: Saturation) -> (ThreadPool, Gate, Arc<Mutex<Vec<&'static str>>>) {
+    let (pool, gate) =
+        (sized(1, 2, FOR_EVER).when_saturated(saturation).build().expect("two threads"), Gate::default());
+    (0..2).for_each(|_| occupy(&pool, &gate));
+    let book = Arc::default();
+    assert!(pool.offer(noting(&book, "waited")).is_ok(), "there is room for one");
+    (pool, gate, book)
+}
+
+fn noting(book: &Arc<Mutex<Vec<&'static str>>>, what: &'static str) -> impl FnOnce() + Send + use<> {
+    let book = Arc::clone(book);
+    move || book.lock().expect("no panic under this lock").push(what)
+}
+
+#[track_caller]
+fn assert_noted(book: &Mutex<Vec<&'static str>>, expected: &[&str]) {
+    assert_eq!(*book.lock().expect("no panic under this lock"), expected);
+}
+
+#[test]
+fn by_default_jobs_wait() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::Queue);
+        (0..100).for_each(|_| pool.offer(|| ()).expect("there is always room"));
+        assert_eq!((pool.worker_count(), pool.stats().queued), (2, 101));
+        gate.open();
+        end(&pool);
+        assert_noted(&book, &["waited"]);
+    });
+}
+
+#[test]
+fn a_full_pool_may_refuse() {
+    within(|| {
+        log_book::open();
+        let (pool, gate, book) = full(Saturation::Refuse { queue: 1 });
+        let Err(Refusal::Full(job)) = pool.offer(noting(&book, "refused")) else { panic!("the queue is full") };
+        job();
+        pool.try_execute(noting(&book, "tried")).expect_err("the queue is full").into_job()();
+        pool.execute(noting(&book, "ignored"));
+        assert_eq!(pool.execute_batch([noting(&book, "batch")]), 0);
+        let refused = pool.submit(|| ()).wait();
+        assert!(matches!(refused, Err(TaskError::Dropped)), "{refused:?}");
+        let warnings = log_book::of_this_thread();
+        assert!(warnings.iter().any(|(_, text)| text.contains("full")), "{warnings:?}");
+        gate.open();
+        settle(&pool);
+        pool.offer(noting(&book, "later")).expect("there is room again");
+        end(&pool);
+        assert_noted(&book, &["refused", "tried", "waited", "later"]);
+        assert!(matches!(pool.offer(|| ()), Err(Refusal::Closed(_))));
+    });
+}
+
+/// Many submitters at a small pool whose jobs block: as many jobs are accepted as there is room for.
+#[test]
+fn the_bound_is_exact() {
+    within(|| {
+        let pool = sized(1, 2, AT_ONCE).when_saturated(Saturation::Refuse { queue: 3 }).build().expect("two threads");
+        let gate = Gate::default();
+        let one = |_: &usize| {
+            let gate = gate.clone();
+            pool.offer(move || gate.pass()).is_ok()
+        };
+        let accepted: usize = thread::scope(|scope| {
+            let submitters: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..500).filter(one).count())).collect();
+            submitters.into_iter().map(|submitter| submitter.join().expect("no panic")).sum()
+        });
+        assert_eq!(accepted, 2 + 3);
+        gate.open();
+        end(&pool);
+        assert_eq!(pool.stats().done, 5);
+    });
+}
+
+/// Many submitters at a small pool whose jobs end soon: never more jobs run than there are workers, and each accepted job runs.
+#[test]
+fn room_is_given_back() {
+    within(|| {
+        let pool = sized(1, 2, AT_ONCE).when_saturated(Saturation::Refuse { queue: 3 }).build().expect("two threads");
+        let (inside, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let accepted: usize = thread::scope(|scope| {
+            let submit = || {
+                let one = |_: &usize| {
+                    let (inside, ran) = (Arc::clone(&inside), Arc::clone(&ran));
+                    // Counted by the job: it has left the queue then, and has its slot.
+                    let job = move || {
+                        assert!(inside.fetch_add(1, SeqCst) < 2);
+                        ran.fetch_add(1, SeqCst);
+                        inside.fetch_sub(1, SeqCst);
+                    };
+                    pool.offer(job).is_ok()
+                };
+                (0..2000).filter(one).count()
+            };
+            let submitters: Vec<_> = (0..4).map(|_| scope.spawn(submit)).collect();
+            submitters.into_iter().map(|submitter| submitter.join().expect("no panic")).sum()
+        });
+        end(&pool);
+        assert_eq!((ran.load(SeqCst), pool.stats().panicked), (accepted, 0));
+    });
+}
+
+#[test]
+fn a_full_pool_may_let_its_submitters_wait() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
+        thread::scope(|scope| {
+            let submitter = scope.spawn(|| pool.offer(noting(&book, "patient")).is_ok());
+            gate.open();
+            assert!(submitter.join().expect("no panic"));
+        });
+        end(&pool);
+        // Two workers took them.
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["patient", "waited"]);
+    });
+}
+
+#[test]
+fn submitters_that_wait_give_up() {
+    within(|| {
+        let timeout = Some(Duration::from_millis(20));
+        let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout });
+        let begin = Instant::now();
+        assert!(matches!(pool.offer(noting(&book, "late")), Err(Refusal::Full(_))));
+        assert!(begin.elapsed() >= Duration::from_millis(20));
+        gate.open();
+        end(&pool);
+        assert_noted(&book, &["waited"]);
+    });
+}
+
+#[test]
+fn closing_releases_submitters_that_wait() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
+        thread::scope(|scope| {
+            let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
+            pool.shutdown_async();
+            assert!(matches!(submitter.join().expect("no panic"), Err(Refusal::Closed(_))));
+        });
+        gate.open();
+        end(&pool);
+        assert_noted(&book, &["waited"]);
+    });
+}
+
+#[test]
+fn a_full_pool_may_have_its_submitters_run_their_jobs() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::RunOnCaller { queue: 1 });
+        let (here, (tell, told)) = (thread::current().id(), mpsc::channel());
+        let (local, inner) = (pool.clone(), noting(&book, "inner"));
+        pool.execute(move || {
+            // As in any job of the pool.
+            assert!(local.join().is_err() && try_execute_locally(inner).is_ok());
+            tell.send(thread::current().id()).expect("the test listens");
+        });
+        assert_eq!(told.try_recv(), Ok(here));
+        pool.execute(|| panic!("expected by the test"));
+        assert_eq!((pool.stats().done, pool.stats().panicked), (2, 1));
+        gate.open();
+        end(&pool);
+        // Two workers took them.
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["inner", "waited"]);
+        assert_eq!(pool.stats().done, 6);
+    });
+}
+
+#[test]
+fn a_worker_of_a_full_pool_runs_its_own_jobs() {
+    within(|| {
+        let pool =
+            sized(1, 1, FOR_EVER).when_saturated(Saturation::RunOnCaller { queue: 0 }).build().expect("one thread");
+        let local = pool.clone();
+        let threads = pool.submit(move || {
+            let (tell, told) = mpsc::channel();
+            local.execute(move || tell.send(thread::current().id()).expect("the parent listens"));
+            (thread::current().id(), told.recv().expect("the child has run"))
+        });
+        let (parent, child) = threads.wait().expect("no panic");
+        assert_eq!(parent, child);
+        end(&pool);
+        assert_eq!(pool.stats().done, 2);
+    });
+}
+
+#[test]
+fn a_full_pool_may_drop_its_oldest_job() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 1 });
+        for what in ["second", "third"] {
+            pool.offer(noting(&book, what)).expect("it takes the place of another");
+        }
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 1));
+        gate.open();
+        end(&pool);
+        assert_noted(&book, &["third"]);
+    });
+}
+
+/// Of several submitters, too.
+#[test]
+fn the_oldest_job_is_dropped_whoever_gave_it() {
+    within(|| {
+        let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 3 });
+        for what in ["second", "third", "fourth", "fifth"] {
+            thread::scope(|scope| {
+                scope.spawn(|| pool.offer(noting(&book, what)).expect("it takes the place of another"));
+            });
+        }
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
+        gate.open();
+        end(&pool);
+        // Two workers took them.
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["fifth", "fourth", "third"]);
+    });
+}
+
+/// Nobody waits for ever for a future, or for a job that another one has left behind.
+#[test]
+fn what_goes_on_is_not_dropped_however_old() {
+    within(|| {
+        let saturation = Saturation::DiscardOldest { queue: 1 };
+        let (pool, gate) =
+            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
+        let (wake, woken) = futures::channel::oneshot::channel::<u8>();
+        let (waiting, book) = (pool.submit_future(woken), Arc::default());
+        settle(&pool);
+        let ((tell, told), passes, inner) = (mpsc::channel(), gate.clone(), noting(&book, "left behind"));
+        pool.execute(move || {
+            assert!(try_execute_locally(inner).is_ok(), "this is a job");
+            tell.send(()).expect("the test listens");
+            passes.pass();
+        });
+        told.recv().expect("the job begins");
+        wake.send(1).expect("the future waits");
+        let dropped = pool.submit(|| ());
+        for what in ["second", "third"] {
+            pool.offer(noting(&book, what)).expect("it takes the place of another");
+        }
+        assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
+        assert!(matches!(dropped.wait(), Err(TaskError::Dropped)));
+        gate.open();
+        assert_eq!(waiting.wait().expect("no panic"), Ok(1));
+        end(&pool);
+        book.lock().expect("no panic under this lock").sort_unstable();
+        assert_noted(&book, &["left behind", "third"]);
+    });
+}
+
+/// Jobs of both kinds, each of which is followed by another of its kind: none starves the other.
+#[test]
+fn jobs_that_may_be_dropped_and_steps_go_in_turn() {
+    within(|| {
+        let saturation = Saturation::DiscardOldest { queue: 100 };
+        let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
+        let (gate, book) = (Gate::default(), Arc::default());
+        occupy(&pool, &gate);
+        for _ in 0..10 {
+            pool.offer(noting(&book, "job")).expect("there is room");
+            let step = noting(&book, "step");
+            pool.spawn(async { step() }).detach();
+        }
+        gate.open();
+        settle(&pool);
+        let order = book.lock().expect("no panic under this lock").clone();
+        assert!(order.chunks(2).all(|two| two[0] != two[1]), "{order:?}");
+        end(&pool);
+    });
+}
