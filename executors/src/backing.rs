@@ -82,10 +82,15 @@ pub(crate) trait Backing {
 
     fn stats(&self) -> Stats;
 
+    /// Drops a job that was not admitted, and says why.
+    fn drop_refused<F>(&self, closure: F) {
+        ignore(closure);
+    }
+
     #[inline(always)]
     fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
         if let Err(closure) = self.admit(closure) {
-            ignore(closure);
+            self.drop_refused(closure);
         }
     }
 
@@ -111,7 +116,7 @@ pub(crate) trait Backing {
         let mut accepted = 0;
         for closure in closures {
             if let Err(closure) = self.admit(closure) {
-                ignore(closure);
+                self.drop_refused(closure);
                 break;
             }
             accepted += 1;

@@ -81,7 +81,8 @@ pub enum Saturation {
     /// It waits, with as many others as there are.
     #[default]
     Queue,
-    /// It is refused: [`ThreadPool::offer`] and `try_execute` give it back, `execute` drops it with a `warn!`.
+    /// It is refused: [`ThreadPool::offer`] and `try_execute` give it back, `execute` drops it with a `warn!`, and the
+    /// handle that `submit` gives reports [`TaskError::Dropped`](crate::TaskError::Dropped).
     Refuse {
         /// How many jobs may wait.
         queue: usize,

@@ -41,7 +41,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to
     /// 256, and not of each. Returns how many were accepted.
     ///
-    /// If the pool is closed meanwhile, the rest is dropped, with one `warn!`.
+    /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
     fn execute_batch<I>(&self, jobs: I) -> usize
     where
         I: IntoIterator,
@@ -49,7 +49,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Runs `job` on the pool and returns a handle to its result. Costs one allocation.
     ///
-    /// If the pool is closed, the handle reports [`TaskError::Dropped`](crate::TaskError::Dropped).
+    /// If the pool is closed, or refuses the job as it is full, the handle reports
+    /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     fn submit<F, T>(&self, job: F) -> TaskHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -118,7 +119,7 @@ pub struct Stats {
     pub done: u64,
     /// Jobs that ended by a panic.
     pub panicked: u64,
-    /// Jobs dropped by [`Pool::shutdown_now`].
+    /// Jobs dropped by [`Pool::shutdown_now`], and in favour of others by a pool that is built to discard the oldest.
     pub discarded: u64,
     /// Times a worker took jobs from another worker's queue.
     pub steals: u64,

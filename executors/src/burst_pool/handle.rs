@@ -81,16 +81,12 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
         self.offer(closure, |closure| closure).map_err(BurstError::into_value)
     }
 
-    #[inline]
-    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        match self.offer(closure, |closure| closure) {
-            Ok(()) => {}
-            Err(BurstError::Closed(closure)) => ignore(closure),
-            Err(BurstError::Busy(closure) | BurstError::NoWorkers(closure)) => {
-                guard(|| log::warn!("Ignoring a job, as all workers of {} are busy.", self.name()));
-                discard(closure);
-            }
+    fn drop_refused<F>(&self, closure: F) {
+        if self.crew.is_closed_to_caller() {
+            return ignore(closure);
         }
+        guard(|| log::warn!("Ignoring a job, as all workers of {} are busy.", self.name()));
+        discard(closure);
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     backing::{Backing, impl_backing_by_crew},
-    containment::guard,
+    common::ignore,
+    containment::{discard, guard},
     crew::{self, Terms},
     futures_executor::JoinHandle,
     options::Options,
@@ -101,16 +102,12 @@ impl Backing for Handle {
         self.offer(closure).map_err(Refusal::into_job)
     }
 
-    #[inline]
-    fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        match self.offer(closure) {
-            Ok(()) => {}
-            Err(Refusal::Closed(closure)) => crate::common::ignore(closure),
-            Err(Refusal::Full(closure)) => {
-                guard(|| log::warn!("Ignoring a job, as {} is full.", self.name()));
-                crate::containment::discard(closure);
-            }
+    fn drop_refused<F>(&self, closure: F) {
+        if self.crew.is_closed_to_caller() {
+            return ignore(closure);
         }
+        guard(|| log::warn!("Ignoring a job, as {} is full.", self.name()));
+        discard(closure);
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

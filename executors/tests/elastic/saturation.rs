@@ -62,7 +62,9 @@ fn a_full_pool_may_refuse() {
         let refused = pool.submit(|| ()).wait();
         assert!(matches!(refused, Err(TaskError::Dropped)), "{refused:?}");
         let warnings = log_book::of_this_thread();
-        assert!(warnings.iter().any(|(_, text)| text.contains("full")), "{warnings:?}");
+        let full = warnings.iter().filter(|(_, text)| text.contains("full")).count();
+        assert_eq!(full, 2, "for `execute` and for the batch: {warnings:?}");
+        assert!(!warnings.iter().any(|(_, text)| text.contains("closed")), "{warnings:?}");
         gate.open();
         settle(&pool);
         pool.offer(noting(&book, "later")).expect("there is room again");
