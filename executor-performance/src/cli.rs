@@ -11,8 +11,8 @@ mod values;
 
 pub use self::{
     experiments::{
-        AvalancheOptions, BlockingOptions, FairnessOptions, FuturesOptions, IdleOptions, LatencyOptions, RepostOptions,
-        SizeOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
+        AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
+        LatencyOptions, RepostOptions, SizeOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,
@@ -64,6 +64,8 @@ Examples:
     executor-performance -t 8 repost --chains 1,2,4,8 --hops 1000000
   Jobs that sleep for 1 ms, on up to 128 threads:
     executor-performance -t 128 -e elastic-growing,channel blocking
+  Forks and joins, and how they scale:
+    executor-performance -t 1..4 fork-join --workload fib --cutoff 15
   Two executors only, rows appended to a spreadsheet:
     executor-performance -t 4 -e channel,workstealing -o out.csv throughput
   How they scale, with plots, and all samples kept:
@@ -164,6 +166,13 @@ pub enum Command {
     /// For executors that run futures. Each workload is measured by itself, in an equal share of the budget. An operation is a
     /// spawned task, a pair of tasks for ping-pong, or a yield.
     Futures(FuturesOptions),
+    /// Measures what it costs jobs to fork and to join
+    ///
+    /// A problem is divided in two again and again: a job gives one part to the executor, solves the other, and waits for the first.
+    /// The result is checked. Each workload is measured by itself, in an equal share of the budget. The speed-up is how many times as long the
+    /// same takes without an executor, on one thread. Only for executors whose jobs can wait for jobs without a deadlock (`j` in `list`).
+    /// Example: -t 1..4 fork-join --workload fib --cutoff 15
+    ForkJoin(ForkJoinOptions),
     /// Measures your kind of workload, and says which executor to take
     ///
     /// Runs short experiments, in --budget all together (by default a minute), with as many threads as there are cores unless

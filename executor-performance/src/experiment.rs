@@ -5,6 +5,7 @@ mod blocking;
 mod bursts;
 mod cut;
 mod fairness;
+mod fork_join;
 mod futures;
 mod idle;
 mod latency;
@@ -22,6 +23,7 @@ pub use self::{
     blocking::Blocking,
     bursts::{BurstSample, Bursts},
     fairness::{Contest, Fairness, Waited},
+    fork_join::{Errand, ForkJoin, Forked, Recursion},
     futures::{Futures, Performance, Play},
     idle::{Idle, Rest, Vigil},
     latency::Latency,
@@ -36,6 +38,7 @@ pub use self::{
 
 use crate::{
     failure::Failure,
+    forker::Forker,
     record::{Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
@@ -115,6 +118,16 @@ pub trait FutureTurn: Turn {
     ///
     /// If there is no valid sample.
     fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<Self::Sample, Failure>;
+}
+
+/// A turn that executors can take whose jobs can wait for jobs.
+pub trait ForkTurn: Turn {
+    /// Builds an executor by `plan`, does it with that, and shuts that down.
+    ///
+    /// # Errors
+    ///
+    /// If there is no valid sample.
+    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Self::Sample, Failure>;
 }
 
 /// What one turn measured.

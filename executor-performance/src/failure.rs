@@ -27,6 +27,13 @@ pub enum Failure {
         /// How long none ended.
         patience: Duration,
     },
+    /// A problem was not solved in time.
+    Unsolved {
+        /// How long it was waited for.
+        patience: Duration,
+    },
+    /// What came of it is wrong.
+    Wrong(String),
     /// More jobs ran than were given to the executor.
     Miscounted {
         /// Jobs that ran.
@@ -63,6 +70,11 @@ impl fmt::Display for Failure {
                 let seconds = patience.as_secs_f64();
                 write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s")
             }
+            Failure::Unsolved { patience } => {
+                let seconds = patience.as_secs_f64();
+                write!(f, "stalled: no result after {seconds} s; if that is too short, raise --patience")
+            }
+            Failure::Wrong(what) => write!(f, "gave a wrong result: {what}"),
             Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),
             Failure::Hung { limit } => {
                 let seconds = limit.as_secs_f64();

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod compare;
 pub mod experiment;
 pub mod failure;
+pub mod forker;
 pub mod heap;
 pub mod interrupt;
 pub mod isolation;

@@ -3,8 +3,8 @@
 use crate::{
     cli::{Command, Options, Order, Point, RecommendOptions, Workload},
     experiment::{
-        Avalanche, Blocking, Experiment, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics, Repost, Subject,
-        Submit, Throughput, Turn, Vigil, Wake,
+        Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics, Repost,
+        Subject, Submit, Throughput, Turn, Vigil, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -204,6 +204,10 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             point.unused("futures")?;
             site.futures(own.experiments(threads, patience)?, 2.0)
         }
+        Command::ForkJoin(own) => {
+            point.unused("fork-join")?;
+            site.forks(own.experiments(threads, seed, patience)?, 2.0)
+        }
         Command::Wake(own) => {
             let jobs = point.single_jobs(threads as u64, "wake")?;
             let pause = Duration::from_millis(own.sleep_time);
@@ -244,6 +248,14 @@ impl Site<'_> {
         X: Experiment<Turn: FutureTurn + 'static> + 'static,
     {
         self.prepare(experiments, &Roster::of_spawners(), rse)
+    }
+
+    /// Runs of `experiments` on executors whose jobs can wait for jobs, each in an equal share of the budget.
+    fn forks<X>(&self, experiments: Vec<X>, rse: f64) -> Runs
+    where
+        X: Experiment<Turn: ForkTurn + 'static> + 'static,
+    {
+        self.prepare(experiments, &Roster::of_forkers(), rse)
     }
 
     fn prepare<X>(&self, experiments: Vec<X>, roster: &Roster<X::Turn>, rse: f64) -> Runs

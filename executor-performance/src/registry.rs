@@ -11,7 +11,7 @@ mod published;
 mod reference;
 
 use self::adapter::Adapted;
-use crate::spawner::Spawner;
+use crate::{forker::Forker, spawner::Spawner};
 use executors::{
     Builder, Executor, Fairness, Idle, burst_pool, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
@@ -42,13 +42,43 @@ pub trait FuturesVisitor {
     fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Self::Output;
 }
 
+/// What to do with an executor of any type whose jobs can wait for jobs.
+pub trait ForksVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it, with the executor of `entry`, which `build` builds.
+    fn visit<F: Forker>(self, entry: &'static Entry, build: Build<F>) -> Self::Output;
+}
+
 /// What an executor can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
-    /// It runs jobs.
+    /// It runs jobs, as all do.
     Jobs,
-    /// It runs jobs, and futures.
+    /// It runs futures, too.
     Futures,
+    /// Its jobs can wait for jobs that they have given to it.
+    Forks,
+    /// It has few threads at first, and more when these are busy or blocked.
+    Growth,
+    /// It has subpools with limits, priorities, and jobs that are bound to a thread.
+    Subpools,
+}
+
+impl Ability {
+    /// What is said of an executor that does not have it.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Ability::Jobs => "cannot run jobs",
+            Ability::Futures => "cannot run futures",
+            Ability::Forks => {
+                "cannot fork and join, as its jobs would block its threads until they wait for each other"
+            }
+            Ability::Growth => "cannot grow",
+            Ability::Subpools => "has no subpools",
+        }
+    }
 }
 
 /// An executor of the list.
@@ -60,21 +90,21 @@ pub struct Entry {
     pub summary: &'static str,
     /// Whether it is measured if none is named.
     pub by_default: bool,
-    /// What it can do.
-    pub ability: Ability,
+    /// What it can do beside running jobs.
+    pub abilities: &'static [Ability],
     /// The most threads that it can have.
     pub max_threads: Option<usize>,
 }
 
-/// Writes the list once, as data and as code: [`ENTRIES`], [`Entry::accept`] and [`Entry::accept_futures`].
+/// Writes the list once, as data and as code: [`ENTRIES`], and the methods of [`Entry`] that accept visitors.
 macro_rules! executors {
-    ($($(#[$on:meta])? $name:literal, $summary:literal, $by_default:expr, $ability:ident, $max_threads:expr, $build:expr;)+) => {
+    ($($(#[$on:meta])? $name:literal, $summary:literal, $by_default:expr, [$($ability:ident)*], $max_threads:expr, $build:expr;)+) => {
         /// All executors, in the order in which they are listed and measured.
         pub const ENTRIES: &[Entry] = &[$($(#[$on])? Entry {
             name: $name,
             summary: $summary,
             by_default: $by_default,
-            ability: Ability::$ability,
+            abilities: &[$(Ability::$ability),*],
             max_threads: $max_threads,
         }),+];
 
@@ -90,7 +120,15 @@ macro_rules! executors {
             /// Calls `visitor` with this executor, if it runs futures.
             pub fn accept_futures<V: FuturesVisitor>(&'static self, visitor: V) -> Option<V::Output> {
                 match self.name {
-                    $($(#[$on])? $name => if_futures!($ability, visitor.visit(self, $build)),)+
+                    $($(#[$on])? $name => if_futures!([$($ability)*] visitor.visit(self, $build)),)+
+                    name => unreachable!("{name} is an entry, and all entries are in the list"),
+                }
+            }
+
+            /// Calls `visitor` with this executor, if its jobs can wait for jobs.
+            pub fn accept_forks<V: ForksVisitor>(&'static self, visitor: V) -> Option<V::Output> {
+                match self.name {
+                    $($(#[$on])? $name => if_forks!([$($ability)*] visitor.visit(self, $build)),)+
                     name => unreachable!("{name} is an entry, and all entries are in the list"),
                 }
             }
@@ -100,10 +138,26 @@ macro_rules! executors {
 
 /// Only what runs futures can be given to those who want to spawn some.
 macro_rules! if_futures {
-    (Futures, $done:expr) => {
+    ([Futures $($others:ident)*] $done:expr) => {
         Some($done)
     };
-    (Jobs, $done:expr) => {
+    ([$another:ident $($others:ident)*] $done:expr) => {
+        if_futures!([$($others)*] $done)
+    };
+    ([] $done:expr) => {
+        None
+    };
+}
+
+/// Only what can fork and join can be given to those who want that.
+macro_rules! if_forks {
+    ([Forks $($others:ident)*] $done:expr) => {
+        Some($done)
+    };
+    ([$another:ident $($others:ident)*] $done:expr) => {
+        if_forks!([$($others)*] $done)
+    };
+    ([] $done:expr) => {
         None
     };
 }
@@ -112,96 +166,96 @@ const BY_DEFAULT: bool = true;
 const ON_REQUEST: bool = false;
 
 executors! {
-    "threadpool", "the crate `threadpool`: one queue behind a lock", BY_DEFAULT, Futures, None,
+    "threadpool", "the crate `threadpool`: one queue behind a lock", BY_DEFAULT, [Futures Forks], None,
         |threads| built(threadpool_executor::ThreadPoolExecutor::builder().threads(threads));
-    "channel", "one queue for all workers", BY_DEFAULT, Futures, None,
+    "channel", "one queue for all workers", BY_DEFAULT, [Futures Forks], None,
         |threads| built(crossbeam_channel_pool::ThreadPool::builder().threads(threads));
-    "workstealing", "a queue for each worker, with the default options", BY_DEFAULT, Futures, None,
+    "workstealing", "a queue for each worker; default options", BY_DEFAULT, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads));
-    "workstealing-park-timed", "idle workers sleep; fairness by time", ON_REQUEST, Futures, None,
+    "workstealing-park-timed", "idle workers sleep; fairness by time", ON_REQUEST, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::TIMED));
-    "workstealing-park-counted", "idle workers sleep; fairness by count of jobs", BY_DEFAULT, Futures, None,
+    "workstealing-park-counted", "idle workers sleep; fairness by count of jobs", BY_DEFAULT, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::PARK).fairness(Fairness::COUNTED));
-    "workstealing-spin-timed", "idle workers never sleep; fairness by time", BY_DEFAULT, Futures, None,
+    "workstealing-spin-timed", "workers never sleep; fairness by time", BY_DEFAULT, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::TIMED));
-    "workstealing-spin-counted", "idle workers never sleep; fairness by count of jobs", ON_REQUEST, Futures, None,
+    "workstealing-spin-counted", "workers never sleep; fairness by count of jobs", ON_REQUEST, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).idle(Idle::Spin).fairness(Fairness::COUNTED));
-    "workstealing-small", "default options, parker for up to 32 threads", ON_REQUEST, Futures, Some(SmallThreadData::MAX_THREADS),
+    "workstealing-small", "default options, parker for up to 32 threads", ON_REQUEST, [Futures Forks], Some(SmallThreadData::MAX_THREADS),
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::small()));
-    "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, Futures, Some(LargeThreadData::MAX_THREADS),
+    "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, [Futures Forks], Some(LargeThreadData::MAX_THREADS),
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
-    "workstealing-dyn", "default options, parker for any number of threads", ON_REQUEST, Futures, None,
+    "workstealing-dyn", "default options, parker for any number of them", ON_REQUEST, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
-    "burst", "a mailbox for each worker, and stealing", ON_REQUEST, Futures, None,
+    "burst", "a mailbox for each worker, and stealing", ON_REQUEST, [Futures Forks], None,
         |threads| built(burst_pool::ThreadPool::builder().threads(threads));
-    "burst-dealt", "as burst, without stealing", ON_REQUEST, Futures, None,
+    "burst-dealt", "as burst, without stealing", ON_REQUEST, [Futures Forks], None,
         |threads| built(burst_pool::ThreadPool::builder().threads(threads).stealing(false));
-    "elastic", "threads come and go; one queue in lanes", ON_REQUEST, Futures, None,
+    "elastic", "threads come and go; one queue in lanes", ON_REQUEST, [Futures Forks], None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
-    "elastic-started", "as elastic, all threads from the beginning", ON_REQUEST, Futures, None,
+    "elastic-started", "as elastic, all threads from the beginning", ON_REQUEST, [Futures Forks], None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads)).inspect(elastic_pool::ThreadPool::start_core_threads);
-    "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, Futures, None,
+    "elastic-growing", "as elastic, but no thread stays for good", ON_REQUEST, [Futures Forks Growth], None,
         |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
-    "dispatcher", "subpools; jobs go to one as wide as the pool", ON_REQUEST, Futures, None,
+    "dispatcher", "subpools; jobs go to one as wide as the pool", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).cpu_limit(threads));
-    "dispatcher-limited", "as dispatcher, in a subpool one job narrower", ON_REQUEST, Futures, None,
+    "dispatcher-limited", "as dispatcher, in a subpool one job narrower", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", (threads - 1).max(1)).main_subpool("jobs", Priority::NORMAL));
-    "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, Futures, None,
+    "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).bound_subpool("jobs").main_subpool("jobs", Priority::NORMAL));
-    "reference-unpark", "a queue for each worker, filled in turn; `unpark`", ON_REQUEST, Jobs, None,
+    "reference-unpark", "queues for each worker, dealt to; `unpark`", ON_REQUEST, [], None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);
-    "reference-mutex-condvar", "one queue behind a mutex, and a condition variable", ON_REQUEST, Jobs, None,
+    "reference-mutex-condvar", "one queue behind a mutex; a condition variable", ON_REQUEST, [], None,
         |threads| reference::MutexCondvar::new(threads).map(Adapted::of);
     #[cfg(feature = "published")]
-    "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, Jobs, None,
+    "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, [], None,
         |threads| Ok(published::threadpool(threads));
     #[cfg(feature = "published")]
-    "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, Futures, None,
+    "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, [Futures Forks], None,
         |threads| Ok(published::channel(threads));
     #[cfg(feature = "published")]
-    "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, Futures, Some(32),
+    "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, [Futures Forks], Some(32),
         |threads| Ok(published::workstealing(threads));
     #[cfg(feature = "peers")]
-    "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, Jobs, None,
+    "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, [Forks], None,
         |threads| peers::Rayon::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, Jobs, None,
+    "rayon-fifo", "`rayon`: workers take their oldest job first", ON_REQUEST, [Forks], None,
         |threads| peers::RayonFifo::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, Futures, None,
+    "tokio", "the runtime of `tokio`: each job is a task", ON_REQUEST, [Futures Forks], None,
         |threads| peers::Tokio::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, Jobs, None,
+    "threadpool-crate", "the crate `threadpool`, called directly", ON_REQUEST, [], None,
         |threads| Ok(Adapted::of(peers::Threadpool::new(threads)));
     #[cfg(feature = "peers")]
-    "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, Jobs, None,
+    "threadpool-crossbeam-channel", "`threadpool` on another channel", ON_REQUEST, [], None,
         |threads| Ok(Adapted::of(peers::ThreadpoolCrossbeamChannel::new(threads)));
     #[cfg(feature = "peers")]
-    "rusty_pool", "the crate `rusty_pool`: one queue for all workers", ON_REQUEST, Futures, None,
+    "rusty_pool", "crate `rusty_pool`: one queue for all workers", ON_REQUEST, [Futures Forks], None,
         |threads| Ok(Adapted::of(peers::RustyPool::new(threads)));
     #[cfg(feature = "peers")]
-    "compat-rusty_pool", "`elastic` behind the interface of `rusty_pool`", ON_REQUEST, Futures, None,
+    "compat-rusty_pool", "`elastic` behind the interface of `rusty_pool`", ON_REQUEST, [Futures Forks], None,
         |threads| Ok(Adapted::of(peers::CompatRustyPool::new(threads)));
     #[cfg(feature = "peers")]
-    "rusty_pool-growing", "as rusty_pool, but no thread stays for good", ON_REQUEST, Futures, None,
+    "rusty_pool-growing", "as rusty_pool, but no thread stays for good", ON_REQUEST, [Futures Forks Growth], None,
         |threads| Ok(Adapted::of(peers::RustyPool::growing(threads)));
     #[cfg(feature = "peers")]
-    "compat-rusty_pool-growing", "the same of compat-rusty_pool", ON_REQUEST, Futures, None,
+    "compat-rusty_pool-growing", "the same of compat-rusty_pool", ON_REQUEST, [Futures Forks Growth], None,
         |threads| Ok(Adapted::of(peers::CompatRustyPool::growing(threads)));
     #[cfg(feature = "peers")]
-    "workerpool", "the crate `workerpool`: one queue for all workers", ON_REQUEST, Jobs, None,
+    "workerpool", "crate `workerpool`: one queue for all workers", ON_REQUEST, [], None,
         |threads| Ok(Adapted::of(peers::Workerpool::new(threads)));
     #[cfg(feature = "peers")]
-    "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, Futures, None,
+    "async-executor", "the crate `async-executor`: each job is a task", ON_REQUEST, [Futures Forks], None,
         |threads| peers::AsyncExecutor::new(threads).map(Adapted::of);
     #[cfg(feature = "peers")]
-    "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, Futures, None,
+    "futures-pool", "the pool of `futures`: each job is a task", ON_REQUEST, [Futures Forks], None,
         |threads| peers::Futures::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_burst_pool))]
-    "burst-pool", "the crate `burst-pool`: slots, and `eventfd`", ON_REQUEST, Jobs, None,
+    "burst-pool", "the crate `burst-pool`: slots, and `eventfd`", ON_REQUEST, [], None,
         |threads| peers::BurstPool::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]
-    "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, Futures, Some(peers::Forte::MAX_THREADS),
+    "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, [Futures Forks], Some(peers::Forte::MAX_THREADS),
         |threads| peers::Forte::new(threads).map(Adapted::of);
 }
 
@@ -213,7 +267,7 @@ impl Entry {
 
     /// Whether it can do what is asked for with `ability`.
     pub fn can(&self, ability: Ability) -> bool {
-        ability == Ability::Jobs || self.ability == ability
+        ability == Ability::Jobs || self.abilities.contains(&ability)
     }
 
     /// Whether it can have that many `threads`.

@@ -1,9 +1,10 @@
 //! Where executors and experiments meet: executors of the registry that take turns of an experiment.
 
 use crate::{
-    experiment::{FutureTurn, JobTurn, Subject, Turn},
+    experiment::{ForkTurn, FutureTurn, JobTurn, Subject, Turn},
     failure::Failure,
-    registry::{Ability, Build, Entry, FuturesVisitor, Visitor},
+    forker::Forker,
+    registry::{Ability, Build, Entry, ForksVisitor, FuturesVisitor, Visitor},
     spawner::Spawner,
 };
 use executors::Executor;
@@ -63,6 +64,14 @@ impl<T: Turn + 'static> Roster<T> {
         Roster { ability: Ability::Futures, enlist: |entry, threads| entry.accept_futures(Enlistment::new(threads)) }
     }
 
+    /// Of those whose jobs can wait for jobs.
+    pub fn of_forkers() -> Self
+    where
+        T: ForkTurn,
+    {
+        Roster { ability: Ability::Forks, enlist: |entry, threads| entry.accept_forks(Enlistment::new(threads)) }
+    }
+
     /// What an entry must be able to do.
     pub fn ability(&self) -> Ability {
         self.ability
@@ -104,6 +113,14 @@ impl<T: FutureTurn + 'static> FuturesVisitor for Enlistment<T> {
 
     fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Box<dyn Subject<T>> {
         Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<S> })
+    }
+}
+
+impl<T: ForkTurn + 'static> ForksVisitor for Enlistment<T> {
+    type Output = Box<dyn Subject<T>>;
+
+    fn visit<F: Forker>(self, entry: &'static Entry, build: Build<F>) -> Box<dyn Subject<T>> {
+        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<F> })
     }
 }
 

@@ -23,20 +23,24 @@
 //! outside and the jobs from inside. If the sum does not grow for a while, the jobs are lost or stuck, and the sample is
 //! a [`Failure`](crate::failure::Failure) and not a number.
 
+mod forks;
 mod labour;
 mod load;
 mod pastime;
 mod patience;
+mod problem;
 mod relay;
 mod score;
 mod tasks;
 mod work;
 
 pub use self::{
+    forks::{Forks, Site},
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
     pastime::Pastime,
     patience::wait_for,
+    problem::{Division, Fib, Problem, Sort, Sorted, solve_alone},
     relay::{Burst, Relay},
     score::CHAINS_COUNTED_DOWN,
     tasks::{Tasks, Token},

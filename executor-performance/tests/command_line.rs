@@ -27,6 +27,7 @@ const EXPERIMENTS: &[&str] = &[
     "lifecycle",
     "idle",
     "futures",
+    "fork-join",
 ];
 
 fn program() -> Command {
@@ -225,6 +226,52 @@ fn only_what_runs_futures_is_measured_with_futures() {
 }
 
 #[test]
+fn measures_forks_and_joins() {
+    let text = measured(&format!("{BRIEF} -t 2 fork-join --fib 8 --elements 5000"));
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for workload in
+        ["fib: the number of Fibonacci at 8; below 2,", "sort: quicksort of 5000 random numbers; up to 1000,"]
+    {
+        assert_eq!(joined.matches(workload).count(), 1, "{workload} in {text}");
+    }
+    assert_eq!(joined.matches("Stopped after").count(), 2, "{text}");
+    let titles = ["median", "95% low", "ns/fork", "a run", "speed-up"];
+    measures_all("-t 2 fork-join --workload fib --fib 8 --cutoff 4", &titles);
+    measures_all("--in-process -t 2 fork-join --workload sort --elements 100 --cutoff 10", &titles);
+
+    let path = fresh("forks", "json");
+    let line = format!("{BRIEF} -t 1,2 -e channel -o {path} --seed 3 fork-join --workload sort --elements 100");
+    assert!(measured(&line).contains("by threads"), "{line}");
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let (settings, figures) = (&record["runs"][1]["settings"], &record["runs"][1]["rows"][0]["figures"]);
+    assert_eq!((settings["size"].as_u64(), settings["seed"].as_u64()), (Some(100), Some(3)), "{settings}");
+    assert!(figures["speed_up"].as_f64() > Some(0.0) && figures["run_us"].as_f64() > Some(0.0), "{figures}");
+    run(&format!("{line} --baseline {path} --fail-on-regression"));
+    let complaint = refused(&format!("{} --baseline {path}", line.replace("--seed 3", "--seed 4")));
+    assert!(complaint.contains("seed: 3 and 4"), "{complaint}");
+}
+
+#[test]
+fn only_what_can_wait_for_its_jobs_forks_and_joins() {
+    let text = measured(&format!("{BRIEF} -e all fork-join --workload fib --fib 5"));
+    let names = executors_in(&text);
+    assert!(BY_DEFAULT.iter().all(|name| names.contains(name)) && !names.contains(&"reference-unpark"), "{text}");
+    let complaint = refused("-e reference-unpark fork-join");
+    for part in ["reference-unpark cannot fork and join, as its jobs would block", ": choose from threadpool, channel,"]
+    {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+}
+
+#[test]
+fn a_problem_that_is_not_solved_in_time_is_a_failure_and_not_a_number() {
+    let output = run(&format!("{BRIEF} --patience 0.001 -e channel fork-join --workload fib --fib 32 --cutoff 30"));
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("FAILED: channel stalled: no result after 0.001 s"), "{text}");
+}
+
+#[test]
 fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
     let text = measured("--budget 0.03 --min-samples 2 -t 2 recommend --job-time 0.1");
     assert_eq!(text.matches("of its samples").count() + text.matches("Stopped after").count(), 3, "{text}");
@@ -358,6 +405,15 @@ fn refuses_what_makes_no_sense() {
         ("-p 2 futures", "--producers 2 means nothing to futures"),
         ("futures --workload chian", "'chian'"),
         ("futures --operations 18446744073709551615", "--operations 18446744073709551615 are more than can be counted"),
+        ("-p 2 fork-join", "--producers 2 means nothing to fork-join"),
+        ("fork-join --workload fob", "'fob'"),
+        ("fork-join --fib 94", "94 is not in 0..=93"),
+        ("fork-join --workload fib --cutoff 1", "1 is not in 2.."),
+        ("fork-join --cutoff 5", "--workload"),
+        ("fork-join --workload fib,sort --cutoff 5", "--cutoff 5 is not the same thing to fib and sort: name one"),
+        ("fork-join --workload sort --fib 5", "--fib 5 means nothing to --workload sort"),
+        ("fork-join --workload fib --elements 5", "--elements 5 means nothing to --workload fib"),
+        ("fork-join --elements 18446744073709551615", "--elements are more than 4294967296"),
         ("-o /no/such/directory/results.csv throughput", "/no/such/directory/results.csv"),
         ("-o /no/such/directory/run.json throughput", "/no/such/directory/run.json"),
         ("-o run.xml throughput", "no format is called `xml`"),

@@ -119,6 +119,16 @@ fn every_peer_that_runs_futures_runs_all_workloads() {
 }
 
 #[test]
+fn every_peer_that_forks_and_joins_solves_all_problems() {
+    let text = measure_all("fork-join --fib 8 --elements 5000");
+    for entry in ENTRIES {
+        let failed = text.matches(&format!("FAILED: {} ", entry.name)).count();
+        let expected = if entry.can(Ability::Forks) { 2 } else { 0 };
+        assert_eq!(rows(&text, entry.name) + failed, expected, "{}: {text}", entry.name);
+    }
+}
+
+#[test]
 fn every_peer_is_listed_with_a_line_of_its_own() {
     let output = Command::new(env!("CARGO_BIN_EXE_executor-performance")).arg("list").output().expect("it runs");
     let text = String::from_utf8(output.stdout).expect("text");

@@ -6,10 +6,10 @@ use super::{
     values::at_least_one,
 };
 use crate::{
-    experiment::{Contest, Fairness, Futures, Play},
-    workload::{Load, Pastime},
+    experiment::{Contest, Errand, Fairness, ForkJoin, Futures, Play},
+    workload::{Fib, Load, Pastime},
 };
-use clap::Args;
+use clap::{Args, value_parser};
 use std::time::Duration;
 
 /// What applies to throughput only.
@@ -330,6 +330,86 @@ impl FuturesOptions {
         let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
         let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);
         Ok(Play::ALL.into_iter().filter(asked).map(experiment).collect())
+    }
+}
+
+/// What applies to fork-join only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Fork and join")]
+pub struct ForkJoinOptions {
+    /// Workloads to measure: fib, sort. May be repeated [default: all]
+    ///
+    /// `fib` is a number of Fibonacci, by the sum of the two before it; `sort` is quicksort of random numbers. Example: --workload fib
+    #[arg(
+        long = "workload",
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = Errand::NAMES.to_vec()
+    )]
+    pub workloads: Vec<String>,
+
+    /// The index of the number of Fibonacci, up to 93 [default: 25]
+    ///
+    /// With 25 there are 121392 forks. Example: --fib 30
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = value_parser!(u32).range(..=i64::from(Fib::LAST))
+    )]
+    pub fib: Option<u32>,
+
+    /// How many random numbers are sorted [default: 1000000]
+    ///
+    /// The numbers follow from --seed. Example: --elements 10000000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    pub elements: Option<u64>,
+
+    /// Where to divide no further: fib below this index, sort with so many numbers. Two or more [default: fib: 2, sort: 1000]
+    ///
+    /// For one workload, which is to be named with --workload. Example: --workload fib --cutoff 15
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        requires = "workloads",
+        value_parser = value_parser!(u32).range(2..)
+    )]
+    pub cutoff: Option<u32>,
+}
+
+impl ForkJoinOptions {
+    /// An experiment for each workload, with executors of `threads` workers.
+    ///
+    /// # Errors
+    ///
+    /// If something is said of a workload that is not measured, or one thing of two.
+    pub fn experiments(&self, threads: usize, seed: u64, patience: Duration) -> Result<Vec<ForkJoin>, String> {
+        const MOST: u64 = 1 << 32;
+        let elements = self.elements.unwrap_or(1_000_000);
+        let elements = usize::try_from(elements).ok().filter(|_| elements <= MOST);
+        let elements = elements.ok_or_else(|| format!("--elements are more than {MOST}: ask for fewer"))?;
+        let cutoff = |default| self.cutoff.unwrap_or(default);
+        let errands = [
+            Errand::Fib { index: self.fib.unwrap_or(25), cutoff: cutoff(2) },
+            Errand::Sort { elements, cutoff: cutoff(1000) as usize, seed },
+        ];
+        let asked = |errand: &Errand| self.workloads.is_empty() || self.workloads.iter().any(|it| it == errand.name());
+        let errands: Vec<Errand> = errands.into_iter().filter(asked).collect();
+        let measured = |name: &str| errands.iter().any(|errand| errand.name() == name);
+        match self {
+            ForkJoinOptions { cutoff: Some(cutoff), .. } if errands.len() > 1 => {
+                Err(format!("--cutoff {cutoff} is not the same thing to fib and sort: name one --workload"))
+            }
+            ForkJoinOptions { fib: Some(index), .. } if !measured("fib") => {
+                Err(format!("--fib {index} means nothing to --workload sort: leave it out"))
+            }
+            ForkJoinOptions { elements: Some(elements), .. } if !measured("sort") => {
+                Err(format!("--elements {elements} means nothing to --workload fib: leave it out"))
+            }
+            _ => Ok(errands.into_iter().map(|errand| ForkJoin::new(threads, errand, patience)).collect()),
+        }
     }
 }
 

@@ -210,7 +210,7 @@ pub struct SamplingOptions {
     #[arg(long, global = true, conflicts_with = "timeout")]
     pub in_process: bool,
 
-    /// What the random numbers begin with, for intervals and the times of probes
+    /// What the random numbers begin with, for intervals, the times of probes, and what is sorted
     ///
     /// Example: --seed 7
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
@@ -345,7 +345,7 @@ impl Options {
         for name in &self.executors {
             match Entry::named(name) {
                 Some(entry) if !entry.takes(threads) => return Err(too_many_threads(threads, entry)),
-                Some(entry) if !entry.can(ability) => return Err(cannot_run_futures(entry)),
+                Some(entry) if !entry.can(ability) => return Err(cannot(entry, ability)),
                 Some(entry) => add(entry),
                 None => ENTRIES.iter().filter(suits).for_each(&mut add),
             }
@@ -359,9 +359,10 @@ fn too_many_threads(threads: usize, entry: &Entry) -> String {
     format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
 }
 
-fn cannot_run_futures(entry: &Entry) -> String {
-    let others = ENTRIES.iter().filter(|other| other.can(Ability::Futures)).map(|other| other.name);
-    format!("--executor {} cannot run futures: choose from {}", entry.name, others.collect::<Vec<_>>().join(", "))
+fn cannot(entry: &Entry, ability: Ability) -> String {
+    let others = ENTRIES.iter().filter(|other| other.can(ability)).map(|other| other.name);
+    let (name, others) = (entry.name, others.collect::<Vec<_>>().join(", "));
+    format!("--executor {name} {}: choose from {others}", ability.missing())
 }
 
 impl SamplingOptions {

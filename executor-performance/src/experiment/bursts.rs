@@ -72,12 +72,13 @@ impl Sample for BurstSample {
 }
 
 /// How many bursts with a `pause` before each a sample should have: as many as there is time for, as each sample also costs
-/// an unmeasured burst. `bursts` are nanoseconds that one burst of each subject took.
-pub(super) fn that_fit(pace: &Pace, pause: Duration, bursts: &[f64]) -> u32 {
+/// an unmeasured burst, and what else takes a `fixed` time in a round. `bursts` are nanoseconds that one burst of each
+/// subject took.
+pub(super) fn that_fit(pace: &Pace, fixed: Duration, pause: Duration, bursts: &[f64]) -> u32 {
     const MOST: f64 = 100.0;
     let primers: f64 = bursts.iter().sum();
     let measured = primers + pause.as_nanos() as f64 * bursts.len() as f64;
-    let fitting = (pace.good_round().as_nanos() as f64 - primers) / measured;
+    let fitting = (pace.good_round().saturating_sub(fixed).as_nanos() as f64 - primers) / measured;
     // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
     fitting.clamp(1.0, MOST) as u32
 }

@@ -77,7 +77,7 @@ impl Experiment for Latency {
         let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
         let bursts: Vec<f64> = samples.map(|sample| sample.nanos()).collect();
-        self.bursts_per_sample = super::bursts::that_fit(pace, self.pause, &bursts);
+        self.bursts_per_sample = super::bursts::that_fit(pace, Duration::ZERO, self.pause, &bursts);
     }
 
     fn settings(&self) -> Vec<Setting> {

@@ -117,7 +117,7 @@ impl Experiment for Wake {
         let one_burst = Calls { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
         let nanos: Vec<f64> = samples.map(|sample| sample.bursts[0].wall.as_nanos() as f64).collect();
-        self.bursts_per_sample = bursts::that_fit(pace, self.pause, &nanos);
+        self.bursts_per_sample = bursts::that_fit(pace, Duration::ZERO, self.pause, &nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {

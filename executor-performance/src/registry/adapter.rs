@@ -1,6 +1,10 @@
 //! Pools that are no executors of this workspace, as if they were.
 
-use crate::spawner::Spawner;
+use crate::{
+    forker::{Forker, TaskForker, solve_by_tasks},
+    spawner::Spawner,
+    workload::{Problem, Site},
+};
 use executors::{CanExecute, Executor};
 
 /// A handle to a pool.
@@ -39,6 +43,14 @@ pub(super) trait FuturePool: Pool {
         F: Future<Output = ()> + Send + 'static;
 }
 
+/// A pool of futures that gives the result of one back.
+pub(super) trait TaskPool: FuturePool {
+    /// Gives it a future, and tells what came of it to whoever awaits that.
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static;
+}
+
 /// Speaks the language of this workspace's executors to a pool.
 #[derive(Clone)]
 pub(super) struct Adapted<P>(P);
@@ -46,6 +58,12 @@ pub(super) struct Adapted<P>(P);
 impl<P> Adapted<P> {
     pub(super) fn of(pool: P) -> Self {
         Adapted(pool)
+    }
+
+    /// The pool itself, for those who call another method of it.
+    #[cfg(feature = "peers")]
+    pub(super) fn pool(&self) -> &P {
+        &self.0
     }
 }
 
@@ -82,5 +100,20 @@ impl<P: FuturePool> Spawner for Adapted<P> {
         F: Future<Output = ()> + Send + 'static,
     {
         self.0.spawn_future(future);
+    }
+}
+
+impl<P: TaskPool> TaskForker for Adapted<P> {
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        self.0.fork(future)
+    }
+}
+
+impl<P: TaskPool> Forker for Adapted<P> {
+    fn solve<T: Problem>(site: Site<Self>, problem: Box<T>, done: impl FnOnce(T::Solution) + Send + 'static) {
+        solve_by_tasks(site, problem, done);
     }
 }

@@ -33,7 +33,7 @@ pub(super) use self::{
     workerpool::Workerpool,
 };
 
-use super::adapter::{FuturePool, Pool};
+use super::adapter::{Adapted, FuturePool, Pool, TaskPool};
 use std::time::Duration;
 
 /// How long a pool may take to shut down, as for this workspace's executors.

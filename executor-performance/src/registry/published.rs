@@ -1,6 +1,10 @@
 //! The executors of the published version 0.10.0, as executors of this version.
 
-use crate::spawner::Spawner;
+use crate::{
+    forker::{Forker, TaskForker, solve_by_tasks},
+    spawner::Spawner,
+    workload::{Problem, Site},
+};
 use executors::{CanExecute, Executor};
 use executors_published::{
     Executor as PublishedExecutor, FuturesExecutor as PublishedFuturesExecutor, crossbeam_channel_pool,
@@ -42,6 +46,21 @@ impl<E: PublishedFuturesExecutor> Spawner for Published<E> {
         F: Future<Output = ()> + Send + 'static,
     {
         self.0.spawn(future).detach();
+    }
+}
+
+impl<E: PublishedFuturesExecutor> TaskForker for Published<E> {
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        self.0.spawn(future)
+    }
+}
+
+impl<E: PublishedFuturesExecutor> Forker for Published<E> {
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+        solve_by_tasks(site, problem, done);
     }
 }
 

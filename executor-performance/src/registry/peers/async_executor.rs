@@ -1,6 +1,6 @@
 //! The static executor of the crate `async-executor`.
 
-use super::{FuturePool, Pool};
+use super::{FuturePool, Pool, TaskPool};
 use async_executor::{Executor, StaticExecutor};
 use futures::{channel::oneshot, executor::block_on};
 use std::{
@@ -79,5 +79,14 @@ impl FuturePool for AsyncExecutor {
         F: Future<Output = ()> + Send + 'static,
     {
         self.executor.spawn(future).detach();
+    }
+}
+
+impl TaskPool for AsyncExecutor {
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        self.executor.spawn(future)
     }
 }

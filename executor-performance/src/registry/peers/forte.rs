@@ -1,6 +1,10 @@
 //! The pool of the crate `forte`.
 
-use super::{FuturePool, Pool};
+use super::{Adapted, FuturePool, Pool};
+use crate::{
+    forker::Forker,
+    workload::{Division, Problem, Site},
+};
 use forte::{ThreadPool, Worker};
 
 /// Called by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
@@ -59,5 +63,22 @@ impl FuturePool for Forte {
             Some(worker) => worker.spawn(future).detach(),
             None => self.0.spawn(future).detach(),
         });
+    }
+}
+
+impl Forker for Adapted<Forte> {
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+        site.executor().pool().0.spawn(move |worker: &Worker| done(by_join(worker, *problem)));
+    }
+}
+
+/// A worker that waits runs other jobs meanwhile.
+fn by_join<P: Problem>(worker: &Worker, problem: P) -> P::Solution {
+    match problem.divide() {
+        Division::Solved(solution) => solution,
+        Division::Parts(one, other) => {
+            let (one, other) = worker.join(|worker| by_join(worker, one), |worker| by_join(worker, other));
+            P::join(one, other)
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The thread pool of the crate `futures`.
 
-use super::{FuturePool, Pool, departures::Departures, needs_last_handle};
-use futures::executor::ThreadPool;
+use super::{FuturePool, Pool, TaskPool, departures::Departures, needs_last_handle};
+use crate::forker::LOST;
+use futures::{executor::ThreadPool, task::SpawnExt};
 
 /// Called by `ThreadPool::spawn_ok`. A job is a task that is never pending.
 ///
@@ -46,5 +47,14 @@ impl FuturePool for Futures {
         F: Future<Output = ()> + Send + 'static,
     {
         self.pool.spawn_ok(future);
+    }
+}
+
+impl TaskPool for Futures {
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        self.pool.spawn_with_handle(future).expect(LOST)
     }
 }

@@ -1,6 +1,10 @@
 //! The pool of `rayon`, newest job first.
 
-use super::{Pool, departures::Departures, needs_last_handle};
+use super::{Adapted, Pool, departures::Departures, needs_last_handle};
+use crate::{
+    forker::Forker,
+    workload::{Division, Problem, Site},
+};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
@@ -45,5 +49,22 @@ impl Pool for Rayon {
         let threads = self.pool.current_num_threads();
         drop(self.pool);
         self.departures.wait_for(threads)
+    }
+}
+
+impl Forker for Adapted<Rayon> {
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+        site.executor().pool().pool.spawn(move || done(by_join(*problem)));
+    }
+}
+
+/// A worker that waits runs other jobs meanwhile.
+pub(super) fn by_join<P: Problem>(problem: P) -> P::Solution {
+    match problem.divide() {
+        Division::Solved(solution) => solution,
+        Division::Parts(one, other) => {
+            let (one, other) = rayon_core::join(|| by_join(one), || by_join(other));
+            P::join(one, other)
+        }
     }
 }

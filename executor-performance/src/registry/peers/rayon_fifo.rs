@@ -1,6 +1,13 @@
 //! The pool of `rayon`, oldest job first.
 
-use super::{Pool, rayon::Rayon};
+use super::{
+    Adapted, Pool,
+    rayon::{Rayon, by_join},
+};
+use crate::{
+    forker::Forker,
+    workload::{Problem, Site},
+};
 
 /// Called by `ThreadPool::spawn_fifo`; all else is [`Rayon`]'s.
 #[derive(Clone)]
@@ -26,5 +33,12 @@ impl Pool for RayonFifo {
 
     fn end(self) -> Result<(), String> {
         self.0.end()
+    }
+}
+
+impl Forker for Adapted<RayonFifo> {
+    /// Only spawning has an order of its own.
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+        site.executor().pool().spawn(move || done(by_join(*problem)));
     }
 }

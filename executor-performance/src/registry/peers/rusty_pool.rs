@@ -1,6 +1,7 @@
 //! The pool of the crate `rusty_pool`, and the elastic pool of this workspace behind the same interface.
 
-use super::{FuturePool, PATIENCE, Pool, departures::Departures};
+use super::{FuturePool, PATIENCE, Pool, TaskPool, departures::Departures};
+use crate::forker::LOST;
 
 /// An adapter called `$adapter` for the `Builder` and `ThreadPool` of `$pools`.
 ///
@@ -64,6 +65,16 @@ macro_rules! adapter {
                 F: Future<Output = ()> + Send + 'static,
             {
                 self.pool.spawn(future);
+            }
+        }
+
+        impl TaskPool for $adapter {
+            fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+            where
+                F: Future<Output: Send> + Send + 'static,
+            {
+                let forked = self.pool.spawn_await(future).receiver;
+                async move { forked.await.expect(LOST) }
             }
         }
     };

@@ -1,6 +1,7 @@
 //! The multi-threaded runtime of `tokio`.
 
-use super::{FuturePool, PATIENCE, Pool};
+use super::{FuturePool, PATIENCE, Pool, TaskPool};
+use crate::forker::LOST;
 use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
@@ -63,5 +64,15 @@ impl FuturePool for Tokio {
         F: Future<Output = ()> + Send + 'static,
     {
         self.handle.spawn(future);
+    }
+}
+
+impl TaskPool for Tokio {
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        let forked = self.handle.spawn(future);
+        async move { forked.await.expect(LOST) }
     }
 }

@@ -1,0 +1,182 @@
+//! What it costs jobs to fork, and to wait for what they have forked.
+
+mod errand;
+
+pub use self::errand::Errand;
+
+use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, per_job};
+use crate::{
+    failure::Failure,
+    forker::Forker,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::Summary,
+    subject::Plan,
+    workload::Forks,
+};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Solves one problem again and again.
+#[derive(Debug, Clone, Copy)]
+pub struct ForkJoin {
+    threads: usize,
+    errand: Errand,
+    runs_per_sample: u32,
+    patience: Duration,
+}
+
+const METRICS: &[Metric] = &{
+    let [median, low, high, cpu, error] = per_job::metrics(
+        ["median_ns_per_fork", "low95_ns_per_fork", "high95_ns_per_fork", "cpu_ns_per_fork"],
+        "ns/fork",
+    );
+    let run = Metric { column: "run_us", decimals: 3, title: ["a run", "ms"], scale: 1e-3, more_is_better: false };
+    let speed_up =
+        Metric { column: "speed_up", decimals: 3, title: ["speed-up", "x"], scale: 1.0, more_is_better: true };
+    [median, low, high, cpu, run, speed_up, error]
+};
+
+impl ForkJoin {
+    /// Of executors with `threads` workers that run `errand`.
+    pub fn new(threads: usize, errand: Errand, patience: Duration) -> Self {
+        ForkJoin { threads, errand, runs_per_sample: 1, patience }
+    }
+}
+
+/// A problem that is solved so many times.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Recursion {
+    errand: Errand,
+    /// How often, beside the first time, which does not count.
+    runs: u32,
+    patience: Duration,
+}
+
+/// A problem that was solved.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Forked {
+    /// The runs.
+    runs: BurstSample,
+    /// How long it took without an executor.
+    alone: Duration,
+}
+
+impl Turn for Recursion {
+    type Sample = Forked;
+}
+
+impl ForkTurn for Recursion {
+    /// Runs alone first, when no workers are there which could be in its way.
+    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Forked, Failure> {
+        let alone = self.errand.run_alone()?;
+        let mut forks = Forks::new(plan.build()?, self.patience);
+        self.errand.run(&mut forks, &alone)?;
+        let bursts = (0..self.runs).map(|_| self.errand.run(&mut forks, &alone)).collect::<Result<_, _>>()?;
+        forks.finish()?;
+        Ok(Forked { runs: BurstSample { bursts, ideal: Duration::ZERO }, alone: alone.time })
+    }
+}
+
+impl Sample for Forked {
+    /// The mean time of a run, in nanoseconds.
+    fn cost(&self) -> f64 {
+        self.runs.cost()
+    }
+}
+
+impl Experiment for ForkJoin {
+    type Turn = Recursion;
+
+    fn name(&self) -> &'static str {
+        "fork-join"
+    }
+
+    fn turn(&self) -> Recursion {
+        Recursion { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
+    }
+
+    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and one alone.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Recursion>>]) {
+        let one_run = Recursion { runs: 1, ..self.turn() };
+        let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
+        let alone = samples.iter().map(|sample| sample.alone).sum();
+        let runs: Vec<f64> = samples.iter().map(Forked::cost).collect();
+        self.runs_per_sample = super::bursts::that_fit(pace, alone, Duration::ZERO, &runs);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let (size, cutoff) = self.errand.size_and_cutoff();
+        let seed = if let Errand::Sort { seed, .. } = self.errand { seed } else { 0 };
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("workload", self.errand.name()),
+            Setting::new("size", size),
+            Setting::new("cutoff", cutoff),
+            Setting::new("seed", seed),
+            Setting::fitted("runs_per_sample", self.runs_per_sample),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("threads", self.threads.to_string()),
+            ("workload", format!("{}: {}", self.errand.name(), self.errand.summary())),
+            ("a sample", format!("{} runs on a new executor, after one that does not count", self.runs_per_sample)),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn scales(&self) -> bool {
+        true
+    }
+
+    fn figures(&self, samples: &[Forked]) -> Vec<Option<f64>> {
+        let runs: Vec<BurstSample> = samples.iter().map(|sample| sample.runs.clone()).collect();
+        let median = |numbers: Vec<f64>| Summary::of(&numbers).map(|it| it.median);
+        let micros = runs.iter().flat_map(|sample| &sample.bursts).map(|run| run.wall.as_nanos() as f64 / 1e3);
+        let speed_ups = samples.iter().map(|sample| sample.alone.as_nanos() as f64 / sample.cost());
+        let mut figures = per_job::figures(&runs);
+        let error = figures.pop().flatten();
+        figures.extend([median(micros.collect()), median(speed_ups.collect()), error]);
+        figures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::bursts::mock::burst;
+    use executors::crossbeam_workstealing_pool::ThreadPool;
+
+    const LONG: Duration = Duration::from_secs(60);
+    const FIB: Errand = Errand::Fib { index: 15, cutoff: 2 };
+    const SORT: Errand = Errand::Sort { elements: 1000, cutoff: 10, seed: 7 };
+
+    #[test]
+    fn figures_are_of_a_fork_and_of_a_run_beside_running_alone() {
+        let samples = [30_000, 20_000, 60_000].map(|nanos| Forked {
+            runs: BurstSample { bursts: vec![burst(1000, nanos)], ideal: Duration::ZERO },
+            alone: Duration::from_nanos(60_000),
+        });
+        let fork_join = ForkJoin::new(2, FIB, LONG);
+        let figures = fork_join.figures(&samples);
+        assert_eq!(figures.len(), METRICS.len());
+        assert_eq!(figures[..3], [Some(30.0), Some(20.0), Some(60.0)]);
+        assert_eq!(figures[4..6], [Some(30.0), Some(2.0)]);
+        assert!(fork_join.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn every_fork_is_a_job_and_the_first_is_one() {
+        let plan = Plan::new(|threads| ThreadPool::builder().threads(threads).build().map_err(|it| it.to_string()), 2);
+        for (errand, jobs) in [(FIB, 987), (SORT, 128), (Errand::Fib { index: 5, cutoff: 9 }, 1)] {
+            let sample = Recursion { errand, runs: 3, patience: LONG }.run_on(&plan).expect("solved");
+            let counted: Vec<u64> = sample.runs.bursts.iter().map(|run| run.jobs).collect();
+            assert_eq!(counted, [jobs; 3], "{errand:?}");
+        }
+    }
+}

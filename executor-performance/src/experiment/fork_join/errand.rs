@@ -1,0 +1,123 @@
+//! What is solved by forking and joining.
+
+use crate::{
+    failure::Failure,
+    forker::Forker,
+    stats::Dice,
+    workload::{Burst, Fib, Forks, Sort, solve_alone},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+/// A problem, as it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Errand {
+    /// A number of Fibonacci.
+    Fib {
+        /// Which.
+        index: u32,
+        /// Those at lower indices are not divided; two or more.
+        cutoff: u32,
+    },
+    /// Random numbers that are to be sorted.
+    Sort {
+        /// How many.
+        elements: usize,
+        /// So many are not divided; two or more.
+        cutoff: usize,
+        /// What they begin with, the same for all executors.
+        seed: u64,
+    },
+}
+
+/// An errand that was run without an executor.
+#[derive(Debug)]
+pub(super) struct Alone {
+    /// How many jobs it would have been: one for each fork, and the first.
+    jobs: u64,
+    /// The numbers, if they were to be sorted.
+    sorted: Vec<u64>,
+    /// How long it took.
+    pub(super) time: Duration,
+}
+
+impl Errand {
+    /// The names of all.
+    pub const NAMES: [&str; 2] = ["fib", "sort"];
+
+    /// Its name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Errand::Fib { .. } => Self::NAMES[0],
+            Errand::Sort { .. } => Self::NAMES[1],
+        }
+    }
+
+    /// What is to be done.
+    pub fn summary(self) -> String {
+        match self {
+            Errand::Fib { index, cutoff } => format!("the number of Fibonacci at {index}; below {cutoff}, no forks"),
+            Errand::Sort { elements, cutoff, .. } => {
+                format!("quicksort of {elements} random numbers; up to {cutoff}, no forks")
+            }
+        }
+    }
+
+    /// How much there is to do, and how little is not divided.
+    pub(super) fn size_and_cutoff(self) -> (u64, u64) {
+        match self {
+            Errand::Fib { index, cutoff } => (index.into(), cutoff.into()),
+            Errand::Sort { elements, cutoff, .. } => (elements as u64, cutoff as u64),
+        }
+    }
+
+    /// Runs it on this thread, by the same calls but those of an executor.
+    pub(super) fn run_alone(self) -> Result<Alone, Failure> {
+        let mut forks = 0;
+        let (sorted, time) = match self {
+            Errand::Fib { index, cutoff } => {
+                let began = Instant::now();
+                black_box(solve_alone(black_box(Fib { index, cutoff }), &mut forks));
+                (Vec::new(), began.elapsed())
+            }
+            Errand::Sort { elements, cutoff, seed } => Sort::lend(random(elements, seed), cutoff, |sort| {
+                let began = Instant::now();
+                Ok((solve_alone(sort, &mut forks), began.elapsed()))
+            })?,
+        };
+        Ok(Alone { jobs: forks + 1, sorted, time })
+    }
+
+    /// Runs it with `forks`. What comes of it must be right, and as when it ran `alone`.
+    pub(super) fn run<F: Forker>(self, forks: &mut Forks<F>, alone: &Alone) -> Result<Burst, Failure> {
+        match self {
+            Errand::Fib { index, cutoff } => {
+                let problem = Fib { index, cutoff };
+                let (number, burst) = forks.solve(problem, alone.jobs)?;
+                let expected = problem.expected();
+                if number == expected {
+                    Ok(burst)
+                } else {
+                    Err(Failure::Wrong(format!("fib({index}) is {expected} and not {number}")))
+                }
+            }
+            Errand::Sort { elements, cutoff, seed } => {
+                let solve = |sort| forks.solve(sort, alone.jobs);
+                let (sorted, burst) = Sort::lend(random(elements, seed), cutoff, solve)?;
+                if sorted.is_sorted() && sorted == alone.sorted {
+                    Ok(burst)
+                } else {
+                    Err(Failure::Wrong("the numbers are not those that were there, in order".to_owned()))
+                }
+            }
+        }
+    }
+}
+
+fn random(elements: usize, seed: u64) -> Vec<u64> {
+    let mut dice = Dice::new(seed);
+    (0..elements).map(|_| dice.below(u64::MAX)).collect()
+}

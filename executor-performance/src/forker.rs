@@ -1,0 +1,81 @@
+//! Executors whose jobs can fork, and wait for what they have forked: each by the best way that it has.
+//!
+//! All begin at the same: of two parts, the second is given to the executor, and the first is solved at once. How the second is
+//! waited for is what they differ in. Executors whose workers would just block are not among these: soon all of them wait
+//! for jobs that nobody is left to run.
+
+use crate::{
+    spawner::Spawner,
+    workload::{Division, Problem, Site},
+};
+use executors::{Executor, Pool};
+
+/// An executor that solves problems by forking and joining.
+pub trait Forker: Executor + Sync + 'static {
+    /// Solves `problem` with jobs of the executor at `site`, and calls `done` with the solution in the first of them. The site
+    /// is not used any more by then, nor is the problem: it is in a box so that not even a reference in it is left on the stack.
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static)
+    where
+        Self: Sized;
+}
+
+/// The pools of this workspace: whoever waits for a job that has not begun runs it.
+impl<E: Pool + 'static> Forker for E {
+    fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+        site.executor().execute(move || done(by_handles(site, *problem)));
+    }
+}
+
+fn by_handles<E: Pool + 'static, P: Problem>(site: Site<E>, problem: P) -> P::Solution {
+    match problem.divide() {
+        Division::Solved(solution) => solution,
+        Division::Parts(one, other) => {
+            let other = site.executor().submit(move || by_handles(site, other));
+            let one = by_handles(site, one);
+            P::join(one, other.wait().expect(LOST))
+        }
+    }
+}
+
+/// An executor of futures that gives the result of one back.
+pub(crate) trait TaskForker: Spawner {
+    /// Polls `future` until it is done, and tells what came of it to whoever awaits that.
+    fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
+    where
+        F: Future<Output: Send> + Send + 'static;
+}
+
+/// [`Forker::solve`] for executors of futures: tasks that await others hold no thread.
+pub(crate) fn solve_by_tasks<S: TaskForker, P: Problem>(
+    site: Site<S>,
+    problem: Box<P>,
+    done: impl FnOnce(P::Solution) + Send + 'static,
+) {
+    site.executor().spawn_future(async move { done(by_tasks(site, *problem).await) });
+}
+
+#[expect(clippy::manual_async_fn, reason = "of an `async fn` that spawns itself it cannot be shown that it is `Send`")]
+fn by_tasks<S: TaskForker, P: Problem>(site: Site<S>, problem: P) -> impl Future<Output = P::Solution> + Send {
+    async move {
+        match problem.divide() {
+            Division::Solved(solution) => solution,
+            Division::Parts(one, other) => joined(site, one, other).await,
+        }
+    }
+}
+
+/// A part that is small is solved without a box.
+#[expect(clippy::manual_async_fn, reason = "as above")]
+fn joined<S: TaskForker, P: Problem>(site: Site<S>, one: P, other: P) -> impl Future<Output = P::Solution> + Send {
+    async move {
+        let other = site.executor().fork(by_tasks(site, other));
+        let one = match one.divide() {
+            Division::Solved(solution) => solution,
+            Division::Parts(one, other) => Box::pin(joined(site, one, other)).await,
+        };
+        P::join(one, other.await)
+    }
+}
+
+/// Why a job gives up that waits for another.
+pub(crate) const LOST: &str = "a job that another waited for was lost";
