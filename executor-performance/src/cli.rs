@@ -53,6 +53,8 @@ Examples:
     executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
+  Single jobs that come when they come, as requests do, at more and more a second:
+    executor-performance -t 2 latency --rate 1000,10000,100000
   The three tests of rusty_pool (scale --jobs up to their 10000000):
     executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1000
     executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1000
@@ -107,10 +109,11 @@ pub enum Command {
     /// A sample is the whole load given at once, from the first submission to the end of the last job. A load that is
     /// too large for the budget is sampled in smaller pieces of the same shape, unless --full-size is given.
     Throughput(ThroughputOptions),
-    /// Measures how long an idle executor takes for a burst of jobs
+    /// Measures how long an executor takes for bursts, or for jobs at a rate
     ///
     /// A burst is the whole load given at once, and its time that from the first submission to the end of the last job.
-    /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap.
+    /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap. With --rate it is an open
+    /// loop of single jobs, and the time is that of each job.
     Latency(LatencyOptions),
     /// Measures what it costs a job to give the next one to the executor
     ///

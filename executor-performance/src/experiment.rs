@@ -10,6 +10,7 @@ mod futures;
 mod idle;
 mod latency;
 mod lifecycle;
+mod open_latency;
 mod own;
 mod panics;
 mod per_job;
@@ -28,6 +29,7 @@ pub use self::{
     idle::{Idle, Rest, Vigil},
     latency::Latency,
     lifecycle::{Lifecycle, Lives, RoundTrips},
+    open_latency::{Arrivals, OpenLatency, Served},
     own::{Own, OwnJob},
     panics::{Outbreak, Panics, Survived},
     repost::Repost,
@@ -56,7 +58,7 @@ pub trait Experiment {
     /// What an executor has to do to give one sample.
     type Turn: Turn;
 
-    /// The experiment's name, as on the command line.
+    /// The experiment's name in results: as on the command line, if it has no modes.
     fn name(&self) -> &'static str;
 
     /// One turn, as presently fitted.

@@ -3,8 +3,8 @@
 use crate::{
     cli::{Command, Options, Order, Point, RecommendOptions, Workload},
     experiment::{
-        Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics, Repost,
-        Subject, Submit, Throughput, Turn, Vigil, Wake,
+        Arrivals, Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics,
+        Repost, Subject, Submit, Throughput, Turn, Vigil, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -160,6 +160,14 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             let labour = Labour { pre: own.pre, post: own.post };
             let load = point.chains(1_000_000)?;
             site.jobs(Throughput::new(threads, load, labour, own.size.full_size, patience), 2.0)
+        }
+        Command::Latency(own) if own.rate.is_some() => {
+            let producers = point.sources("latency --rate")?;
+            let open = own.open(threads, |rate, time| {
+                let labour = SMALL_LABOUR;
+                Arrivals { rate, time, producers, labour, seed, patience }
+            })?;
+            site.points(open.into_iter(), 5.0)
         }
         Command::Latency(own) => {
             let pause = Duration::from_millis(own.sleep_time);

@@ -1,11 +1,12 @@
 //! What a handful of samples says, and how sure that is.
 
+mod condensed;
 mod dice;
 mod distribution;
 mod outliers;
 mod ratio;
 
-pub use self::{dice::Dice, distribution::Distribution, outliers::Outliers, ratio::Ratio};
+pub use self::{condensed::Condensed, dice::Dice, distribution::Distribution, outliers::Outliers, ratio::Ratio};
 
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]

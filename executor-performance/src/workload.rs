@@ -30,7 +30,9 @@ mod pastime;
 mod patience;
 mod problem;
 mod relay;
+mod schedule;
 mod score;
+mod stream;
 mod tasks;
 mod work;
 
@@ -42,7 +44,9 @@ pub use self::{
     patience::wait_for,
     problem::{Division, Fib, Problem, Sort, Sorted, solve_alone},
     relay::{Burst, Relay},
+    schedule::poisson,
     score::CHAINS_COUNTED_DOWN,
+    stream::{Stream, Streamed},
     tasks::{Tasks, Token},
     work::Work,
 };

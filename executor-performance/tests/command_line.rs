@@ -108,6 +108,35 @@ fn measures_latency_with_small_medium_and_large_bursts() {
     measured(&format!("{BRIEF} -m 10 latency --sleep-time 1"));
 }
 
+#[test]
+fn measures_the_latency_of_jobs_that_come_at_a_rate() {
+    let titles = ["mean", "p50", "p90", "p99", "p99.9", "max", "achieved", "jobs/s", "late p99", "us/job"];
+    measures_all("-t 2 -p 3 latency --rate 10000 --run-time 5", &titles);
+    let path = fresh("open", "json");
+    let line = format!("{BRIEF} -t 2 -e channel -o {path} --seed 5 latency --rate 1000,20000 --run-time 20");
+    let text = measured(&line);
+    assert!(text.contains("1000 jobs/s from 1 thread") && text.contains("by rate_per_s"), "{text}");
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let row = &record["runs"][1]["rows"][0];
+    let jobs = record["runs"][1]["fitted"]["jobs_per_sample"].as_u64().expect("a number");
+    let samples = row["samples"]["values"].as_array().expect("samples").len() as u64;
+    assert_eq!(row["figures"]["jobs"].as_f64(), Some((jobs * samples) as f64), "{row}");
+    assert_eq!(row["times"]["count"].as_u64(), Some(jobs * samples), "{row}");
+    assert!(row["figures"]["achieved_percent"].as_f64() <= Some(100.0), "{row}");
+    assert_eq!(record["runs"][1]["settings"]["seed"], 5, "{record}");
+}
+
+/// A job of 10 + 10 units takes some nanoseconds, and no executor runs a thousand million of them in a second.
+#[test]
+fn an_executor_that_cannot_keep_up_is_said_to_achieve_less_than_was_asked_for() {
+    let path = fresh("overload", "json");
+    measured(&format!("{BRIEF} -e channel -o {path} latency --rate 1000000000 --run-time 1"));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let figures = &record["runs"][0]["rows"][0]["figures"];
+    let (percent, rate) = (figures["achieved_percent"].as_f64(), figures["achieved_jobs_per_s"].as_f64());
+    assert!(percent < Some(90.0) && rate < Some(9e8) && rate > Some(0.0), "{figures}");
+}
+
 /// Runs `line` with each executor of the default list, each of which must have a line in a table with all `titles`.
 fn measures_all(line: &str, titles: &[&str]) {
     let text = measured(&format!("{BRIEF} {line}"));
@@ -379,6 +408,15 @@ fn refuses_what_makes_no_sense() {
         ("-a many throughput", "'many' for '--message-amplification <N>'"),
         ("throughput --pre much", "'much' for '--pre <N>'"),
         ("latency -s soon", "'soon' for '--sleep-time <MS>'"),
+        ("latency --rate 0", "'0' for '--rate <N>'"),
+        ("latency --rate fast", "'fast' for '--rate <N>'"),
+        ("latency --rate 10 -s 5", "'--rate <N>' cannot be used with"),
+        ("latency --run-time 10", "--rate <N>"),
+        ("latency --rate 10 --run-time 0", "'0' for '--run-time <MS>'"),
+        ("latency --rate 10 --run-time 50", "--rate 10 for --run-time 50 ms gives no job to some of 1 --producers"),
+        ("latency --rate 1000000000", "--rate 1000000000 for --run-time 1000 ms is more than 10000000 jobs"),
+        ("-m 5 latency --rate 10", "--messages 5 means nothing to latency --rate"),
+        ("-a 5 latency --rate 10", "--message-amplification 5 means nothing to latency --rate"),
         ("--budget 0 throughput", "'0' for '--budget <SECONDS>'"),
         ("--rse -1 throughput", "-1"),
         ("--min-samples 9 --max-samples 8 throughput", "--max-samples 8"),

@@ -97,6 +97,7 @@ fn every_experiment_measures_every_peer() {
         "-p 2 --jobs 100 submit --work 1000",
         "wake -s 1",
         "fairness --run-time 3",
+        "-p 2 latency --rate 100000 --run-time 2",
         "lifecycle",
         "--jobs 100 idle --settle 1 --window 1",
     ] {

@@ -6,7 +6,7 @@ use super::{
     values::at_least_one,
 };
 use crate::{
-    experiment::{Contest, Errand, Fairness, ForkJoin, Futures, Play},
+    experiment::{Arrivals, Contest, Errand, Fairness, ForkJoin, Futures, OpenLatency, Play},
     workload::{Fib, Load, Pastime},
 };
 use clap::{Args, value_parser};
@@ -80,8 +80,68 @@ pub struct LatencyOptions {
     /// Idle time before each burst
     ///
     /// Example: -s 100
-    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 50)]
+    #[arg(
+        short,
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value_t = 50,
+        conflicts_with = "rate"
+    )]
     pub sleep_time: u64,
+
+    /// Open loop: so many single jobs in a second, from all producers, whether others have ended or not; or a list
+    ///
+    /// They come at random times (a Poisson process that begins with --seed), and the time of each is from when it was to come to its end.
+    /// What an executor achieves that cannot keep up is said beside. Example: --rate 1000,10000,100000
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = |text: &str| sweep(text, at_least_one::<u64>)
+    )]
+    pub rate: Option<Sweep<u64>>,
+
+    /// For how long jobs come in a sample, at most, with --rate
+    ///
+    /// Example: --rate 1000 --run-time 5000
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        default_value = "1000",
+        value_parser = at_least_one::<u64>,
+        requires = "rate"
+    )]
+    pub run_time: u64,
+}
+
+impl LatencyOptions {
+    /// An experiment for each of the rates, with executors of `threads` workers. None if it is to be a closed loop.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many jobs, or too few.
+    pub fn open(
+        &self,
+        threads: usize,
+        arrivals: impl Fn(u64, Duration) -> Arrivals,
+    ) -> Result<Vec<OpenLatency>, String> {
+        let time = Duration::from_millis(self.run_time);
+        let open = |rate: &u64| {
+            let arrivals = arrivals(*rate, time);
+            let (jobs, producers) = (arrivals.jobs(), arrivals.producers as u64);
+            let asked = format!("--rate {rate} for --run-time {} ms", self.run_time);
+            if jobs > Arrivals::MOST_JOBS {
+                Err(format!("{asked} is more than {} jobs: make one of them smaller", Arrivals::MOST_JOBS))
+            } else if jobs < producers {
+                Err(format!("{asked} gives no job to some of {producers} --producers: make one of them larger"))
+            } else {
+                Ok(OpenLatency::new(threads, arrivals))
+            }
+        };
+        self.rate.iter().flat_map(Sweep::values).map(open).collect()
+    }
 }
 
 /// What applies to repost only.

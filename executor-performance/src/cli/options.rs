@@ -210,7 +210,7 @@ pub struct SamplingOptions {
     #[arg(long, global = true, conflicts_with = "timeout")]
     pub in_process: bool,
 
-    /// What the random numbers begin with, for intervals, the times of probes, and what is sorted
+    /// What the random numbers begin with, for intervals, the times of probes and of jobs at a rate, and what is sorted
     ///
     /// Example: --seed 7
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]

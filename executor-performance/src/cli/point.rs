@@ -45,6 +45,17 @@ impl Point {
         countable(self.producers(), self.messages(jobs), 0)
     }
 
+    /// Producers of jobs that come at a rate.
+    ///
+    /// # Errors
+    ///
+    /// If more is said of the load for which `experiment` has no use.
+    pub fn sources(&self, experiment: &str) -> Result<usize, String> {
+        refuse("--messages", self.messages, experiment)?;
+        self.no_amplification(experiment)?;
+        Ok(self.producers())
+    }
+
     /// Refuses what is said of the load, as `experiment` has no use for it.
     ///
     /// # Errors

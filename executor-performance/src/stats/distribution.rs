@@ -1,5 +1,6 @@
 //! Many single times, described by their mean and their quantiles.
 
+use super::Condensed;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
@@ -14,15 +15,38 @@ pub struct Distribution {
 impl Distribution {
     /// The distribution of `times`; `None` if there are none.
     pub fn of(times: impl IntoIterator<Item = Duration>) -> Option<Self> {
-        const HOUR: u64 = 3_600_000_000_000;
-        let histogram = Histogram::new_with_max(HOUR, 3).expect("an hour to 3 digits is in range");
-        let mut distribution = Distribution { histogram, sum: Duration::ZERO, max: Duration::ZERO };
+        let mut distribution = Self::empty();
         for time in times {
             distribution.histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
             distribution.sum += time;
             distribution.max = distribution.max.max(time);
         }
         (!distribution.histogram.is_empty()).then_some(distribution)
+    }
+
+    /// The distribution of all times in `parts`; `None` if there are none.
+    pub fn of_condensed<'a>(parts: impl IntoIterator<Item = &'a Condensed>) -> Option<Self> {
+        let mut distribution = Self::empty();
+        for part in parts {
+            for (nanos, count) in &part.buckets {
+                distribution.histogram.saturating_record_n(*nanos, *count);
+            }
+            distribution.sum += part.sum;
+            distribution.max = distribution.max.max(part.max);
+        }
+        (!distribution.histogram.is_empty()).then_some(distribution)
+    }
+
+    /// What is in it.
+    pub fn condensed(&self) -> Condensed {
+        let buckets = self.histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
+        Condensed { buckets: buckets.collect(), sum: self.sum, max: self.max }
+    }
+
+    fn empty() -> Self {
+        const HOUR: u64 = 3_600_000_000_000;
+        let histogram = Histogram::new_with_max(HOUR, 3).expect("an hour to 3 digits is in range");
+        Distribution { histogram, sum: Duration::ZERO, max: Duration::ZERO }
     }
 
     /// How many times.
@@ -53,7 +77,7 @@ impl Distribution {
     }
 }
 
-fn micros(time: Duration) -> f64 {
+pub(super) fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
@@ -79,6 +103,19 @@ mod tests {
     fn all_times_are_in_buckets() {
         let distribution = Distribution::of([5_000, 1_000, 5_001].map(Duration::from_nanos)).expect("times");
         assert_eq!(distribution.buckets().collect::<Vec<_>>(), [(1.0, 1), (5.001, 2)]);
+    }
+
+    #[test]
+    fn parts_that_were_condensed_are_as_the_whole() {
+        let times = |from: u64| (from..from + 1000).map(|it| Duration::from_nanos(it * it * 1000));
+        let part = |from| Distribution::of(times(from)).expect("times").condensed();
+        let parts = [part(1), part(1001), Condensed::default()];
+        let (whole, joined) = (Distribution::of(times(1).chain(times(1001))), Distribution::of_condensed(&parts));
+        let (whole, joined) = (whole.expect("times"), joined.expect("times"));
+        assert_eq!(whole.buckets().collect::<Vec<_>>(), joined.buckets().collect::<Vec<_>>());
+        assert_eq!((whole.mean_us(), whole.max_us()), (joined.mean_us(), joined.max_us()));
+        assert_eq!(parts[0].mean_us(), Distribution::of(times(1)).expect("times").mean_us());
+        assert!(Distribution::of_condensed(&[]).is_none());
     }
 
     #[test]

@@ -1,0 +1,295 @@
+//! How long jobs take that come when they come, however long the others take.
+
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio};
+use crate::{
+    failure::Failure,
+    record::{Metric, Setting},
+    sampler::Pace,
+    stats::{Condensed, Dice, Distribution},
+    subject::Plan,
+    workload::{Burst, Labour, Stream, Streamed, poisson},
+};
+use executors::Executor;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Gives jobs at a rate.
+///
+/// An open loop: no job waits for another before it is given, and its time begins when it was to be given. So when the executor,
+/// or the thread that gives the jobs, is stuck for a while, that is in the times of all jobs which were to come meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenLatency {
+    threads: usize,
+    /// What was asked for.
+    asked: Arrivals,
+    /// For how long jobs come in a sample.
+    sampled: Duration,
+}
+
+const METRICS: &[Metric] = &[
+    time("mean_us", "mean"),
+    time("p50_us", "p50"),
+    time("p90_us", "p90"),
+    time("p99_us", "p99"),
+    time("p999_us", "p99.9"),
+    time("max_us", "max"),
+    Metric { column: "achieved_percent", decimals: 3, title: ["achieved", "%"], scale: 1.0, more_is_better: true },
+    Metric {
+        column: "achieved_jobs_per_s",
+        decimals: 1,
+        title: ["achieved", "jobs/s"],
+        scale: 1.0,
+        more_is_better: true,
+    },
+    time("given_late_p99_us", "late p99"),
+    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false },
+    Metric { column: "jobs", decimals: 0, title: ["jobs", ""], scale: 1.0, more_is_better: true },
+    super::RELATIVE_ERROR,
+];
+
+const fn time(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
+}
+
+/// Jobs that come as by a Poisson process.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Arrivals {
+    /// How many come in a second, from all producers.
+    pub rate: u64,
+    /// For how long.
+    pub time: Duration,
+    /// Threads that give them.
+    pub producers: usize,
+    /// What each job does.
+    pub labour: Labour,
+    /// What the times begin with when they come, the same for all executors.
+    pub seed: u64,
+    /// When to give up waiting for jobs.
+    pub patience: Duration,
+}
+
+impl Arrivals {
+    /// More jobs than a sample is to have: each takes 40 bytes of memory.
+    pub const MOST_JOBS: u64 = 10_000_000;
+
+    /// How many jobs come, if they can be counted.
+    pub fn jobs(&self) -> u64 {
+        let jobs = u128::from(self.rate) * self.time.as_nanos() / 1_000_000_000;
+        u64::try_from(jobs).unwrap_or(u64::MAX)
+    }
+
+    /// When each producer gives its jobs. All have as many of them, or one more.
+    fn schedules(&self) -> Vec<Vec<u64>> {
+        let producers = self.producers as u64;
+        let schedule = |producer| {
+            let jobs = (self.jobs() + producer) / producers;
+            poisson(jobs, self.time, &mut Dice::new(self.seed.wrapping_mul(producers).wrapping_add(producer)))
+        };
+        (0..producers).map(schedule).collect()
+    }
+}
+
+impl OpenLatency {
+    /// Of executors with `threads` workers.
+    pub fn new(threads: usize, arrivals: Arrivals) -> Self {
+        OpenLatency { threads, asked: arrivals, sampled: arrivals.time }
+    }
+}
+
+impl Turn for Arrivals {
+    type Sample = Served;
+}
+
+impl JobTurn for Arrivals {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Served, Failure> {
+        const PRIMER_PER_THREAD: usize = 16;
+        let mut stream = Stream::new(plan.build()?, self.labour, self.patience);
+        stream.run(&[vec![0; PRIMER_PER_THREAD * plan.threads()]])?;
+        let streamed = stream.run(&self.schedules())?;
+        stream.finish()?;
+        Ok(Served::of(&streamed, self.time))
+    }
+}
+
+/// Jobs that came and went.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Served {
+    burst: Burst,
+    /// From the beginning until jobs had ceased to come, and the last had ended.
+    time: Duration,
+    latencies: Condensed,
+    lateness: Condensed,
+}
+
+impl Served {
+    fn of(streamed: &Streamed, time: Duration) -> Self {
+        let condensed = |times: &[Duration]| {
+            let distribution = Distribution::of(times.iter().copied());
+            distribution.map_or_else(Condensed::default, |distribution| distribution.condensed())
+        };
+        Served {
+            burst: streamed.burst,
+            time: time.max(streamed.burst.wall),
+            latencies: condensed(&streamed.latencies),
+            lateness: condensed(&streamed.lateness),
+        }
+    }
+}
+
+impl Sample for Served {
+    /// The mean latency, in microseconds.
+    fn cost(&self) -> f64 {
+        self.latencies.mean_us()
+    }
+}
+
+impl Experiment for OpenLatency {
+    type Turn = Arrivals;
+
+    fn name(&self) -> &'static str {
+        "open-latency"
+    }
+
+    fn turn(&self) -> Arrivals {
+        Arrivals { time: self.sampled, ..self.asked }
+    }
+
+    /// Jobs come for as long as was asked for, or shorter, so that enough samples fit: an executor that cannot keep up takes longer
+    /// than that. But for long enough that some come.
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Arrivals>>]) {
+        const FEW: u32 = 20;
+        let few = Duration::from_secs(1).mul_f64(f64::from(FEW) / self.asked.rate as f64);
+        let good = pace.good_round() / subjects.len().max(1) as u32;
+        let tried = Arrivals { time: (good / 10).max(few).min(self.asked.time), ..self.asked };
+        let samples = subjects.iter().filter_map(|subject| subject.take(&tried).ok());
+        let times_as_long: f64 = samples.map(|sample| sample.time.as_secs_f64() / tried.time.as_secs_f64()).sum();
+        let fitting = pace.good_round().as_secs_f64() / times_as_long.max(1.0);
+        self.sampled = Duration::try_from_secs_f64(fitting).unwrap_or(Duration::MAX).max(few).min(self.asked.time);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let Arrivals { rate, producers, labour, seed, .. } = self.asked;
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("producers", producers),
+            Setting::new("rate_per_s", rate),
+            Setting::new("pre_units", labour.pre),
+            Setting::new("post_units", labour.post),
+            Setting::new("seed", seed),
+            Setting::fitted("sampled_ms", self.sampled.as_millis()),
+            Setting::fitted("jobs_per_sample", self.turn().jobs()),
+        ]
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        let (asked, turn) = (&self.asked, self.turn());
+        vec![
+            ("threads", self.threads.to_string()),
+            ("load", format!("{} jobs/s from {} threads, at random times", asked.rate, asked.producers)),
+            ("time", "from when a job was to come to its end".to_owned()),
+            ("a sample", format!("{} ms of that, or {} jobs, on a new executor", turn.time.as_millis(), turn.jobs())),
+        ]
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn figures(&self, samples: &[Served]) -> Vec<Option<f64>> {
+        let bursts = || samples.iter().map(|sample| &sample.burst);
+        let times = self.times(samples);
+        let quantile = |quantile| times.as_ref().map(|times| times.quantile_us(quantile));
+        let late = Distribution::of_condensed(samples.iter().map(|sample| &sample.lateness));
+        let jobs: u64 = bursts().map(|burst| burst.jobs).sum();
+        let seconds: f64 = samples.iter().map(|sample| sample.time.as_secs_f64()).sum();
+        let achieved = (seconds > 0.0).then(|| jobs as f64 / seconds);
+        // As many as could come in that time, not as many as were asked for: a sample has a whole number of jobs.
+        let possible = jobs as f64 / (self.sampled.as_secs_f64() * samples.len() as f64);
+        vec![
+            times.as_ref().map(Distribution::mean_us),
+            quantile(0.5),
+            quantile(0.9),
+            quantile(0.99),
+            quantile(0.999),
+            times.as_ref().map(Distribution::max_us),
+            achieved.map(|achieved| achieved / possible * 100.0),
+            achieved,
+            late.map(|late| late.quantile_us(0.99)),
+            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
+            (jobs > 0).then_some(jobs as f64),
+            super::relative_error_percent(samples),
+        ]
+    }
+
+    fn times(&self, samples: &[Served]) -> Option<Distribution> {
+        Distribution::of_condensed(samples.iter().map(|sample| &sample.latencies))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::bursts::mock::burst;
+    use executors::crossbeam_channel_pool::ThreadPool;
+
+    const ARRIVALS: Arrivals = Arrivals {
+        rate: 100_000,
+        time: Duration::from_millis(10),
+        producers: 3,
+        labour: Labour { pre: 0, post: 0 },
+        seed: 7,
+        patience: Duration::from_secs(60),
+    };
+
+    fn served(micros: impl IntoIterator<Item = u64>, wall: Duration) -> Served {
+        let latencies: Vec<Duration> = micros.into_iter().map(Duration::from_micros).collect();
+        let mut burst = burst(latencies.len() as u64, 1_000_000);
+        burst.wall = wall;
+        Served::of(&Streamed { burst, lateness: latencies.clone(), latencies }, ARRIVALS.time)
+    }
+
+    fn figure(samples: &[Served], column: &str) -> f64 {
+        let figures = OpenLatency::new(2, ARRIVALS).figures(samples);
+        assert_eq!(figures.len(), METRICS.len());
+        let index = METRICS.iter().position(|metric| metric.column == column).expect(column);
+        figures[index].expect(column)
+    }
+
+    #[test]
+    fn figures_are_those_of_all_jobs() {
+        let samples = [served(1..=500, Duration::ZERO), served(501..=1000, Duration::ZERO)];
+        for (column, expected) in
+            [("p50_us", 500.0), ("p99_us", 990.0), ("p999_us", 999.0), ("given_late_p99_us", 990.0)]
+        {
+            assert!((figure(&samples, column) / expected - 1.0).abs() < 0.002, "{column}");
+        }
+        for (column, expected) in [("mean_us", 500.5), ("max_us", 1000.0), ("jobs", 1000.0), ("cpu_us_per_job", 4.0)] {
+            assert_eq!(figure(&samples, column), expected, "{column}");
+        }
+        assert!(OpenLatency::new(2, ARRIVALS).figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn an_executor_that_cannot_keep_up_does_not_achieve_the_rate() {
+        for (wall, percent, rate) in [(5, 100.0, 100_000.0), (40, 25.0, 25_000.0)] {
+            let sample = [served(1..=1000, Duration::from_millis(wall))];
+            assert!((figure(&sample, "achieved_percent") - percent).abs() < 1e-9, "{wall} ms");
+            assert!((figure(&sample, "achieved_jobs_per_s") - rate).abs() < 1e-6, "{wall} ms");
+        }
+    }
+
+    #[test]
+    fn all_producers_together_give_all_jobs_at_different_times() {
+        let schedules = Arrivals { rate: 100_100, ..ARRIVALS }.schedules();
+        assert_eq!(schedules.iter().map(Vec::len).collect::<Vec<_>>(), [333, 334, 334]);
+        assert_ne!(schedules[1], schedules[2]);
+        assert_ne!(Arrivals { seed: 8, ..ARRIVALS }.schedules(), ARRIVALS.schedules());
+    }
+
+    #[test]
+    fn every_job_is_served() {
+        let served = ARRIVALS.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert_eq!(served.burst.jobs, 1000);
+        assert!(served.time >= ARRIVALS.time && served.cost() > 0.0, "{served:?}");
+    }
+}

@@ -1,0 +1,285 @@
+//! Jobs that come from outside when they are to come, whether others have ended or not.
+//!
+//! # Why there is a raw pointer here
+//!
+//! For the same reason as in the relay: counting references would cost as much as some executors do. So a [`Guest`] points to the
+//! [`Hall`]. That is freed only when all jobs were counted, which is the last thing that each does. If jobs are missing, it is
+//! never freed.
+
+use super::{
+    relay::{Burst, difference},
+    score::{self, Score},
+    work::Work,
+};
+use crate::{clock::cpu_time, failure::Failure};
+use executors::Executor;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long before the beginning of a stream its producers are told, so that none comes late.
+const NOTICE: Duration = Duration::from_millis(2);
+
+/// Gives streams of jobs to one executor, which do work of one kind.
+pub struct Stream<E, W> {
+    executor: E,
+    work: W,
+    score: Arc<Score>,
+    /// Whether a stream has failed, so that there may be guests that nobody counts.
+    failed: bool,
+    patience: Duration,
+}
+
+/// What all jobs of a stream have in common.
+struct Hall<W> {
+    work: W,
+    score: Arc<Score>,
+    opened: Instant,
+    /// When each job ended, in nanoseconds since then.
+    ended: Box<[AtomicU64]>,
+}
+
+/// A job.
+struct Guest<W> {
+    hall: NonNull<Hall<W>>,
+    index: usize,
+}
+
+/// A stream that has run dry.
+#[derive(Debug)]
+pub struct Streamed {
+    /// All of it, from its beginning to the end of the last job.
+    pub burst: Burst,
+    /// From when each job was to come to its end.
+    pub latencies: Vec<Duration>,
+    /// From when each job was to come to when it was given to the executor.
+    pub lateness: Vec<Duration>,
+}
+
+impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
+    /// Streams to `executor`, whose jobs do `work`. If none ends for `patience` when all were given, they are stalled.
+    pub fn new(executor: E, work: W, patience: Duration) -> Self {
+        Stream { executor, work, score: Arc::default(), failed: false, patience }
+    }
+
+    /// Lets a thread for each of `schedules` give jobs to the executor, when its nanoseconds since the beginning say so. A thread
+    /// that is late makes up for that as fast as it can.
+    ///
+    /// # Errors
+    ///
+    /// If not all jobs ran. The stream must not be used any further then.
+    pub fn run(&mut self, schedules: &[Vec<u64>]) -> Result<Streamed, Failure> {
+        assert!(!self.failed, "a stream that failed cannot be run again");
+        let streamed = self.try_run(schedules);
+        if streamed.is_err() {
+            self.failed = true;
+            // Lets workers go that would be in the way of what is measured next.
+            self.executor.shutdown_async();
+        }
+        streamed
+    }
+
+    fn try_run(&self, schedules: &[Vec<u64>]) -> Result<Streamed, Failure> {
+        let jobs = schedules.iter().map(Vec::len).sum::<usize>();
+        self.score.announce(jobs as u64, jobs as u64);
+        let hall = NonNull::from(Box::leak(Box::new(Hall {
+            work: self.work.clone(),
+            score: Arc::clone(&self.score),
+            opened: Instant::now(),
+            ended: (0..jobs).map(|_| AtomicU64::new(0)).collect(),
+        })));
+        let cpu = cpu_time();
+        let (started, lateness) = self.produce(schedules, hall)?;
+        let submitting = started.elapsed();
+        self.score.wait(Instant::now(), self.patience)?;
+        let cpu = difference(cpu_time(), cpu);
+
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: all producers have left, and every job was
+        // counted, which is the last thing it does and does not touch the hall. The counting of each happened before `wait`
+        // returned (Release and Acquire on the tallies).
+        let hall = unsafe { Box::from_raw(hall.as_ptr()) };
+        let began = started.duration_since(hall.opened).as_nanos() as u64;
+        // Relaxed: as above.
+        let ends = hall.ended.iter().map(|ended| ended.load(Ordering::Relaxed).saturating_sub(began));
+        let latencies = ends.clone().zip(schedules.iter().flatten());
+        let latencies = latencies.map(|(end, due)| Duration::from_nanos(end.saturating_sub(*due))).collect();
+        let wall = Duration::from_nanos(ends.max().unwrap_or_default());
+        let burst = Burst { jobs: jobs as u64, started, submitting, wall, cpu, idle: Duration::ZERO, idle_cpu: None };
+        Ok(Streamed { burst, latencies, lateness })
+    }
+
+    /// Gives all jobs to the executor. Says when the stream began, and how late each job was given.
+    fn produce(&self, schedules: &[Vec<u64>], hall: NonNull<Hall<W>>) -> Result<(Instant, Vec<Duration>), Failure> {
+        thread::scope(|scope| {
+            let (mut producers, mut first) = (Vec::new(), 0);
+            for schedule in schedules {
+                let (sender, beginning) = mpsc::channel::<Instant>();
+                let guest = Guest { hall, index: first };
+                first += schedule.len();
+                let produce = move || match beginning.recv() {
+                    Ok(began) => catch_unwind(AssertUnwindSafe(|| guest.come(&self.executor, began, schedule))).ok(),
+                    // Not all producers could be started.
+                    Err(_) => None,
+                };
+                let producer = thread::Builder::new().name("producer".to_owned()).spawn_scoped(scope, produce);
+                producers.push((sender, producer.map_err(Failure::Producer)?));
+            }
+            let began = Instant::now() + NOTICE;
+            for (sender, _) in &producers {
+                // A producer that is not there any more is noticed below.
+                let _ = sender.send(began);
+            }
+            let mut lateness = Vec::new();
+            for (_, producer) in producers {
+                lateness.extend(producer.join().ok().flatten().ok_or(Failure::Submission)?);
+            }
+            Ok((began, lateness))
+        })
+    }
+
+    /// Shuts the executor down and checks the count once more.
+    ///
+    /// # Errors
+    ///
+    /// If the executor does not shut down, or has run more jobs than it was given.
+    pub fn finish(self) -> Result<(), Failure> {
+        assert!(!self.failed, "a stream that failed cannot be finished");
+        self.executor.shutdown().map_err(Failure::Shutdown)?;
+        self.score.verify()
+    }
+}
+
+impl<W: Work> Guest<W> {
+    /// Gives this job and those after it to `executor`, as `schedule` says. Returns how late each of them was.
+    fn come<E: Executor>(self, executor: &E, began: Instant, schedule: &[u64]) -> Vec<Duration> {
+        let come = |(job, due): (usize, &u64)| {
+            let due = began + Duration::from_nanos(*due);
+            wait_until(due);
+            let late = due.elapsed();
+            let guest = Guest { index: self.index + job, ..self };
+            executor.execute(move || guest.run());
+            late
+        };
+        schedule.iter().enumerate().map(come).collect()
+    }
+
+    fn run(self) {
+        // SAFETY: The hall is freed when this job was counted, which is the last thing it does. Only if it was not counted, the hall
+        // is used once more.
+        let hall = unsafe { self.hall.as_ref() };
+        hall.work.before();
+        hall.work.after();
+        // Relaxed: it is read after this job was counted.
+        hall.ended[self.index].store(hall.opened.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let score = Arc::as_ptr(&hall.score);
+        if !score::count_jobs(score, 1, true) {
+            score::sit_down(&hall.score);
+            score::count_jobs(score, 1, true);
+        }
+    }
+}
+
+/// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets others go first
+/// that want this core.
+fn wait_until(due: Instant) {
+    const WATCHED: Duration = Duration::from_micros(200);
+    loop {
+        match due.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            left if left > WATCHED => thread::sleep(left - WATCHED),
+            _ => thread::yield_now(),
+        }
+    }
+}
+
+impl<W> Clone for Guest<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for Guest<W> {}
+
+// SAFETY: A guest is a shared reference to its hall, which needs `Sync` to be used from several threads. `Arc<Score>` and
+// `AtomicU64` are `Sync`.
+unsafe impl<W: Sync> Send for Guest<W> {}
+
+impl<E, W> fmt::Debug for Stream<E, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("score", &self.score).field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{CHAINS_COUNTED_DOWN, Pastime};
+    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
+
+    const LONG: Duration = Duration::from_secs(60);
+    const MILLI: u64 = 1_000_000;
+
+    #[test]
+    fn every_job_has_a_latency_from_when_it_was_to_come() {
+        let mut stream = Stream::new(ThreadPool::new(2), (), LONG);
+        for schedules in [vec![vec![0, 0, MILLI]], vec![vec![5 * MILLI], vec![], vec![0, MILLI]]] {
+            let streamed = stream.run(&schedules).expect("every job ran");
+            assert_eq!((streamed.latencies.len(), streamed.lateness.len(), streamed.burst.jobs), (3, 3, 3));
+            let last = schedules.iter().flatten().max().expect("a job");
+            assert!(streamed.burst.wall >= Duration::from_nanos(*last), "{streamed:?}");
+            let late = streamed.latencies.iter().zip(&streamed.lateness);
+            assert!(late.clone().all(|(latency, late)| latency >= late), "{streamed:?}");
+        }
+        let many = vec![vec![0; CHAINS_COUNTED_DOWN as usize]; 2];
+        assert_eq!(stream.run(&many).expect("every job ran").burst.jobs, 2 * CHAINS_COUNTED_DOWN);
+        stream.finish().expect("no job ran twice");
+    }
+
+    /// What queues up is in the latencies: nothing waits for the executor before it gives the next job.
+    #[test]
+    fn jobs_that_wait_for_others_are_counted_from_when_they_were_to_come() {
+        let time = Duration::from_millis(2);
+        let mut stream = Stream::new(ThreadPool::new(1), Pastime::Busy(time), LONG);
+        let streamed = stream.run(&[vec![0; 10]]).expect("every job ran");
+        for (before, latency) in (0..).zip(&streamed.latencies) {
+            assert!(*latency >= time * (before + 1), "{streamed:?}");
+        }
+        stream.finish().expect("no job ran twice");
+    }
+
+    /// Runs every other job.
+    #[derive(Clone, Default)]
+    struct Careless(Arc<AtomicU64>);
+
+    impl CanExecute for Careless {
+        fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+            if self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+                job();
+            }
+        }
+    }
+
+    impl Executor for Careless {
+        fn shutdown_async(&self) {}
+
+        fn shutdown_borrowed(&self) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_lost_job_is_a_failure_and_not_a_number() {
+        let mut stream = Stream::new(Careless::default(), (), Duration::from_millis(20));
+        let failure = stream.run(&[vec![0; 10]]).expect_err("half of them are missing");
+        assert!(matches!(failure, Failure::Stalled { ran: 5, expected: 10, .. }), "{failure}");
+    }
+}
