@@ -34,7 +34,10 @@ feature_sets=(
 # The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file.
 unsafe_leaves=(
     executor-performance/src/heap.rs
+    executor-performance/src/workload/forks.rs
+    executor-performance/src/workload/problem/sort.rs
     executor-performance/src/workload/relay.rs
+    executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
     executors/src/crew/handle.rs
     executors/src/job.rs
@@ -167,6 +170,7 @@ check_cli() {
     step "cli: throughput" "${cli[@]}" "${small[@]}" -o "$work/throughput.csv" throughput --pre 10 --post 10
     step "cli: latency" "${cli[@]}" "${small[@]}" -o "$work/latency.csv" latency -s 1
     step "cli: both wrote their rows" rows_of_each_executor "$work/throughput.csv" "$work/latency.csv"
+    step "cli: latency, open loop" "${cli[@]}" "${brief[@]}" latency --rate 1000 --run-time 20
     step "cli: repost" "${cli[@]}" "${brief[@]}" repost --hops 100
     step "cli: avalanche" "${cli[@]}" "${brief[@]}" --jobs 100 avalanche
     step "cli: submit" "${cli[@]}" "${brief[@]}" -p 2 --jobs 100 submit --work 100
@@ -180,6 +184,7 @@ check_cli() {
     step "cli: lifecycle" "${cli[@]}" "${brief[@]}" lifecycle
     step "cli: idle" "${cli[@]}" "${brief[@]}" --jobs 100 idle --settle 10 --window 10
     step "cli: futures" "${cli[@]}" "${brief[@]}" futures --operations 100
+    step "cli: fork-join" "${cli[@]}" "${brief[@]}" fork-join --fib 10 --elements 2000
     step "cli: a sweep, in all formats" "${cli[@]}" --min-samples 1 --max-samples 2 --budget 1 -t 1,2 -m 10 \
         -o "$work/sweep.json" -o "$work/sweep.html" -o "$work/sweep.svg" -o "$work/sweep.md" throughput
     step "cli: report" "${cli[@]}" report "$work/sweep.json" -o "$work/report.html"

@@ -132,9 +132,9 @@ main() {
 
     if [[ -z $EXECUTORS ]]; then
         EXECUTORS=$("$tool" list | awk '
-            NR == 1 { next }
-            /^experiments/ { exit }
-            { $0 = substr($0, 4) } # behind the marks
+            /^$/ { part++ } # what the marks mean, executors, and what is none
+            part != 1 { next }
+            { $0 = substr($0, 7) } # behind the marks
             /^(workstealing|channel) / || !/^(workstealing|channel|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool |reference-|$)/ {
                 print $1
             }

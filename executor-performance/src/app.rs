@@ -2,13 +2,13 @@
 
 use crate::{
     advice::Advice,
+    catalogue,
     cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions, Refusal},
     compare::{self, Comparison, Terms},
     interrupt::Interrupt,
     isolation::{Host, Service},
     plan::{Planned, plan},
     record::{Record, Run},
-    registry::{Ability, ENTRIES},
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
@@ -39,7 +39,10 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
     let Some(Order { options, command }) = orders.first() else { return Ok(Outcome::Done) };
     choose_colors(options.output.color);
     match command {
-        Command::List => Ok(written(list(&cli::experiments()))),
+        Command::List => {
+            let text = format!("{}\n{}", catalogue::executors(), catalogue::experiments()?);
+            Ok(written(print(text.as_bytes())))
+        }
         Command::Completions(own) => {
             let mut text = Vec::new();
             clap_complete::generate(own.shell, &mut cli::definition(), "executor-performance", &mut text);
@@ -201,21 +204,6 @@ fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
         told = told.and(sink.finish(&whole));
     }
     Ok(written(told))
-}
-
-/// Lists the executors, and the experiments with what they are `about`.
-fn list(experiments: &[(String, String)]) -> io::Result<()> {
-    let mut text = "executors; * is measured if none is named, f runs futures as well as jobs\n".to_owned();
-    for entry in ENTRIES {
-        let mark = if entry.by_default { '*' } else { ' ' };
-        let futures = if entry.can(Ability::Futures) { 'f' } else { ' ' };
-        text += &format!("{mark}{futures} {:25} {}\n", entry.name, entry.summary);
-    }
-    text += "\nexperiments\n";
-    for (name, about) in experiments {
-        text += &format!("  {name:10} {about}\n");
-    }
-    print(text.as_bytes())
 }
 
 fn print(text: &[u8]) -> io::Result<()> {

@@ -183,6 +183,8 @@ pub enum Command {
     /// To measure jobs of your own, call the library: `executor_performance::measure`. Example: recommend --workload bursts --job-time 20
     Recommend(RecommendOptions),
     /// Lists the executors that can be measured, and the experiments
+    ///
+    /// With what each executor can do, and what each experiment takes. Example: executor-performance list | grep fj
     #[command(override_usage = "executor-performance list")]
     List,
     /// Compares two records, and says what has become slower or faster

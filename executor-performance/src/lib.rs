@@ -9,6 +9,7 @@
 
 pub mod advice;
 pub mod app;
+pub mod catalogue;
 pub mod chart;
 pub mod cli;
 pub mod clock;

@@ -115,9 +115,10 @@ impl Measurement {
         let load = Load::new(1, messages, successors)
             .ok_or_else(|| format!("{successors} successors are more jobs than can be counted: ask for fewer"))?;
         let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 1000, target: 0.01, budget };
-        let subjects = Roster::of_executors().enlist(&entries, threads);
+        let roster = Roster::of_executors();
+        let (subjects, ability) = (roster.enlist(&entries, threads), roster.ability());
         let experiment = Own::new(threads, load, job, patience);
-        let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads });
+        let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads, ability });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());
         session.run(vec![run], |record| {

@@ -8,6 +8,7 @@ use crate::{
     },
     isolation::{self, Guest, Host},
     record::Run,
+    registry::Ability,
     sampler::Pace,
     session::Session,
     subject::Roster,
@@ -29,6 +30,9 @@ pub trait Planned {
     /// How many worker threads its executors have.
     fn threads(&self) -> usize;
 
+    /// What executors must be able to do to take part.
+    fn ability(&self) -> Ability;
+
     /// Serves the executor called `executor` to another process, and does not return if there is one.
     fn serve(&self, executor: &str);
 
@@ -46,6 +50,8 @@ pub struct Prepared<X: Experiment> {
     pub subjects: Vec<Box<dyn Subject<X::Turn>>>,
     /// How many worker threads they have.
     pub threads: usize,
+    /// What they must be able to do.
+    pub ability: Ability,
 }
 
 impl<X: Experiment> Planned for Prepared<X> {
@@ -59,6 +65,10 @@ impl<X: Experiment> Planned for Prepared<X> {
 
     fn threads(&self) -> usize {
         self.threads
+    }
+
+    fn ability(&self) -> Ability {
+        self.ability
     }
 
     fn serve(&self, executor: &str) {
@@ -279,7 +289,7 @@ impl Site<'_> {
                 Some(host) => roster.names(&entries).into_iter().map(|name| guest(host, run, name)).collect(),
                 None => roster.enlist(&entries, threads),
             };
-            Box::new(Prepared { experiment, pace, subjects, threads }) as Box<dyn Planned>
+            Box::new(Prepared { experiment, pace, subjects, threads, ability: roster.ability() }) as Box<dyn Planned>
         });
         Ok(prepared.collect())
     }

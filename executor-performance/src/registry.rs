@@ -67,16 +67,28 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// What is said of an executor that does not have it.
-    pub fn missing(self) -> &'static str {
+    /// Those that not all have.
+    pub const MARKED: [Ability; 4] = [Ability::Futures, Ability::Forks, Ability::Growth, Ability::Subpools];
+
+    /// Stands for it in the list; nothing for what all can do.
+    pub fn mark(self) -> char {
         match self {
-            Ability::Jobs => "cannot run jobs",
-            Ability::Futures => "cannot run futures",
-            Ability::Forks => {
-                "cannot fork and join, as its jobs would block its threads until they wait for each other"
-            }
-            Ability::Growth => "cannot grow",
-            Ability::Subpools => "has no subpools",
+            Ability::Jobs => ' ',
+            Ability::Futures => 'f',
+            Ability::Forks => 'j',
+            Ability::Growth => 'g',
+            Ability::Subpools => 's',
+        }
+    }
+
+    /// What an executor can do that has it, and cannot do that has not.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Ability::Jobs => "run jobs",
+            Ability::Futures => "run futures",
+            Ability::Forks => "fork and join: let jobs wait for jobs without a deadlock",
+            Ability::Growth => "begin with few threads, and have more when jobs block",
+            Ability::Subpools => "limit, rank and bind jobs, in subpools",
         }
     }
 }
@@ -283,7 +295,7 @@ fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::{any::TypeId, collections::HashSet};
 
     #[test]
     fn names_are_unique_and_found() {
@@ -293,6 +305,45 @@ mod tests {
             assert_eq!(Entry::named(entry.name).expect("listed").name, entry.name);
         }
         assert!(Entry::named("no-such").is_none());
+    }
+
+    #[test]
+    fn those_with_subpools_are_dispatchers() {
+        struct IsDispatcher;
+
+        impl Visitor for IsDispatcher {
+            type Output = bool;
+
+            fn visit<E: Executor + Sync + 'static>(self, _: &'static Entry, _: Build<E>) -> bool {
+                TypeId::of::<E>() == TypeId::of::<Dispatcher>()
+            }
+        }
+
+        for entry in ENTRIES {
+            assert_eq!(entry.can(Ability::Subpools), entry.accept(IsDispatcher), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn those_that_take_visitors_of_a_kind_can_do_that() {
+        struct Anything;
+
+        impl FuturesVisitor for Anything {
+            type Output = ();
+
+            fn visit<S: Spawner>(self, _: &'static Entry, _: Build<S>) {}
+        }
+
+        impl ForksVisitor for Anything {
+            type Output = ();
+
+            fn visit<F: Forker>(self, _: &'static Entry, _: Build<F>) {}
+        }
+
+        for entry in ENTRIES {
+            assert_eq!(entry.can(Ability::Futures), entry.accept_futures(Anything).is_some(), "{}", entry.name);
+            assert_eq!(entry.can(Ability::Forks), entry.accept_forks(Anything).is_some(), "{}", entry.name);
+        }
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Session {
 
     /// One run.
     pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
-        let Prepared { mut experiment, pace, subjects, threads } = prepared;
+        let Prepared { mut experiment, pace, subjects, threads, .. } = prepared;
         let (clock, seed) = (WallClock::start(), self.record.program.seed);
         self.progress.doing("trying out how long a sample takes");
         experiment.fit(&pace, &subjects);

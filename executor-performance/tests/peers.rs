@@ -135,7 +135,7 @@ fn every_peer_is_listed_with_a_line_of_its_own() {
     let text = String::from_utf8(output.stdout).expect("text");
     for name in PEERS {
         assert_eq!(
-            text.lines().filter(|line| line.get(3..).and_then(|line| line.split(' ').next()) == Some(name)).count(),
+            text.lines().filter(|line| line.get(6..).and_then(|line| line.split(' ').next()) == Some(name)).count(),
             1,
             "{name}\n{text}"
         );

@@ -362,7 +362,7 @@ fn too_many_threads(threads: usize, entry: &Entry) -> String {
 fn cannot(entry: &Entry, ability: Ability) -> String {
     let others = ENTRIES.iter().filter(|other| other.can(ability)).map(|other| other.name);
     let (name, others) = (entry.name, others.collect::<Vec<_>>().join(", "));
-    format!("--executor {name} {}: choose from {others}", ability.missing())
+    format!("--executor {name} cannot {}: choose from {others}", ability.phrase())
 }
 
 impl SamplingOptions {

@@ -11,11 +11,3 @@ pub struct Condensed {
     pub(super) sum: Duration,
     pub(super) max: Duration,
 }
-
-impl Condensed {
-    /// The mean, in microseconds. Of no times it is not a number.
-    pub fn mean_us(&self) -> f64 {
-        let count: u64 = self.buckets.iter().map(|(_, count)| count).sum();
-        super::distribution::micros(self.sum) / count as f64
-    }
-}
