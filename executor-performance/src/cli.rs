@@ -112,8 +112,8 @@ pub enum Command {
     /// Measures how long an executor takes for bursts, or for jobs at a rate
     ///
     /// A burst is the whole load given at once, and its time that from the first submission to the end of the last job.
-    /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap. With --rate it is an open
-    /// loop of single jobs, and the time is that of each job.
+    /// Each job does 10 units of work before and 10 after passing on. This is a closed loop: bursts never overlap. With
+    /// --rate it is an open loop of single jobs, and the time is that of each job.
     Latency(LatencyOptions),
     /// Measures what it costs a job to give the next one to the executor
     ///
@@ -171,9 +171,10 @@ pub enum Command {
     Futures(FuturesOptions),
     /// Measures what it costs jobs to fork and to join
     ///
-    /// A problem is divided in two again and again: a job gives one part to the executor, solves the other, and waits for the first.
-    /// The result is checked. Each workload is measured by itself, in an equal share of the budget. The speed-up is how many times as long the
-    /// same takes without an executor, on one thread. Only for executors whose jobs can wait for jobs without a deadlock (`j` in `list`).
+    /// A problem is divided in two again and again: a job gives one part to the executor, solves the other, and waits
+    /// for the first. The result is checked. Each workload is measured by itself, in an equal share of the budget. The
+    /// speed-up is how many times as long the same takes without an executor, on one thread. Only for executors whose
+    /// jobs can wait for jobs without a deadlock (`j` in `list`).
     /// Example: -t 1..4 fork-join --workload fib --cutoff 15
     ForkJoin(ForkJoinOptions),
     /// Measures your kind of workload, and says which executor to take

@@ -1,8 +1,8 @@
 //! Executors whose jobs can fork, and wait for what they have forked: each by the best way that it has.
 //!
-//! All begin at the same: of two parts, the second is given to the executor, and the first is solved at once. How the second is
-//! waited for is what they differ in. Executors whose workers would just block are not among these: soon all of them wait
-//! for jobs that nobody is left to run.
+//! All begin at the same: of two parts, the second is given to the executor, and the first is solved at once. How the
+//! second is waited for is what they differ in. Executors whose workers would just block are not among these: soon all
+//! of them wait for jobs that nobody is left to run.
 
 use crate::{
     spawner::Spawner,
@@ -12,8 +12,9 @@ use executors::{Executor, Pool};
 
 /// An executor that solves problems by forking and joining.
 pub trait Forker: Executor + Sync + 'static {
-    /// Solves `problem` with jobs of the executor at `site`, and calls `done` with the solution in the first of them. The site
-    /// is not used any more by then, nor is the problem: it is in a box so that not even a reference in it is left on the stack.
+    /// Solves `problem` with jobs of the executor at `site`, and calls `done` with the solution in the first of them.
+    /// The site is not used any more by then, nor is the problem: it is in a box so that not even a reference in it is
+    /// left on the stack.
     fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static)
     where
         Self: Sized;

@@ -92,8 +92,9 @@ pub struct LatencyOptions {
 
     /// Open loop: so many single jobs in a second, from all producers, whether others have ended or not; or a list
     ///
-    /// They come at random times (a Poisson process that begins with --seed), and the time of each is from when it was to come to its end.
-    /// What an executor achieves that cannot keep up is said beside. Example: --rate 1000,10000,100000
+    /// They come at random times (a Poisson process that begins with --seed), and the time of each is from when it was
+    /// to come to its end. What an executor achieves that cannot keep up is said beside. Example: --rate
+    /// 1000,10000,100000
     #[arg(
         long,
         value_name = "N",
@@ -399,7 +400,8 @@ impl FuturesOptions {
 pub struct ForkJoinOptions {
     /// Workloads to measure: fib, sort. May be repeated [default: all]
     ///
-    /// `fib` is a number of Fibonacci, by the sum of the two before it; `sort` is quicksort of random numbers. Example: --workload fib
+    /// `fib` is a number of Fibonacci, by the sum of the two before it; `sort` is quicksort of random numbers. Example:
+    /// --workload fib
     #[arg(
         long = "workload",
         value_name = "NAME",
@@ -426,7 +428,8 @@ pub struct ForkJoinOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub elements: Option<u64>,
 
-    /// Where to divide no further: fib below this index, sort with so many numbers. Two or more [default: fib: 2, sort: 1000]
+    /// Where to divide no further: fib below this index, sort with so many numbers. Two or more [default: fib: 2, sort:
+    /// 1000]
     ///
     /// For one workload, which is to be named with --workload. Example: --workload fib --cutoff 15
     #[arg(

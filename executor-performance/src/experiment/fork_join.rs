@@ -96,7 +96,8 @@ impl Experiment for ForkJoin {
         Recursion { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
     }
 
-    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and one alone.
+    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and one
+    /// alone.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Recursion>>]) {
         let one_run = Recursion { runs: 1, ..self.turn() };
         let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();

@@ -15,8 +15,9 @@ use std::time::Duration;
 
 /// Gives jobs at a rate.
 ///
-/// An open loop: no job waits for another before it is given, and its time begins when it was to be given. So when the executor,
-/// or the thread that gives the jobs, is stuck for a while, that is in the times of all jobs which were to come meanwhile.
+/// An open loop: no job waits for another before it is given, and its time begins when it was to be given. So when the
+/// executor, or the thread that gives the jobs, is stuck for a while, that is in the times of all jobs which were to
+/// come meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenLatency {
     threads: usize,
@@ -156,8 +157,8 @@ impl Experiment for OpenLatency {
         Arrivals { time: self.sampled, ..self.asked }
     }
 
-    /// Jobs come for as long as was asked for, or shorter, so that enough samples fit: an executor that cannot keep up takes longer
-    /// than that. But for long enough that some come.
+    /// Jobs come for as long as was asked for, or shorter, so that enough samples fit: an executor that cannot keep up
+    /// takes longer than that. But for long enough that some come.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Arrivals>>]) {
         const FEW: u32 = 20;
         let few = Duration::from_secs(1).mul_f64(f64::from(FEW) / self.asked.rate as f64);

@@ -2,9 +2,10 @@
 //!
 //! # Why there is a raw pointer here
 //!
-//! For the same reason as in the relay: a job that forks must reach the executor. So each has a [`Site`], which points to it. A site
-//! goes no further than the jobs of one problem, and each of these is done with it before it gives its solution to the job that
-//! waits for that. So when the problem is solved there are no sites left. If it never is, the executor is never freed.
+//! For the same reason as in the relay: a job that forks must reach the executor. So each has a [`Site`], which points
+//! to it. A site goes no further than the jobs of one problem, and each of these is done with it before it gives its
+//! solution to the job that waits for that. So when the problem is solved there are no sites left. If it never is, the
+//! executor is never freed.
 
 use super::{
     problem::Problem,
@@ -65,7 +66,7 @@ impl<F: Forker> Forks<F> {
         let submitting = started.elapsed();
         let (solution, ended) = solutions.recv_timeout(self.patience).map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::Unsolved { patience: self.patience },
-            RecvTimeoutError::Disconnected => Failure::Wrong("a job was lost".to_owned()),
+            RecvTimeoutError::Disconnected => Failure::Wrong("none, as a job was lost".to_owned()),
         })?;
         let (wall, cpu) = (ended.duration_since(started), difference(cpu_time(), cpu));
         Ok((solution, Burst { jobs, started, submitting, wall, cpu, idle: Duration::ZERO, idle_cpu: None }))
@@ -78,9 +79,9 @@ impl<F: Forker> Forks<F> {
     /// If it does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "forks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in sites only, and there are none, as all
-        // problems were solved. What jobs did with theirs happened before: each gave its solution to the job that waited
-        // for it, and the last one its own to `try_solve` through a channel.
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in sites only, and there are
+        // none, as all problems were solved. What jobs did with theirs happened before: each gave its solution to the
+        // job that waited for it, and the last one its own to `try_solve` through a channel.
         let forker = unsafe { Box::from_raw(self.forker.as_ptr()) };
         forker.shutdown().map_err(Failure::Shutdown)
     }

@@ -2,9 +2,9 @@
 //!
 //! # Why there is a raw pointer here
 //!
-//! For the same reason as in the relay: counting references would cost as much as some executors do. So a [`Guest`] points to the
-//! [`Hall`]. That is freed only when all jobs were counted, which is the last thing that each does. If jobs are missing, it is
-//! never freed.
+//! For the same reason as in the relay: counting references would cost as much as some executors do. So a [`Guest`]
+//! points to the [`Hall`]. That is freed only when all jobs were counted, which is the last thing that each does. If
+//! jobs are missing, it is never freed.
 
 use super::{
     relay::{Burst, difference},
@@ -71,8 +71,8 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
         Stream { executor, work, score: Arc::default(), failed: false, patience }
     }
 
-    /// Lets a thread for each of `schedules` give jobs to the executor, when its nanoseconds since the beginning say so. A thread
-    /// that is late makes up for that as fast as it can.
+    /// Lets a thread for each of `schedules` give jobs to the executor, when its nanoseconds since the beginning say
+    /// so. A thread that is late makes up for that as fast as it can.
     ///
     /// # Errors
     ///
@@ -103,9 +103,9 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
         self.score.wait(Instant::now(), self.patience)?;
         let cpu = difference(cpu_time(), cpu);
 
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: all producers have left, and every job was
-        // counted, which is the last thing it does and does not touch the hall. The counting of each happened before `wait`
-        // returned (Release and Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: all producers have left,
+        // and every job was counted, which is the last thing it does and does not touch the hall. The counting of each
+        // happened before `wait` returned (Release and Acquire on the tallies).
         let hall = unsafe { Box::from_raw(hall.as_ptr()) };
         let began = started.duration_since(hall.opened).as_nanos() as u64;
         // Relaxed: as above.
@@ -173,8 +173,8 @@ impl<W: Work> Guest<W> {
     }
 
     fn run(self) {
-        // SAFETY: The hall is freed when this job was counted, which is the last thing it does. Only if it was not counted, the hall
-        // is used once more.
+        // SAFETY: The hall is freed when this job was counted, which is the last thing it does. Only if it was not
+        // counted, the hall is used once more.
         let hall = unsafe { self.hall.as_ref() };
         hall.work.before();
         hall.work.after();
@@ -188,8 +188,8 @@ impl<W: Work> Guest<W> {
     }
 }
 
-/// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets others go first
-/// that want this core.
+/// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets
+/// others go first that want this core.
 fn wait_until(due: Instant) {
     const WATCHED: Duration = Duration::from_micros(200);
     loop {
@@ -209,8 +209,8 @@ impl<W> Clone for Guest<W> {
 
 impl<W> Copy for Guest<W> {}
 
-// SAFETY: A guest is a shared reference to its hall, which needs `Sync` to be used from several threads. `Arc<Score>` and
-// `AtomicU64` are `Sync`.
+// SAFETY: A guest is a shared reference to its hall, which needs `Sync` to be used from several threads. `Arc<Score>`
+// and `AtomicU64` are `Sync`.
 unsafe impl<W: Sync> Send for Guest<W> {}
 
 impl<E, W> fmt::Debug for Stream<E, W> {

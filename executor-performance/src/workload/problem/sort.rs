@@ -2,9 +2,10 @@
 //!
 //! # Why there is a raw pointer here
 //!
-//! Jobs own what they need, for as long as they want: they cannot borrow a slice from somebody who waits for them. So the
-//! numbers are lent to the [`Sort`] for ever, which makes dividing them safe; and are taken back when the [`Sorted`] has counted
-//! as many as there are, for then nobody has a part of them any more. If some are missing, they are never freed.
+//! Jobs own what they need, for as long as they want: they cannot borrow a slice from somebody who waits for them. So
+//! the numbers are lent to the [`Sort`] for ever, which makes dividing them safe; and are taken back when the
+//! [`Sorted`] has counted as many as there are, for then nobody has a part of them any more. If some are missing, they
+//! are never freed.
 
 use super::{Division, Problem};
 use crate::failure::Failure;
@@ -21,7 +22,8 @@ pub struct Sort {
 pub struct Sorted(usize);
 
 impl Sort {
-    /// Lets `solve` sort `numbers`, where up to `cutoff` of them are not divided. Returns them with what else comes of that.
+    /// Lets `solve` sort `numbers`, where up to `cutoff` of them are not divided. Returns them with what else comes of
+    /// that.
     ///
     /// # Errors
     ///
@@ -39,8 +41,8 @@ impl Sort {
         if sorted != length {
             return Err(Failure::Wrong(format!("{sorted} of {length} numbers were sorted")));
         }
-        // SAFETY: The pointer is from a box, freed nowhere else. Each number is in one part at any time, and the part that
-        // counted it was consumed by that. All were counted, so there is no part any more, and so no reference.
+        // SAFETY: The pointer is from a box, freed nowhere else. Each number is in one part at any time, and the part
+        // that counted it was consumed by that. All were counted, so there is no part any more, and so no reference.
         Ok((unsafe { Box::from_raw(lent) }.into_vec(), rest))
     }
 }
