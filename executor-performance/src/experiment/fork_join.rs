@@ -4,7 +4,7 @@ mod errand;
 
 pub use self::errand::Errand;
 
-use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, per_job};
+use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts::ratio, per_job};
 use crate::{
     failure::Failure,
     forker::Forker,
@@ -136,14 +136,20 @@ impl Experiment for ForkJoin {
     }
 
     fn figures(&self, samples: &[Forked]) -> Vec<Option<f64>> {
-        let runs: Vec<BurstSample> = samples.iter().map(|sample| sample.runs.clone()).collect();
-        let median = |numbers: Vec<f64>| Summary::of(&numbers).map(|it| it.median);
-        let micros = runs.iter().flat_map(|sample| &sample.bursts).map(|run| run.wall.as_nanos() as f64 / 1e3);
-        let speed_ups = samples.iter().map(|sample| sample.alone.as_nanos() as f64 / sample.cost());
-        let mut figures = per_job::figures(&runs);
-        let error = figures.pop().flatten();
-        figures.extend([median(micros.collect()), median(speed_ups.collect()), error]);
-        figures
+        let runs = || samples.iter().flat_map(|sample| &sample.runs.bursts);
+        // Of samples and not of runs, of which there may be too many.
+        let summary = |number: &dyn Fn(&Forked) -> f64| Summary::of(&samples.iter().map(number).collect::<Vec<_>>());
+        let forks = runs().map(|run| run.jobs as f64).next().unwrap_or_default();
+        let nanos_per_fork = summary(&|sample| sample.cost() / forks);
+        vec![
+            nanos_per_fork.map(|it| it.median),
+            nanos_per_fork.map(|it| it.low),
+            nanos_per_fork.map(|it| it.high),
+            ratio(runs(), |run| run.cpu, |run| run.jobs as f64),
+            summary(&|sample| sample.cost() / 1e3).map(|it| it.median),
+            summary(&|sample| sample.alone.as_nanos() as f64 / sample.cost()).map(|it| it.median),
+            super::relative_error_percent(samples),
+        ]
     }
 }
 
