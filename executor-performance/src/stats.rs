@@ -63,7 +63,13 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 /// tosses, or fewer than `k` tails. Fewer than six samples reach 95 % not even with `k = 1`; then it is all of them.
 fn samples_outside_interval(count: usize) -> usize {
     const EACH_SIDE: f64 = 0.025;
+    // The chance of no heads in some more tosses is 0 to an f64, and all others would be, too.
+    const MANY: usize = 1000;
     let tosses = count as f64;
+    if count > MANY {
+        // So many tosses are normally distributed.
+        return (tosses / 2.0 - 0.98 * tosses.sqrt() - 0.5) as usize;
+    }
     let (mut outside, mut heads, mut chance) = (0, 0.0, 0.5_f64.powf(tosses));
     let mut fewer = chance;
     while fewer <= EACH_SIDE {
@@ -80,6 +86,13 @@ fn samples_outside_interval(count: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_interval_of_many_samples_goes_on_from_that_of_fewer() {
+        let outside: Vec<usize> = (995..1010).map(samples_outside_interval).collect();
+        assert!(outside.windows(2).all(|pair| pair[1] - pair[0] <= 1), "{outside:?}");
+        assert_eq!(samples_outside_interval(1_000_000), 499_019);
+    }
 
     #[test]
     fn nothing_says_nothing() {
