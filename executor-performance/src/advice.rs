@@ -3,7 +3,9 @@
 mod code;
 
 use crate::{
+    cli::Need,
     record::{Record, Row, Run},
+    registry::Entry,
     stats::Ratio,
 };
 use std::fmt;
@@ -11,13 +13,17 @@ use std::fmt;
 /// Which executor is best over all runs, and how sure that is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// The best executor.
+    /// The best executor that can do what it has to.
     pub best: String,
+    /// What it has to be able to do.
+    pub needs: Vec<Need>,
     /// Its worker threads, if the runs agree on that.
     pub threads: Option<usize>,
     /// The second best, and how many times as long it takes; the geometric mean, if there are several runs. None if there is no
     /// other, or there are too few samples.
     pub runner_up: Option<(String, Ratio)>,
+    /// The best executor that cannot do that, and how many times as long as that one the best takes.
+    pub forgone: Option<(String, Ratio)>,
     /// Runs that count.
     pub runs: usize,
     /// Executors that failed in one of them, which do not.
@@ -25,12 +31,12 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// What `record` says.
+    /// What `record` says to whoever `needs` something that not every executor can do.
     ///
     /// # Errors
     ///
-    /// If no executor was measured without a failure in all runs.
-    pub fn of(record: &Record) -> Result<Self, String> {
+    /// If no executor that can was measured without a failure in all runs.
+    pub fn of(record: &Record, needs: &[Need]) -> Result<Self, String> {
         let runs: Vec<&Run> = record.runs.iter().filter(|run| !run.rows.is_empty()).collect();
         let mut names: Vec<&str> = Vec::new();
         for row in runs.iter().flat_map(|run| &run.rows) {
@@ -46,26 +52,27 @@ impl Advice {
                 None => failed.push(name.to_owned()),
             }
         }
-        let (first, _) =
-            candidates.first().ok_or("no executor was measured in all runs: there is nothing to recommend")?;
         let seed = record.program.seed;
-        // By what they cost in relation to any one of them, the best is the same.
-        let yardstick = candidates[0].1.clone();
+        // By what they cost in relation to any one of them, the order is the same.
+        let yardstick = candidates.first().map(|(_, costs)| costs.clone()).unwrap_or_default();
         let score = |costs: &[Vec<f64>]| ratio(costs, &yardstick, seed).map_or(f64::INFINITY, |ratio| ratio.value);
-        let mut ranking: Vec<(&str, f64)> = candidates.iter().map(|(name, costs)| (*name, score(costs))).collect();
-        ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let best = ranking.first().map_or(*first, |(name, _)| name);
-        let of = |name: &str| candidates.iter().find(|candidate| candidate.0 == name).map(|(_, costs)| costs);
-        let runner_up = ranking.get(1).and_then(|(name, _)| {
-            let ratio = ratio(of(name)?, of(best)?, seed)?;
-            Some(((*name).to_owned(), ratio))
-        });
+        let mut ranking: Vec<(f64, &Candidate<'_>)> = candidates.iter().map(|it| (score(&it.1), it)).collect();
+        ranking.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (able, unable): (Vec<&Candidate<'_>>, Vec<&Candidate<'_>>) =
+            ranking.into_iter().map(|(_, candidate)| candidate).partition(|(name, _)| can(name, needs));
+        let (best, best_costs) = able.first().ok_or_else(|| nothing(needs))?;
+        let runner_up =
+            able.get(1).and_then(|(name, costs)| Some(((*name).to_owned(), ratio(costs, best_costs, seed)?)));
+        let forgone =
+            unable.first().and_then(|(name, costs)| Some(((*name).to_owned(), ratio(best_costs, costs, seed)?)));
         let threads: Vec<Option<u64>> = runs.iter().map(|run| run.number("threads")).collect();
         let agreed = threads.first().copied().flatten().filter(|first| threads.iter().all(|it| *it == Some(*first)));
         Ok(Advice {
-            best: best.to_owned(),
+            best: (*best).to_owned(),
+            needs: needs.to_vec(),
             threads: agreed.and_then(|threads| usize::try_from(threads).ok()),
             runner_up,
+            forgone,
             runs: runs.len(),
             failed,
         })
@@ -73,13 +80,31 @@ impl Advice {
 
     /// Whether the runner-up may be as good.
     pub fn is_within_noise(&self) -> bool {
-        self.runner_up.as_ref().is_some_and(|(_, ratio)| ratio.low <= 1.0)
+        self.runner_up.as_ref().is_some_and(|(_, ratio)| may_be_one(ratio))
     }
 
     /// What to write to have the best executor. None for those that are not of this workspace.
-    pub fn code(&self) -> Option<String> {
-        code::line(&self.best, self.threads?)
+    pub fn code(&self) -> Option<Vec<String>> {
+        code::lines(&self.best, self.threads?, &self.needs)
     }
+}
+
+/// An executor that did not fail, and what its samples cost in each run.
+type Candidate<'a> = (&'a str, Vec<Vec<f64>>);
+
+/// Whether the executor called `name` can do all that one `needs` of it.
+pub fn can(name: &str, needs: &[Need]) -> bool {
+    needs.is_empty() || name == code::DISPATCHER
+}
+
+fn nothing(needs: &[Need]) -> String {
+    let able = if needs.is_empty() { "no executor" } else { "no executor that can do what is needed" };
+    format!("{able} was measured in all runs: there is nothing to recommend")
+}
+
+/// Whether the samples allow for no difference.
+fn may_be_one(ratio: &Ratio) -> bool {
+    ratio.low <= 1.0 && 1.0 <= ratio.high
 }
 
 /// What the samples of the executor called `name` cost. None if it failed, or has none.
@@ -98,32 +123,49 @@ fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option<Ratio> {
 
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Advice { best, threads, runner_up, runs, failed } = self;
+        let Advice { best, needs, threads, runner_up, forgone, runs, failed } = self;
         write!(f, "Take `{best}`")?;
+        if let Some(entry) = Entry::named(best) {
+            write!(f, " ({})", entry.summary)?;
+        }
         if let Some(threads) = threads {
             write!(f, " with {threads} thread{}", if *threads == 1 { "" } else { "s" })?;
         }
+        let mean = if *runs == 1 { String::new() } else { format!(" in the mean of {runs} workloads") };
+        let times = |Ratio { value, low, high }: &Ratio| {
+            format!("{value:.2} times as long{mean} (95 % interval {low:.2} to {high:.2})")
+        };
         match runner_up {
+            None if !needs.is_empty() => write!(f, ", the only one measured that has {}", listed(needs))?,
             None => write!(f, ", of which nothing better is known as no other was measured")?,
-            Some((other, Ratio { value, low, high })) => {
-                let mean = if *runs == 1 { String::new() } else { format!(" in the mean of {runs} workloads") };
-                let interval = format!("{value:.2} times as long{mean} (95 % interval {low:.2} to {high:.2})");
-                if self.is_within_noise() {
-                    write!(f, ", or `{other}` just as well: it takes {interval}, which is within the noise")?;
-                } else {
-                    write!(f, ": `{other}`, the runner-up, takes {interval}, which is more than the noise")?;
-                }
+            Some((other, ratio)) if self.is_within_noise() => {
+                write!(f, ", or `{other}` just as well: it takes {}, which is within the noise", times(ratio))?;
+            }
+            Some((other, ratio)) => {
+                write!(f, ": `{other}`, the runner-up, takes {}, which is more than the noise", times(ratio))?;
             }
         }
         writeln!(f, ".")?;
+        if let Some((other, ratio)) = forgone {
+            let sure = if may_be_one(ratio) { "within" } else { "more than" };
+            writeln!(
+                f,
+                "Compared with `{other}`, which cannot do that, it takes {}, which is {sure} the noise.",
+                times(ratio)
+            )?;
+        }
         if !failed.is_empty() {
             writeln!(f, "Left out, as they failed: {}.", failed.join(", "))?;
         }
         match self.code() {
-            Some(code) => write!(f, "\n    {code}\n"),
+            Some(code) => code.iter().try_fold((), |(), line| write!(f, "\n    {line}")).and_then(|()| writeln!(f)),
             None => Ok(()),
         }
     }
+}
+
+fn listed(needs: &[Need]) -> String {
+    needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]
@@ -148,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_best_over_all_runs_is_the_advice() {
-        let advice = Advice::of(&record()).expect("there is one");
+        let advice = Advice::of(&record(), &[]).expect("there is one");
         assert_eq!((&*advice.best, advice.threads, advice.runs), ("workstealing", None, 3));
         assert_eq!(advice.failed, ["broken"]);
         let (other, ratio) = advice.runner_up.expect("there is another");
@@ -160,9 +202,9 @@ mod tests {
 
     #[test]
     fn is_a_sentence_and_a_line_of_code() {
-        let advice = Advice::of(&one_run(&[("channel", SLOWER), ("workstealing", STEADY)])).expect("there is one");
+        let advice = Advice::of(&one_run(&[("channel", SLOWER), ("workstealing", STEADY)]), &[]).expect("there is one");
         insta::assert_snapshot!(advice, @r"
-        Take `workstealing` with 2 threads: `channel`, the runner-up, takes 2.00 times as long (95 % interval 1.99 to 2.01), which is more than the noise.
+        Take `workstealing` (a queue for each worker, with the default options) with 2 threads: `channel`, the runner-up, takes 2.00 times as long (95 % interval 1.99 to 2.01), which is more than the noise.
 
             let pool = executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(2).build()?;
         ");
@@ -170,21 +212,37 @@ mod tests {
 
     #[test]
     fn says_if_the_difference_is_noise() {
-        let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", NOISY)])).expect("there is one");
+        let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[]).expect("there is one");
         assert!(advice.is_within_noise());
         assert!(advice.to_string().contains("`burst` just as well"), "{advice}");
     }
 
     #[test]
+    fn what_is_needed_comes_before_what_is_fast() {
+        let rows: &[(&str, &[f64])] = &[("channel", STEADY), ("dispatcher", SLOWER), ("workstealing", SLOWER)];
+        let advice = Advice::of(&one_run(rows), &[Need::Priorities, Need::Bound]).expect("there is one");
+        insta::assert_snapshot!(advice, @r#"
+        Take `dispatcher` (subpools; jobs go to one as wide as the pool) with 2 threads, the only one measured that has priorities and bound subpools.
+        Compared with `channel`, which cannot do that, it takes 2.00 times as long (95 % interval 1.99 to 2.01), which is more than the noise.
+
+            let pool = executors::dispatcher::Dispatcher::builder().threads(3).cpu_limit(2).bound_subpool("bound").build()?;
+            let bound = pool.subpool("bound")?;
+            let urgent = pool.cpu().with_priority(executors::dispatcher::Priority::HIGH);
+        "#);
+        let complaint = Advice::of(&one_run(&[("channel", STEADY)]), &[Need::Subpools]).expect_err("none can");
+        assert!(complaint.contains("what is needed"), "{complaint}");
+    }
+
+    #[test]
     fn one_alone_is_the_best_of_one() {
-        let advice = Advice::of(&one_run(&[("elastic", STEADY)])).expect("there is one");
+        let advice = Advice::of(&one_run(&[("elastic", STEADY)]), &[]).expect("there is one");
         assert_eq!((&*advice.best, &advice.runner_up), ("elastic", &None));
         assert!(advice.to_string().contains("no other was measured"), "{advice}");
     }
 
     #[test]
     fn nothing_measured_is_no_advice() {
-        assert!(Advice::of(&one_run(&[])).is_err());
-        assert!(Advice::of(&one_run(&[("channel", &[])])).is_err());
+        assert!(Advice::of(&one_run(&[]), &[]).is_err());
+        assert!(Advice::of(&one_run(&[("channel", &[])]), &[]).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     advice::Advice,
     catalogue,
-    cli::{self, Color, Command, CompareOptions, ComparisonOptions, Options, Order, OutputOptions, Refusal},
+    cli::{self, Color, Command, CompareOptions, ComparisonOptions, Need, Options, Order, OutputOptions, Refusal},
     compare::{self, Comparison, Terms},
     interrupt::Interrupt,
     isolation::{Host, Service},
@@ -55,7 +55,9 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
         }
         Command::Compare(own) => compare(own, &terms(options)),
         Command::Report(own) => report(&own.record, &options.output),
-        Command::Recommend(_) => measure(orders, options, answers, interrupt, |record| recommend(record, options)),
+        Command::Recommend(own) => {
+            measure(orders, options, answers, interrupt, |record| recommend(record, &own.needs, options))
+        }
         _ => measure_and_compare(orders, options, interrupt),
     }
 }
@@ -101,12 +103,12 @@ fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
 }
 
 /// Says which executor to take.
-fn recommend(record: &Record, options: &Options) -> Result<Outcome, String> {
-    let advice = format!("\n{}", Advice::of(record)?);
+fn recommend(record: &Record, needs: &[Need], options: &Options) -> Result<Outcome, String> {
+    let advice = format!("\n{}", Advice::of(record, needs)?);
     let told = if writes_to_output(&options.output) {
-        Terminal::new(anstream::stderr(), false).write(&advice)
+        Terminal::new(anstream::stderr(), false).prose(&advice)
     } else {
-        Terminal::new(anstream::stdout(), false).write(&advice)
+        Terminal::new(anstream::stdout(), false).prose(&advice)
     };
     Ok(written(told))
 }

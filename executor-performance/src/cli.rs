@@ -16,7 +16,7 @@ pub use self::{
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,
-    recommend::{RecommendOptions, Workload},
+    recommend::{Need, RecommendOptions, Workload},
     sweep::Sweep,
     tools::{CompareOptions, CompletionsOptions, ReportOptions},
 };

@@ -122,7 +122,7 @@ impl Measurement {
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());
         session.run(vec![run], |record| {
-            advice = Advice::of(record);
+            advice = Advice::of(record, &[]);
             Ok(Outcome::Done)
         });
         advice

@@ -8,7 +8,7 @@ use crate::{
     },
     isolation::{self, Guest, Host},
     record::Run,
-    registry::Ability,
+    registry::{Ability, Entry},
     sampler::Pace,
     session::Session,
     subject::Roster,
@@ -127,6 +127,7 @@ impl Site<'_> {
                 "--threads has several values: recommend wants one, so say how many threads you will have".to_owned()
             );
         }
+        own.suffice(self.entries(Ability::Jobs)?.iter().map(|entry| entry.name))?;
         let workloads = own.workloads()?;
         let share = self.options.sampling.budget / u32::try_from(workloads.len()).unwrap_or(1);
         let mut runs = Vec::new();
@@ -140,23 +141,67 @@ impl Site<'_> {
     fn workload(&self, workload: Workload, time: Duration) -> Runs {
         const JOBS: u64 = 10_000_000;
         const PAUSE: Duration = Duration::from_millis(5);
+        /// Chains, or jobs of a burst, for each thread.
+        const EACH: u64 = 4;
+        /// Jobs that sleep, for each thread.
+        const ASLEEP: u64 = 16;
         let (threads, patience) = (self.point.threads, self.options.sampling.patience);
-        let each = threads as u64;
+        let all = threads as u64;
         let load =
             |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
-        let units = time.as_nanos() as f64 / nanos_per_unit(10_000);
-        let labour = Labour { pre: units as u64, post: 0 };
+        // Before what is measured, each executor runs as much, or less, so that it is awake.
+        let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
-            Workload::Outside => self.jobs(Throughput::new(threads, load(JOBS, 0)?, labour, false, patience), 1.0),
-            Workload::Inside => {
-                self.jobs(Throughput::new(threads, load(4 * each, JOBS / (4 * each))?, labour, false, patience), 1.0)
+            Workload::Outside => {
+                let jobs = all * self.jobs_in_turn(2 * EACH, time)? / 2;
+                self.jobs(Throughput::new(threads, load(jobs.min(JOBS), 0)?, labour, false, patience), 1.0)
             }
-            Workload::Bursts => self.jobs(Latency::new(threads, load(4 * each, 0)?, labour, PAUSE, patience), 1.0),
+            Workload::Inside => {
+                let hops = (self.jobs_in_turn(4 * EACH, time)? / (2 * EACH)).min(JOBS / (EACH * all));
+                self.jobs(Throughput::new(threads, load(EACH * all, hops)?, labour, false, patience), 1.0)
+            }
+            Workload::Bursts => {
+                self.jobs_in_turn(2 * EACH, time)?;
+                self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
+            }
             Workload::Blocking if time >= patience => {
                 Err(format!("--job-time {} us is not less than --patience: raise that, or lower it", time.as_micros()))
             }
-            Workload::Blocking => self.jobs(Blocking::new(threads, load(16 * each, 0)?, time, patience), 1.0),
+            Workload::Blocking => {
+                self.jobs_in_turn(ASLEEP + 1, time)?;
+                self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), 1.0)
+            }
         }
+    }
+
+    /// How many jobs that take so much `time` a thread can run, one after the other, in a sample of such a length that all samples
+    /// that are taken in any case fit into the budget.
+    ///
+    /// # Errors
+    ///
+    /// If that is less than the `least` that makes sense.
+    fn jobs_in_turn(&self, least: u64, time: Duration) -> Result<u64, String> {
+        let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
+        let executors = self.entries(Ability::Jobs)?.len();
+        // One more round, before the first, finds out how much a sample can be.
+        let (rounds, budget) = (pace.warm_up + pace.min_samples + 1, pace.budget.mul_f64(0.9));
+        let jobs = budget.as_secs_f64() / (rounds * executors) as f64 / time.as_secs_f64();
+        if jobs >= least as f64 {
+            return Ok(jobs as u64);
+        }
+        let factor = least as f64 / jobs;
+        Err(format!(
+            "--job-time {} us is too long for --budget {} s, in which {rounds} rounds of {executors} executors with {least} such jobs \
+             for each thread must fit: raise that to {:.0}, or say less; with jobs longer than a millisecond, what the executor costs \
+             hardly matters",
+            time.as_micros(),
+            self.options.sampling.budget.as_secs_f64(),
+            (self.options.sampling.budget.as_secs_f64() * factor).ceil(),
+        ))
+    }
+
+    fn entries(&self, ability: Ability) -> Result<Vec<&'static Entry>, String> {
+        self.options.entries(self.point.threads, ability)
     }
 }
 
@@ -281,7 +326,7 @@ impl Site<'_> {
         X: Experiment<Turn: 'static> + 'static,
     {
         let threads = self.point.threads;
-        let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.options.entries(threads, roster.ability())?);
+        let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.entries(roster.ability())?);
         pace.budget = self.budget;
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
@@ -297,4 +342,52 @@ impl Site<'_> {
 
 fn guest<T: Turn + 'static>(host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
     Box::new(Guest::new(executor, host.command(run, executor), host.limit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{self, Refusal};
+    use std::ffi::OsString;
+
+    /// What somebody who wants an answer is ready to wait.
+    const SOON: Duration = Duration::from_secs(120);
+
+    fn planned(line: &str) -> Result<Vec<Box<dyn Planned>>, String> {
+        let words = format!("executor-performance {line}");
+        match cli::parse(words.split(' ').map(OsString::from)) {
+            Ok(orders) => plan(&orders, None),
+            Err(Refusal::Wrong(why)) => Err(why),
+            Err(Refusal::Shown(help)) => Err(help.to_string()),
+        }
+    }
+
+    /// What is not sampling, such as trying out how long that takes, is in the budget, too.
+    #[test]
+    fn a_recommendation_comes_soon_for_every_kind_of_workload() {
+        for workload in ["outside", "inside", "bursts", "outside,inside", "outside,inside,bursts", "blocking"] {
+            for more in ["", " --spin", " --needs priorities,subpools,bound", " --job-time 20", " --job-time 1000"] {
+                let line = format!("recommend --workload {workload}{more}");
+                let plan = planned(&line).unwrap_or_else(|why| panic!("{line}: {why}"));
+                assert_eq!(plan.len(), workload.split(',').count(), "{line}");
+                let budget: Duration = plan.iter().map(|run| run.budget()).sum();
+                assert!(budget <= SOON / 2, "{line} takes {budget:?}");
+            }
+        }
+        let plan = planned("recommend").expect("the usual");
+        assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
+    }
+
+    #[test]
+    fn jobs_that_are_too_long_for_the_budget_are_refused_with_one_that_suffices() {
+        for workload in ["outside", "inside", "bursts", "blocking"] {
+            let line = |budget: &str| {
+                format!("-t 2 --budget {budget} --patience 100 recommend --workload {workload} --job-time 500000")
+            };
+            let complaint = planned(&line("10")).map(|plan| plan.len()).expect_err("half a second is long");
+            let (_, rest) = complaint.split_once("raise that to ").expect("a remedy");
+            let (budget, _) = rest.split_once(',').expect("a number");
+            assert!(planned(&line(budget)).is_ok(), "{budget}");
+        }
+    }
 }

@@ -302,15 +302,38 @@ fn a_problem_that_is_not_solved_in_time_is_a_failure_and_not_a_number() {
 #[test]
 fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
     let text = measured("--budget 0.03 --min-samples 2 -t 2 recommend --job-time 0.1");
-    assert_eq!(text.matches("of its samples").count() + text.matches("Stopped after").count(), 3, "{text}");
-    let sentence = text.lines().find(|line| line.starts_with("Take `")).expect("advice");
+    assert_eq!(text.matches("Stopped after").count(), 3, "{text}");
+    let (sentence, code) = advice_in(&text);
     assert!(sentence.contains("with 2 threads") && sentence.contains("in the mean of 3 workloads"), "{sentence}");
     assert!(sentence.contains("the noise."), "{sentence}");
-    let code = text.lines().find(|line| line.starts_with("    let pool = executors::")).expect("code");
     assert!(code.contains("(2)") && code.ends_with(".build()?;"), "{code}");
 
-    let text = measured("--budget 0.01 --min-samples 2 -t 3 -e elastic-growing,channel recommend --workload blocking");
-    assert!(text.contains("up to 3") && text.contains("with 3 threads: ") || text.contains(", or `"), "{text}");
+    let text = measured(
+        "--budget 0.01 --min-samples 2 -t 3 -e elastic-growing,channel recommend --workload blocking --job-time 10",
+    );
+    let (sentence, _) = advice_in(&text);
+    assert!(text.contains("up to 3") && sentence.contains("with 3 threads"), "{text}");
+}
+
+#[test]
+fn recommends_what_can_do_what_is_needed() {
+    let line = "--budget 0.02 --min-samples 2 -t 2 recommend --workload inside --job-time 0.1 --needs priorities,bound";
+    let (sentence, code) = advice_in(&measured(line));
+    assert!(
+        sentence.starts_with("Take `dispatcher`") && sentence.contains("priorities and bound subpools"),
+        "{sentence}"
+    );
+    assert!(sentence.contains("Compared with `"), "{sentence}");
+    assert!(code.contains(".bound_subpool(\"bound\")") && code.contains("Priority::HIGH"), "{code}");
+}
+
+/// The sentence of a recommendation, in one line, and its code.
+fn advice_in(text: &str) -> (String, String) {
+    let (_, advice) = text.split_once("\nTake `").expect("advice");
+    assert!(advice.lines().all(|line| line.starts_with(' ') || line.len() <= 80), "{advice}");
+    let (sentence, code) = advice.split_once("\n    let pool = executors::").expect("code");
+    let sentence: Vec<&str> = sentence.split_whitespace().collect();
+    (format!("Take `{}", sentence.join(" ")), code.trim().to_owned())
 }
 
 #[test]
@@ -319,6 +342,10 @@ fn refuses_to_recommend_for_what_makes_no_sense() {
         ("recommend --workload blocking,inside", "by itself"),
         ("recommend --workload outsid", "outside"),
         ("recommend --job-time 0", "more than 0"),
+        ("recommend --needs speed", "[possible values: priorities, subpools, bound]"),
+        ("-e channel recommend --needs bound", "add --executor dispatcher"),
+        ("recommend --job-time 1e9", "--job-time 1000000000 us is too long for --budget 60 s"),
+        ("recommend inside", "'inside'"),
         ("-t 1,2 recommend", "several values"),
         ("-m 5 recommend", "--messages 5 means nothing to recommend"),
     ] {

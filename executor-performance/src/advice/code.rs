@@ -1,59 +1,82 @@
 //! What to write to have an executor.
 
-#[cfg(test)]
-use executors::BuildError;
+use crate::cli::Need;
 
-/// Writes the list once, as text and as code: so what is recommended is what compiles.
-macro_rules! lines {
-    ($threads:ident; $($name:literal => $code:expr;)+) => {
-        /// A line of code that builds the executor called `name` with so many threads. None if there is no such line.
-        pub(super) fn line(name: &str, threads: usize) -> Option<String> {
-            let code = match name {
-                $($name => stringify!($code),)+
-                _ => return None,
-            };
-            let code: String = code.split_whitespace().collect();
-            Some(format!("let pool = {};", code.replace(stringify!(($threads)), &format!("({threads})"))))
-        }
+/// How the builder of each executor is called, where `N` is the number of threads.
+const BUILDERS: &[(&str, &str)] = &[
+    ("threadpool", "threadpool_executor::ThreadPoolExecutor::builder().threads(N)"),
+    ("channel", "crossbeam_channel_pool::ThreadPool::builder().threads(N)"),
+    ("workstealing", "crossbeam_workstealing_pool::ThreadPool::builder().threads(N)"),
+    (
+        "workstealing-park-timed",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N)\
+         .idle(executors::Idle::PARK).fairness(executors::Fairness::TIMED)",
+    ),
+    (
+        "workstealing-park-counted",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N)\
+         .idle(executors::Idle::PARK).fairness(executors::Fairness::COUNTED)",
+    ),
+    (
+        "workstealing-spin-timed",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N)\
+         .idle(executors::Idle::Spin).fairness(executors::Fairness::TIMED)",
+    ),
+    (
+        "workstealing-spin-counted",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N)\
+         .idle(executors::Idle::Spin).fairness(executors::Fairness::COUNTED)",
+    ),
+    (
+        "workstealing-small",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N).parker(executors::parker::small())",
+    ),
+    (
+        "workstealing-large",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N).parker(executors::parker::large())",
+    ),
+    (
+        "workstealing-dyn",
+        "crossbeam_workstealing_pool::ThreadPool::builder().threads(N).parker(executors::parker::dynamic())",
+    ),
+    ("burst", "burst_pool::ThreadPool::builder().threads(N)"),
+    ("burst-dealt", "burst_pool::ThreadPool::builder().threads(N).stealing(false)"),
+    ("elastic", "elastic_pool::ThreadPool::builder().threads(N)"),
+    ("elastic-growing", "elastic_pool::ThreadPool::builder().core(0).max(N)"),
+];
 
-        /// Builds the executor that this line builds.
-        #[cfg(test)]
-        fn build(name: &str, $threads: usize) -> Result<(), BuildError> {
-            match name {
-                $($name => drop($code),)+
-                _ => unreachable!("{name} has no line"),
-            }
-            Ok(())
-        }
+/// The only one that has priorities and subpools.
+pub(super) const DISPATCHER: &str = "dispatcher";
 
-        /// Those that have a line.
-        #[cfg(test)]
-        const NAMES: &[&str] = &[$($name),+];
-    };
+/// Lines of code that build the executor called `name` with so many threads, and show how to have what one `needs` of it. None
+/// if there are no such lines.
+pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<String>> {
+    if name == DISPATCHER {
+        return Some(dispatcher(threads, needs));
+    }
+    let (_, builder) = BUILDERS.iter().find(|(known, _)| *known == name)?;
+    Some(vec![format!("let pool = executors::{}.build()?;", builder.replace("(N)", &format!("({threads})")))])
 }
 
-lines! { threads;
-    "threadpool" => executors::threadpool_executor::ThreadPoolExecutor::builder().threads(threads).build()?;
-    "channel" => executors::crossbeam_channel_pool::ThreadPool::builder().threads(threads).build()?;
-    "workstealing" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads).build()?;
-    "workstealing-park-timed" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .idle(executors::Idle::PARK).fairness(executors::Fairness::TIMED).build()?;
-    "workstealing-park-counted" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .idle(executors::Idle::PARK).fairness(executors::Fairness::COUNTED).build()?;
-    "workstealing-spin-timed" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .idle(executors::Idle::Spin).fairness(executors::Fairness::TIMED).build()?;
-    "workstealing-spin-counted" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .idle(executors::Idle::Spin).fairness(executors::Fairness::COUNTED).build()?;
-    "workstealing-small" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .parker(executors::parker::small()).build()?;
-    "workstealing-large" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .parker(executors::parker::large()).build()?;
-    "workstealing-dyn" => executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(threads)
-        .parker(executors::parker::dynamic()).build()?;
-    "burst" => executors::burst_pool::ThreadPool::builder().threads(threads).build()?;
-    "burst-dealt" => executors::burst_pool::ThreadPool::builder().threads(threads).stealing(false).build()?;
-    "elastic" => executors::elastic_pool::ThreadPool::builder().threads(threads).build()?;
-    "elastic-growing" => executors::elastic_pool::ThreadPool::builder().core(0).max(threads).build()?;
+fn dispatcher(threads: usize, needs: &[Need]) -> Vec<String> {
+    let (limited, bound) = (needs.contains(&Need::Subpools), needs.contains(&Need::Bound));
+    // What is bound has a thread of its own, so that the others are as many as were measured.
+    let all = threads + usize::from(bound);
+    let mut builder = format!("executors::dispatcher::Dispatcher::builder().threads({all}).cpu_limit({threads})");
+    let mut lines = Vec::new();
+    if limited {
+        builder += ".subpool(\"limited\", 1)";
+        lines.push("let limited = pool.subpool(\"limited\")?;".to_owned());
+    }
+    if bound {
+        builder += ".bound_subpool(\"bound\")";
+        lines.push("let bound = pool.subpool(\"bound\")?;".to_owned());
+    }
+    if needs.contains(&Need::Priorities) {
+        lines.push("let urgent = pool.cpu().with_priority(executors::dispatcher::Priority::HIGH);".to_owned());
+    }
+    lines.insert(0, format!("let pool = {builder}.build()?;"));
+    lines
 }
 
 #[cfg(test)]
@@ -61,20 +84,40 @@ mod tests {
     use super::*;
     use crate::registry::Entry;
 
+    /// All that can be recommended for two threads, as a block of Rust: `tests/advice.rs` compiles it, and builds every pool.
+    fn everything() -> String {
+        use Need::{Bound, Priorities, Subpools};
+        const NEEDS: &[&[Need]] = &[&[], &[Priorities], &[Subpools], &[Bound], &[Priorities, Subpools, Bound]];
+        let plain = BUILDERS.iter().map(|(name, _)| lines(name, 2, &[]));
+        let blocks = plain.chain(NEEDS.iter().map(|needs| lines(DISPATCHER, 2, needs))).map(|lines| {
+            let lines: String = lines.expect("it has lines").iter().map(|line| format!("        {line}\n")).collect();
+            format!("    {{\n{lines}        pool.shutdown()?;\n    }}\n")
+        });
+        format!("{{\n{}    Ok(())\n}}\n", blocks.collect::<String>())
+    }
+
     #[test]
-    fn every_line_builds() {
-        for name in NAMES {
-            build(name, 2).expect(name);
+    fn what_is_recommended_is_what_a_test_compiles() {
+        let everything = everything();
+        assert!(
+            everything == include_str!("../../tests/advice/lines.rs"),
+            "tests/advice/lines.rs should be:\n{everything}"
+        );
+    }
+
+    #[test]
+    fn every_name_is_that_of_an_executor() {
+        for name in BUILDERS.iter().map(|(name, _)| *name).chain([DISPATCHER]) {
             assert!(Entry::named(name).is_some(), "{name}");
-            let line = line(name, 2).expect(name);
-            assert!(line.contains("(2)") && !line.contains("threads(threads)"), "{line}");
+            let code = lines(name, 7, &[]).expect(name).concat();
+            assert!(code.contains("(7)") && !code.contains("(N)"), "{code}");
         }
-        assert_eq!(line("reference-unpark", 2), None);
+        assert_eq!(lines("reference-unpark", 2, &[]), None);
     }
 
     #[test]
     fn a_line_is_as_one_would_write_it() {
-        let line = line("elastic-growing", 64).expect("there is one");
-        assert_eq!(line, "let pool = executors::elastic_pool::ThreadPool::builder().core(0).max(64).build()?;");
+        let line = lines("elastic-growing", 64, &[]).expect("there is one");
+        assert_eq!(line, ["let pool = executors::elastic_pool::ThreadPool::builder().core(0).max(64).build()?;"]);
     }
 }

@@ -1,11 +1,30 @@
 //! What one says of one's workload to be recommended an executor.
 
 use super::values::positive;
+use crate::advice;
 use clap::{Args, ValueEnum};
 use std::{
+    fmt,
     io::{self, BufRead, IsTerminal, Write},
     time::Duration,
 };
+
+const WHERE_FROM: &str = "\
+Where do your jobs come from?
+  outside   threads outside of the pool give it jobs all the time (servers)
+  inside    most jobs are given by other jobs (message passing)
+  bursts    the pool sleeps until some jobs come at once
+  blocking  jobs wait for files, sockets, locks (stands alone)
+Several with commas; Enter for the first three: ";
+
+const WHAT_ELSE: &str = "\
+What else must the pool be able to do?
+  priorities  urgent jobs overtake others
+  subpools    of some jobs only so many run at a time
+  bound       some jobs all run on one and the same thread
+Several with commas; Enter for nothing: ";
+
+const HOW_LONG: &str = "How many microseconds does a job take? Enter for 1, or 1000 if they block: ";
 
 /// What applies to recommend only.
 #[derive(Debug, Args)]
@@ -18,6 +37,14 @@ pub struct RecommendOptions {
     /// system; such jobs are better off in a pool of their own, so this stands alone. Example: --workload inside,bursts
     #[arg(long = "workload", value_name = "NAME", value_delimiter = ',')]
     pub workloads: Vec<Workload>,
+
+    /// What the pool must be able to do: priorities, subpools, bound. May be repeated [default: asked for on a terminal; else nothing]
+    ///
+    /// `priorities`: urgent jobs overtake others. `subpools`: of some jobs only so many run at a time, whatever else there is to do.
+    /// `bound`: some jobs all run on one and the same thread. Of the executors here the dispatcher can; others are measured beside
+    /// it, to see what that costs. Example: --needs priorities,bound
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub needs: Vec<Need>,
 
     /// How long a job takes, in microseconds [default: asked for on a terminal; else 1, and 1000 if they block]
     ///
@@ -43,6 +70,27 @@ pub enum Workload {
     Bursts,
     /// Jobs wait for the system.
     Blocking,
+}
+
+/// What not every executor can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Need {
+    /// Urgent jobs overtake others.
+    Priorities,
+    /// Of some jobs only so many run at a time.
+    Subpools,
+    /// Some jobs all run on the same thread.
+    Bound,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Need::Priorities => "priorities",
+            Need::Subpools => "subpools",
+            Need::Bound => "bound subpools",
+        })
+    }
 }
 
 impl RecommendOptions {
@@ -77,12 +125,31 @@ impl RecommendOptions {
 
     /// Executors to measure if none is named.
     pub fn candidates(&self) -> Vec<&'static str> {
-        if self.workloads.contains(&Workload::Blocking) {
+        let blocking = self.workloads.contains(&Workload::Blocking);
+        if !self.needs.is_empty() {
+            // The others show what it costs.
+            return vec!["dispatcher", if blocking { "elastic" } else { "channel" }, "workstealing"];
+        }
+        if blocking {
             return vec!["elastic-growing", "elastic", "channel", "workstealing"];
         }
         let mut names = vec!["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
         names.extend(self.spin.then_some("workstealing-spin-timed"));
         names
+    }
+
+    /// Makes sure that one of the `executors` can do what is needed.
+    ///
+    /// # Errors
+    ///
+    /// If none can.
+    pub fn suffice<'a>(&self, mut executors: impl Iterator<Item = &'a str>) -> Result<(), String> {
+        if executors.any(|name| advice::can(name, &self.needs)) {
+            Ok(())
+        } else {
+            Err("none of the executors can do what --needs says: add --executor dispatcher, or name no executor"
+                .to_owned())
+        }
     }
 
     /// Asks what was not said, if there is somebody to ask. What was answered is returned as arguments.
@@ -98,22 +165,35 @@ impl RecommendOptions {
     fn ask_on(&self, input: &mut impl BufRead, output: &mut impl Write) -> Vec<String> {
         let mut said: Vec<[String; 2]> = Vec::new();
         if self.workloads.is_empty() {
-            let question = "Where do your jobs come from? outside, inside, bursts, blocking; several with commas; Enter for \
-                            the first three: ";
-            let parse = |text: &str| {
-                let workloads = text.split(',').map(|name| Workload::from_str(name.trim(), false));
-                RecommendOptions { workloads: workloads.collect::<Result<_, _>>()?, ..*self }.workloads()
-            };
+            let parse =
+                |text: &str| RecommendOptions { workloads: chosen(text)?, needs: Vec::new(), ..*self }.workloads();
             said.extend(
-                answer(input, output, question, parse).map(|text| ["--workload".to_owned(), text.replace(' ', "")]),
+                answer(input, output, WHERE_FROM, parse).map(|text| ["--workload".to_owned(), text.replace(' ', "")]),
+            );
+        }
+        if self.needs.is_empty() {
+            said.extend(
+                answer(input, output, WHAT_ELSE, chosen::<Need>)
+                    .map(|text| ["--needs".to_owned(), text.replace(' ', "")]),
             );
         }
         if self.job_time.is_none() {
-            let question = "How many microseconds does a job take? Enter for 1, or 1000 if they block: ";
-            said.extend(answer(input, output, question, positive).map(|text| ["--job-time".to_owned(), text]));
+            said.extend(answer(input, output, HOW_LONG, positive).map(|text| ["--job-time".to_owned(), text]));
         }
         said.concat()
     }
+}
+
+/// All that are named in `text`, with commas in between.
+fn chosen<T: ValueEnum>(text: &str) -> Result<Vec<T>, String> {
+    let one = |name: &str| {
+        T::from_str(name.trim(), true).map_err(|_| {
+            let known = T::value_variants().iter().filter_map(T::to_possible_value);
+            let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+            format!("`{}` is none of {}", name.trim(), known.join(", "))
+        })
+    };
+    text.split(',').map(one).collect()
 }
 
 /// The first answer to `question` that can be parsed. None if there is none.
@@ -133,7 +213,7 @@ fn answer<T>(
         }
         match parse(text) {
             Ok(_) => return Some(text.to_owned()),
-            Err(why) => writeln!(output, "`{text}`: {why}").ok()?,
+            Err(why) => writeln!(output, "{text}: {why}").ok()?,
         }
     }
 }
@@ -143,27 +223,30 @@ mod tests {
     use super::*;
 
     fn options() -> RecommendOptions {
-        RecommendOptions { workloads: Vec::new(), job_time: None, spin: false }
+        RecommendOptions { workloads: Vec::new(), needs: Vec::new(), job_time: None, spin: false }
     }
 
     #[test]
     fn answers_become_options() {
         let mut output = Vec::new();
-        let said = options().ask_on(&mut &b"outsid\nblocking,inside\ninside, bursts\n0\n20\n"[..], &mut output);
-        assert_eq!(said, ["--workload", "inside,bursts", "--job-time", "20"]);
+        let said =
+            options().ask_on(&mut &b"outsid\nblocking,inside\ninside, bursts\nspeed\nbound\n0\n20\n"[..], &mut output);
+        assert_eq!(said, ["--workload", "inside,bursts", "--needs", "bound", "--job-time", "20"]);
         let output = String::from_utf8(output).expect("text");
-        assert!(
-            output.contains("`outsid`: ")
-                && output.contains("by itself")
-                && output.contains("`0`: must be more than 0"),
-            "{output}"
-        );
+        for part in
+            ["`outsid` is none of outside, inside", "by itself", "`speed` is none of priorities", "0: must be more"]
+        {
+            assert!(output.contains(part), "{part} in {output}");
+        }
+        for question in [WHERE_FROM, WHAT_ELSE, HOW_LONG] {
+            assert!(question.lines().all(|line| line.len() <= 80), "{question}");
+        }
     }
 
     #[test]
     fn who_says_nothing_gets_the_usual() {
         let own = options();
-        assert_eq!(own.ask_on(&mut &b"\n\n"[..], &mut Vec::new()), Vec::<String>::new());
+        assert_eq!(own.ask_on(&mut &b"\n\n\n"[..], &mut Vec::new()), Vec::<String>::new());
         assert_eq!(own.ask_on(&mut &b""[..], &mut Vec::new()), Vec::<String>::new());
         assert_eq!(own.workloads().map(|all| all.len()), Ok(3));
         assert_eq!(own.job_time(Workload::Outside), Duration::from_micros(1));

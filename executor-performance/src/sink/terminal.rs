@@ -69,6 +69,16 @@ impl<W: Write> Terminal<W> {
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         self.write(&wrapped(text, 0))
     }
+
+    /// Writes `text` in lines that fit, but for those that are indented, such as code.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn prose(&mut self, text: &str) -> io::Result<()> {
+        let fitted = |line: &str| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, 0) };
+        self.write(&text.lines().map(fitted).collect::<String>())
+    }
 }
 
 impl<W: Write> Sink for Terminal<W> {
