@@ -4,7 +4,7 @@ use crate::{
     advice::Advice,
     catalogue,
     cli::{self, Color, Command, CompareOptions, ComparisonOptions, Need, Options, Order, OutputOptions, Refusal},
-    compare::{self, Comparison, Terms},
+    compare::{self, Baseline, Comparison, Terms},
     interrupt::Interrupt,
     isolation::{Host, Service},
     plan::{Planned, plan},
@@ -12,7 +12,7 @@ use crate::{
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
-use std::{env, ffi::OsString, io, path::Path, time::Duration};
+use std::{env, ffi::OsString, io, path::Path, rc::Rc, time::Duration};
 
 /// Does what is ordered. It is told whether `interrupt` comes.
 ///
@@ -53,10 +53,10 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
             let manual = clap_mangen::Man::new(cli::definition()).render(&mut text);
             Ok(written(manual.and_then(|()| print(&text))))
         }
-        Command::Compare(own) => compare(own, &terms(options)),
+        Command::Compare(own) => compare(own, options),
         Command::Report(own) => report(&own.record, &options.output),
         Command::Recommend(own) => {
-            measure(orders, options, answers, interrupt, |record| recommend(record, &own.needs, options))
+            measure(orders, options, answers, None, interrupt, |record| recommend(record, &own.needs, options))
         }
         _ => measure_and_compare(orders, options, interrupt),
     }
@@ -74,24 +74,26 @@ fn choose_colors(color: Color) {
 fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
     let terms = terms(options);
     let outlines = outlines(&plan(orders, None)?);
-    let baseline = baseline(&options.comparison, &Record::new(options.sampling.seed), &outlines, &terms)?;
-    measure(orders, options, &[], interrupt, |record| match &baseline {
-        Some(baseline) => Comparison::of(baseline, record, &terms).map(|comparison| comparison.show(&terms)),
+    let baseline = baseline(&options.comparison, &Record::new(options.sampling.seed), &outlines, terms)?.map(Rc::new);
+    measure(orders, options, &[], baseline.as_ref(), interrupt, |record| match &baseline {
+        Some(baseline) => Comparison::of(&baseline.record, record, &terms).map(|comparison| comparison.show(&terms)),
         None => Ok(Outcome::Done),
     })
 }
 
-/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it.
+/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it. Pages compare it with
+/// the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,
     answers: &[String],
+    baseline: Option<&Rc<Baseline>>,
     interrupt: &Interrupt,
     conclude: impl FnOnce(&Record) -> Result<Outcome, String>,
 ) -> Result<Outcome, String> {
     let host = host(options)?.map(|host| host.with_args(answers));
     let plan = plan(orders, host.as_ref())?;
-    let sinks = sinks(&options.output, &outlines(&plan))?;
+    let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
     let session =
         Session::new(Record::new(options.sampling.seed), sinks, budget, interrupt.clone(), options.output.quiet);
@@ -140,8 +142,8 @@ fn baseline(
     options: &ComparisonOptions,
     record: &Record,
     outlines: &[Run],
-    terms: &Terms,
-) -> Result<Option<Record>, String> {
+    terms: Terms,
+) -> Result<Option<Baseline>, String> {
     let Some(path) = &options.baseline else {
         return if options.fail_on_regression {
             Err("--fail-on-regression means nothing without --baseline: name a file to compare with".to_owned())
@@ -153,21 +155,21 @@ fn baseline(
     if !terms.force {
         compare::alike(&baseline, record, outlines)?;
     }
-    Ok(Some(baseline))
+    Ok(Some(Baseline { record: baseline, terms }))
 }
 
 fn terms(options: &Options) -> Terms {
     let ComparisonOptions { noise_threshold, fail_on_regression, force, .. } = options.comparison;
-    Terms { threshold: noise_threshold / 100.0, fail_on_regression, force, seed: options.sampling.seed }
+    Terms { threshold: noise_threshold / 100.0, fail_on_regression, force }
 }
 
 /// The terminal, and all that was asked for.
-fn sinks(options: &OutputOptions, outlines: &[Run]) -> Result<Vec<Box<dyn Sink>>, String> {
-    for (index, destination) in options.output.iter().enumerate() {
-        if options.output[..index].iter().any(|other| other.target == destination.target) {
-            return Err(format!("--output names {} twice: leave one out", destination.target));
-        }
-    }
+fn sinks(
+    options: &OutputOptions,
+    outlines: &[Run],
+    baseline: Option<&Rc<Baseline>>,
+) -> Result<Vec<Box<dyn Sink>>, String> {
+    differ(&options.output)?;
     let terminal: Box<dyn Sink> = if writes_to_output(options) {
         Box::new(Terminal::new(anstream::stderr(), options.quiet))
     } else {
@@ -175,7 +177,7 @@ fn sinks(options: &OutputOptions, outlines: &[Run]) -> Result<Vec<Box<dyn Sink>>
     };
     let mut sinks = vec![terminal];
     for destination in &options.output {
-        sinks.push(sink::open(destination, outlines)?);
+        sinks.push(sink::open(destination, outlines, baseline)?);
     }
     Ok(sinks)
 }
@@ -186,15 +188,32 @@ fn writes_to_output(options: &OutputOptions) -> bool {
     options.output.iter().any(to_output)
 }
 
-fn compare(own: &CompareOptions, terms: &Terms) -> Result<Outcome, String> {
+/// Refuses to write two things to one place.
+fn differ(destinations: &[Destination]) -> Result<(), String> {
+    for (index, destination) in destinations.iter().enumerate() {
+        if destinations[..index].iter().any(|other| other.target == destination.target) {
+            return Err(format!("--output names {} twice: leave one out", destination.target));
+        }
+    }
+    Ok(())
+}
+
+fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
+    let (terms, output) = (terms(options), &options.output);
+    differ(&output.output)?;
+    let documents = output.output.iter().map(sink::open_comparison).collect::<Result<Vec<_>, _>>()?;
     let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
-    Ok(Comparison::of(&old, &new, terms)?.show(terms))
+    let comparison = Comparison::of(&old, &new, &terms)?;
+    let told = documents.iter().try_for_each(|document| document.write(&comparison));
+    // What is written to the standard output says it already.
+    let outcome = if writes_to_output(output) { comparison.outcome(&terms) } else { comparison.show(&terms) };
+    Ok(outcome.max(written(told)))
 }
 
 /// Gives the record at `path` to all sinks, as if it had just been measured.
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     let whole = Record::read(path)?;
-    let mut sinks = sinks(options, &whole.runs)?;
+    let mut sinks = sinks(options, &whole.runs, None)?;
     let mut told = Ok(());
     for runs in 1..=whole.runs.len() {
         let record = Record { runs: whole.runs[..runs].to_vec(), ..whole.clone() };

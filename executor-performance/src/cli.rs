@@ -190,7 +190,9 @@ pub enum Command {
     List,
     /// Compares two records, and says what has become slower or faster
     ///
-    /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval is beyond the noise threshold.
+    /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval, which is as wide as processes differ, is
+    /// beyond the noise threshold. With -o, the comparison is written as a page (.html) or as tables (.md).
+    /// Example: compare old.json new.json -o compared.html
     #[command(override_usage = "executor-performance compare [OPTIONS] <OLD> <NEW>")]
     Compare(CompareOptions),
     /// Shows a record, and writes it in other formats, without measuring
@@ -213,7 +215,7 @@ pub enum Command {
 /// Commands that measure nothing, and which of the options for experiments mean something to them.
 const TOOLS: &[(&str, &[&str])] = &[
     ("list", &[]),
-    ("compare", &["color", "noise_threshold", "fail_on_regression", "force", "seed"]),
+    ("compare", &["color", "output", "noise_threshold", "fail_on_regression", "force"]),
     ("report", &["color", "quiet", "output"]),
     ("completions", &[]),
     ("man", &[]),

@@ -8,8 +8,8 @@ use crate::{
     record::{Record, Row, Run, Settings},
     session::Outcome,
     sink::{Terminal, error},
-    stats::{Ratio, Summary},
-    view::{Column, Table},
+    stats::{Level, Summary},
+    view::{self, Column, Table},
 };
 use std::{collections::HashSet, io};
 
@@ -22,17 +22,28 @@ pub struct Terms {
     pub fail_on_regression: bool,
     /// Whether unlike things are compared, too.
     pub force: bool,
-    /// What the bootstrap begins with.
-    pub seed: u64,
 }
 
 /// What has changed, run by run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
+    /// What measured before, and when.
+    pub old: String,
+    /// What measured now, and when.
+    pub new: String,
     /// What is compared: the experiment, its first figure, its settings. And of each executor that is in both: the change.
     pub runs: Vec<(String, Vec<Change>)>,
     /// What could not be compared.
     pub left_out: Vec<String>,
+    /// Differences up to this are not real, as a fraction.
+    pub threshold: f64,
+}
+
+/// An executor in both records, before it is compared.
+struct Pair<'a> {
+    old: &'a Row,
+    new: &'a Row,
+    levels: (Level, Level),
 }
 
 impl Comparison {
@@ -51,26 +62,30 @@ impl Comparison {
                 left_out.push(format!("{}, which is not in the baseline", title(run)));
                 continue;
             };
-            let pairs = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
-            let changes: Vec<Change> =
-                pairs.filter_map(|(old, row)| change(old, row, run, terms, &mut left_out)).collect();
-            if !changes.is_empty() {
-                runs.push((title(run), changes));
-            }
+            let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
+            let pairs: Vec<Pair<'_>> =
+                rows.filter_map(|(old, row)| pair(old, row, run).map_err(|why| left_out.push(why)).ok()).collect();
+            runs.push((run, pairs));
         }
         left_out.sort();
         left_out.dedup();
+        let many = runs.iter().map(|(_, pairs)| pairs.len()).sum();
+        let changes = |(run, pairs): (&Run, Vec<Pair<'_>>)| {
+            let changes = pairs.iter().filter_map(|pair| change(pair, run, many, terms.threshold)).collect();
+            (title(run), changes)
+        };
+        let mut runs: Vec<(String, Vec<Change>)> = runs.into_iter().map(changes).collect();
+        runs.retain(|(_, changes)| !changes.is_empty());
         if runs.is_empty() {
-            Err("nothing is in both records: nothing can be compared".to_owned())
-        } else {
-            Ok(Comparison { runs, left_out })
+            return Err("nothing is in both records: nothing can be compared".to_owned());
         }
+        Ok(Comparison { old: origin(old), new: origin(new), runs, left_out, threshold: terms.threshold })
     }
 
     /// Prints it, and says whether that is good.
     pub fn show(&self, terms: &Terms) -> Outcome {
         let mut terminal = Terminal::new(anstream::stdout(), false);
-        match self.print(&mut terminal, terms) {
+        match self.print(&mut terminal) {
             Ok(()) => self.outcome(terms),
             Err(why) => {
                 error(&format!("the comparison could not be written: {why}"));
@@ -79,7 +94,8 @@ impl Comparison {
         }
     }
 
-    fn outcome(&self, terms: &Terms) -> Outcome {
+    /// Whether that is good. If it is not, that is told.
+    pub fn outcome(&self, terms: &Terms) -> Outcome {
         let slower = self.slower();
         if slower.is_empty() || !terms.fail_on_regression {
             return Outcome::Done;
@@ -99,20 +115,61 @@ impl Comparison {
         slower
     }
 
-    fn print<W: io::Write>(&self, terminal: &mut Terminal<W>, terms: &Terms) -> io::Result<()> {
+    fn print<W: io::Write>(&self, terminal: &mut Terminal<W>) -> io::Result<()> {
         for (title, changes) in &self.runs {
             terminal.remark(&format!("compared: {title}"))?;
             terminal.write("\n")?;
             terminal.table(&table(changes))?;
         }
-        for line in &self.left_out {
-            terminal.remark(&format!("Left out: {line}."))?;
+        self.remarks().iter().try_for_each(|line| terminal.remark(line))
+    }
+
+    /// What is to be known about the tables.
+    pub fn remarks(&self) -> Vec<String> {
+        let all = || self.runs.iter().flat_map(|(_, changes)| changes);
+        let mut remarks: Vec<String> = self.left_out.iter().map(|line| format!("Left out: {line}.")).collect();
+        let intervals = match all().count() {
+            1 => "the interval is".to_owned(),
+            many => format!("all {many} intervals together are"),
+        };
+        remarks.push(format!(
+            "Cost is how many times as much it costs now. The noise is the standard deviation of processes. A change is real if its \
+             whole interval is beyond the threshold of {} %; {intervals} right with a probability of 95 %, if nothing else was \
+             different when the two were measured.",
+            self.threshold * 100.0,
+        ));
+        if all().any(|change| change.noise.is_none()) {
+            remarks.push(format!(
+                "(?) There was one process only, so its noise is not known; it was presumed to be {:.0} %. Measure both with --processes 5 or more.",
+                Level::presumed_noise() * 100.0
+            ));
         }
-        terminal.remark(&format!(
-            "Cost is how many times as much it costs now; a change is real if its whole 95 % interval is beyond the noise \
-             threshold of {} %.",
-            terms.threshold * 100.0
-        ))
+        remarks
+    }
+}
+
+/// What measured, and when.
+fn origin(record: &Record) -> String {
+    let program = &record.program;
+    let mut parts = vec![format!("executor-performance {}, {} build", program.version, program.build)];
+    parts.extend((!program.git.is_empty()).then(|| format!("git {}", program.git)));
+    parts.extend(record.runs.first().map(|run| run.began_utc.clone()));
+    parts.join(", ")
+}
+
+/// A record that others are compared with.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The record.
+    pub record: Record,
+    /// How it is compared.
+    pub terms: Terms,
+}
+
+impl Baseline {
+    /// What has changed in `record`. None as long as it has nothing to compare.
+    pub fn compared_with(&self, record: &Record) -> Option<Comparison> {
+        Comparison::of(&self.record, record, &self.terms).ok()
     }
 }
 
@@ -161,44 +218,60 @@ fn differing(old: &Settings, new: &Settings) -> Vec<String> {
 
 fn title(run: &Run) -> String {
     let figure = run.first_column().map(|column| format!(", {}, {}", column.title, column.unit)).unwrap_or_default();
-    format!("{}{figure}; {}", run.experiment, crate::view::settings(run))
+    format!("{}{figure}; {}", run.experiment, view::settings(run))
 }
 
-fn change(old: Option<&Row>, new: &Row, run: &Run, terms: &Terms, left_out: &mut Vec<String>) -> Option<Change> {
-    let column = run.first_column()?;
-    let Some(old) = old else {
-        left_out.push(format!("{} is not in the baseline of {}", new.executor, run.experiment));
-        return None;
-    };
+/// # Errors
+///
+/// If they cannot be compared: a line that says why.
+fn pair<'a>(old: Option<&'a Row>, new: &'a Row, run: &Run) -> Result<Pair<'a>, String> {
+    let old = old.ok_or_else(|| format!("{} is not in the baseline of {}", new.executor, run.experiment))?;
+    let nothing = |why: &str| format!("{} cannot be compared in {}: {why}", new.executor, run.experiment);
     if let Some(why) = new.error.as_ref().or(old.error.as_ref()) {
-        left_out.push(format!("{} cannot be compared in {}: {why}", new.executor, run.experiment));
-        return None;
+        return Err(nothing(why));
     }
-    let (before, after) = (&old.samples.values, &new.samples.values);
-    let (above, below) = if column.more_is_better { (before, after) } else { (after, before) };
-    let cost = Ratio::of_strangers(above, below, terms.seed)?;
-    let scaled = |values: &[f64]| Summary::of(values).map(|summary| summary.median * column.scale);
+    let levels = level(old, run).zip(level(new, run)).ok_or_else(|| nothing("there are no samples"))?;
+    Ok(Pair { old, new, levels })
+}
+
+/// What its samples cost.
+fn level(row: &Row, run: &Run) -> Option<Level> {
+    let more_is_better = run.first_column()?.more_is_better;
+    let cost = |value: &f64| if more_is_better { value.recip() } else { *value };
+    Level::of(&row.samples.values.iter().map(cost).collect::<Vec<f64>>(), &row.samples.process)
+}
+
+/// One of so `many`.
+fn change(Pair { old, new, levels }: &Pair<'_>, run: &Run, many: usize, threshold: f64) -> Option<Change> {
+    let (before, after) = levels;
+    let cost = after.relative_to(before, many)?;
+    let scale = run.first_column()?.scale;
+    let median = |row: &Row| Summary::of(&row.samples.values).map(|summary| summary.median * scale);
     Some(Change {
         executor: new.executor.clone(),
-        old: scaled(before)?,
-        new: scaled(after)?,
+        old: median(old)?,
+        new: median(new)?,
         cost,
-        verdict: Verdict::of(&cost, terms.threshold),
+        noise: before.noise().zip(after.noise()).map(|(before, after)| before.max(after)),
+        verdict: Verdict::of(&cost, threshold),
     })
 }
 
-fn table(changes: &[Change]) -> Table {
+/// A row for each executor.
+pub fn table(changes: &[Change]) -> Table {
     let figures = |figure: fn(&Change) -> f64| changes.iter().map(|change| Some(figure(change))).collect::<Vec<_>>();
+    let noise = |change: &Change| change.noise.map_or("(?)".to_owned(), |noise| format!("{:.1}", noise * 100.0));
     Table {
         columns: vec![
             Column::names(["executor", ""], changes.iter().map(|change| change.executor.clone())),
             Column::figures(["old", "median"], &figures(|change| change.old)),
             Column::figures(["new", "median"], &figures(|change| change.new)),
-            Column::text(["cost", "x old"], changes.iter().map(|change| format!("{:.3}", change.cost.value))),
+            Column::text(["cost", "x old"], changes.iter().map(|change| format!("{:.2}", change.cost.value))),
             Column::text(
                 ["95%", "interval"],
-                changes.iter().map(|change| format!("{:.3}-{:.3}", change.cost.low, change.cost.high)),
+                changes.iter().map(|change| format!("{:.2}-{:.2}", change.cost.low, change.cost.high)),
             ),
+            Column::text(["noise", "%"], changes.iter().map(noise)),
             Column::names(["verdict", ""], changes.iter().map(|change| change.verdict.to_string())),
         ],
         best: None,
@@ -208,13 +281,27 @@ fn table(changes: &[Change]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Value, mock::record};
+    use crate::{
+        record::{Samples, Value, mock::record},
+        stats::Dice,
+    };
 
-    const TERMS: Terms = Terms { threshold: 0.05, fail_on_regression: true, force: false, seed: 0 };
+    const TERMS: Terms = Terms { threshold: 0.05, fail_on_regression: true, force: false };
+
+    /// The record, whose samples are of several processes each, which hardly differ.
+    fn of_processes() -> Record {
+        let mut record = record();
+        for row in record.runs.iter_mut().flat_map(|run| &mut run.rows) {
+            let Some(it) = row.estimate else { continue };
+            let values = [1.0, 1.004, 0.998, 1.002, 1.001, 0.999, 1.003].map(|noise| it.median * noise);
+            row.samples = Samples::new(values.to_vec(), &[]).of_processes(&[0, 1, 2, 3, 4, 5, 6]);
+        }
+        record
+    }
 
     /// A record whose work-stealing pool runs that many times as many jobs.
     fn faster(factor: f64) -> Record {
-        let mut record = record();
+        let mut record = of_processes();
         for run in record.runs.iter_mut().filter(|run| run.experiment == "throughput") {
             let values = &mut run.rows[1].samples.values;
             values.iter_mut().for_each(|value| *value *= factor);
@@ -228,21 +315,108 @@ mod tests {
 
     #[test]
     fn a_record_is_as_fast_as_itself() {
-        let comparison = Comparison::of(&record(), &record(), &TERMS).expect("alike");
+        let comparison = Comparison::of(&of_processes(), &of_processes(), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison), [Verdict::Same; 6]);
         assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
         assert!(comparison.left_out.iter().all(|line| line.contains("broken")), "{comparison:?}");
     }
 
     #[test]
+    fn one_process_is_not_enough_to_be_sure() {
+        let comparison = Comparison::of(&record(), &record(), &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison), [Verdict::Unsure; 6]);
+        assert!(comparison.remarks().iter().any(|line| line.contains("--processes")), "{comparison:?}");
+    }
+
+    #[test]
     fn what_is_slower_is_a_regression_only_if_that_was_asked() {
-        let comparison = Comparison::of(&record(), &faster(0.7), &TERMS).expect("alike");
+        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Slower]);
         assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
         assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
-        let comparison = Comparison::of(&record(), &faster(1.5), &TERMS).expect("alike");
+        let comparison = Comparison::of(&of_processes(), &faster(1.5), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Faster]);
         assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+    }
+
+    /// What is simulated: `cost` in the middle; processes that scatter by `between`, samples by 3 %, and a drift of as much within
+    /// each process.
+    #[derive(Clone, Copy)]
+    struct World {
+        cost: f64,
+        between: f64,
+        processes: u64,
+        executors: usize,
+    }
+
+    impl World {
+        fn record(self, dice: &mut Dice) -> Record {
+            const SAMPLES: u64 = 8;
+            const WITHIN: f64 = 0.03;
+            let mut record = record();
+            record.runs.drain(..2);
+            let row = |name: usize| {
+                let (mut values, mut process) = (Vec::new(), Vec::new());
+                for number in 0..self.processes {
+                    // Few placements that are far apart, and some noise around them.
+                    let placement = if dice.below(2) == 0 { -0.7 } else { 0.7 };
+                    let middle = self.between * (placement + 0.7 * normal(dice));
+                    let drift = WITHIN * normal(dice);
+                    for sample in 0..SAMPLES {
+                        let log = middle + drift * sample as f64 / SAMPLES as f64 + WITHIN * normal(dice);
+                        values.push(self.cost * log.exp());
+                        process.push(number);
+                    }
+                }
+                let samples = Samples::new(values, &[]).of_processes(&process);
+                Row::new(&format!("executor-{name}"), Ok(Default::default()), samples, None)
+            };
+            record.runs[0].rows = (0..self.executors).map(row).collect();
+            record
+        }
+    }
+
+    /// About a normal number, with a standard deviation of 1.
+    fn normal(dice: &mut Dice) -> f64 {
+        (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
+    }
+
+    /// In what part of many comparisons of two records of `before` and `after` some verdict is as `wanted`.
+    fn part_with(before: World, after: World, wanted: fn(Verdict) -> bool) -> f64 {
+        const TRIALS: usize = 200;
+        let mut dice = Dice::new(1);
+        let hits = (0..TRIALS).filter(|_| {
+            let (old, new) = (before.record(&mut dice), after.record(&mut dice));
+            verdicts(&Comparison::of(&old, &new, &TERMS).expect("alike")).into_iter().any(wanted)
+        });
+        hits.count() as f64 / TRIALS as f64
+    }
+
+    const QUIET: World = World { cost: 100.0, between: 0.03, processes: 5, executors: 3 };
+
+    /// `docs/methodology.md` says so.
+    #[test]
+    fn what_has_not_changed_is_called_changed_in_one_comparison_of_twenty_at_most() {
+        let changed = |verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
+        for between in [0.0, 0.1] {
+            for processes in [1, 3, 5] {
+                let world = World { between, processes, ..QUIET };
+                let wrong = part_with(world, world, changed);
+                assert!(wrong <= 0.05, "{wrong} with {processes} processes that scatter by {between}");
+            }
+        }
+    }
+
+    /// The same.
+    #[test]
+    fn a_regression_by_a_fifth_is_found() {
+        let slower = World { cost: 120.0, ..QUIET };
+        let found =
+            part_with(World { executors: 1, ..QUIET }, World { executors: 1, ..slower }, |it| it == Verdict::Slower);
+        assert!(found >= 0.95, "{found}");
+        let noisy = |world| World { between: 0.1, processes: 20, executors: 1, ..world };
+        let found = part_with(noisy(QUIET), noisy(slower), |verdict| verdict == Verdict::Slower);
+        assert!(found >= 0.8, "{found} on a noisy machine, with more processes");
     }
 
     #[test]
@@ -281,9 +455,9 @@ mod tests {
     #[test]
     fn a_comparison_is_a_table_for_each_run() {
         let mut text = Vec::new();
-        let comparison = Comparison::of(&record(), &faster(0.7), &TERMS).expect("alike");
+        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
         let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
-        comparison.print(&mut terminal, &TERMS).expect("memory");
+        comparison.print(&mut terminal).expect("memory");
         let text = String::from_utf8(text).expect("text");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         insta::assert_snapshot!(text);

@@ -159,6 +159,9 @@ pub trait Subject<T: Turn>: fmt::Debug {
         let meter = UsageMeter::start();
         self.take(turn).map(|sample| (sample, meter.read()))
     }
+
+    /// Lets a new process take the turns that follow, if it is not this one that does.
+    fn renew(&self) {}
 }
 
 /// The costs of all samples.

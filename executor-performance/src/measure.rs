@@ -45,7 +45,7 @@ pub struct Measurement {
 /// .budget(Duration::from_millis(200))
 /// .recommend()?;
 /// println!("{advice}");
-/// assert!(advice.code().is_some_and(|code| code.starts_with("let pool = executors::")));
+/// assert!(advice.code().is_some_and(|code| code[0].starts_with("let pool = executors::")));
 /// # Ok::<(), String>(())
 /// ```
 pub fn measure<F>(job: F) -> Measurement
@@ -114,7 +114,7 @@ impl Measurement {
         let messages = (JOBS / successors.saturating_add(1)).max(16 * threads as u64);
         let load = Load::new(1, messages, successors)
             .ok_or_else(|| format!("{successors} successors are more jobs than can be counted: ask for fewer"))?;
-        let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 1000, target: 0.01, budget };
+        let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 1000, processes: 1, target: 0.01, budget };
         let roster = Roster::of_executors();
         let (subjects, ability) = (roster.enlist(&entries, threads), roster.ability());
         let experiment = Own::new(threads, load, job, patience);

@@ -184,7 +184,7 @@ impl Site<'_> {
         let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
         let executors = self.entries(Ability::Jobs)?.len();
         // One more round, before the first, finds out how much a sample can be.
-        let (rounds, budget) = (pace.warm_up + pace.min_samples + 1, pace.budget.mul_f64(0.9));
+        let (rounds, budget) = (pace.least_rounds() + 1, pace.budget.mul_f64(0.9));
         let jobs = budget.as_secs_f64() / (rounds * executors) as f64 / time.as_secs_f64();
         if jobs >= least as f64 {
             return Ok(jobs as u64);

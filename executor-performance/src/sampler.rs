@@ -14,12 +14,14 @@ use std::time::Duration;
 /// How much is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Rounds that are thrown away.
+    /// Rounds of each process that are thrown away.
     pub warm_up: usize,
     /// Samples that are taken in any case.
     pub min_samples: usize,
     /// Samples that are never exceeded.
     pub max_samples: usize,
+    /// Processes of each executor, one after the other; not more than `min_samples`.
+    pub processes: usize,
     /// The relative standard error that is small enough, as a fraction.
     pub target: f64,
     /// Time after which no round begins, once there are `min_samples`.
@@ -42,7 +44,17 @@ impl Pace {
 
     /// A tenth of the budget is for what is not sampling: trying out, building, shutting down.
     fn share(&self, samples: usize) -> Duration {
-        self.budget.mul_f64(0.9 / (self.warm_up + samples) as f64)
+        self.budget.mul_f64(0.9 / (self.warm_up_rounds() + samples) as f64)
+    }
+
+    /// Rounds that are thrown away, of all processes.
+    fn warm_up_rounds(&self) -> usize {
+        self.warm_up * self.processes
+    }
+
+    /// Rounds that are run in any case.
+    pub fn least_rounds(&self) -> usize {
+        self.warm_up_rounds() + self.min_samples
     }
 }
 
@@ -55,6 +67,8 @@ pub struct Series<S> {
     pub samples: Vec<S>,
     /// What the process used for each.
     pub usages: Vec<Usage>,
+    /// Which process gave it: the first is 0.
+    pub processes: Vec<u64>,
     /// Why there are no more.
     pub failure: Option<Failure>,
 }
@@ -67,9 +81,11 @@ impl<S: Sample> Series<S> {
 }
 
 impl<S> Series<S> {
-    fn forget(&mut self) {
-        self.samples.clear();
-        self.usages.clear();
+    /// All but the first so many samples.
+    fn forget_beyond(&mut self, samples: usize) {
+        self.samples.truncate(samples);
+        self.usages.truncate(samples);
+        self.processes.truncate(samples);
     }
 }
 
@@ -107,36 +123,97 @@ pub fn sample<T: Turn>(
     subjects: &[Box<dyn Subject<T>>],
     watcher: &mut dyn Watcher<T::Sample>,
 ) -> (Vec<Series<T::Sample>>, Stopped) {
-    let names = subjects.iter().map(|subject| subject.name());
-    let mut series: Vec<Series<T::Sample>> =
-        names.map(|name| Series { name, samples: Vec::new(), usages: Vec::new(), failure: None }).collect();
-    let mut rounds = 0;
+    let none = |name| Series { name, samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure: None };
+    let mut series: Vec<Series<T::Sample>> = subjects.iter().map(|subject| none(subject.name())).collect();
+    let mut leg = Leg { process: 0, rounds: 0, before: 0, first: 0 };
     loop {
         let began = clock.now();
-        let order: Vec<usize> =
-            if rounds % 2 == 0 { (0..subjects.len()).collect() } else { (0..subjects.len()).rev().collect() };
+        let order: Vec<usize> = if leg.rounds.is_multiple_of(2) {
+            (0..subjects.len()).collect()
+        } else {
+            (0..subjects.len()).rev().collect()
+        };
         for index in order {
             if watcher.wants_end() {
-                return (interrupted(series, rounds < pace.warm_up), Stopped::Interrupted);
+                let warming_up = leg.rounds < pace.warm_up;
+                return (interrupted(series, warming_up.then_some(leg.before)), Stopped::Interrupted);
             }
-            take_sample(turn, &*subjects[index], &mut series[index], watcher);
+            take_sample(turn, &*subjects[index], leg.process, &mut series[index], watcher);
         }
-        rounds += 1;
-        if rounds <= pace.warm_up {
-            series.iter_mut().for_each(Series::forget);
+        leg.rounds += 1;
+        if leg.rounds <= pace.warm_up {
+            series.iter_mut().for_each(|series| series.forget_beyond(leg.before));
         }
         let elapsed = clock.now();
         watcher.round_ended(elapsed, worst_error(&series), &series);
-        if let Some(stopped) = verdict(pace, &series, elapsed, elapsed.saturating_sub(began)) {
-            return (series, stopped);
+        match leg.verdict(pace, &series, elapsed, elapsed.saturating_sub(began)) {
+            None => {}
+            Some(reason) if reason == Stopped::NothingLeft || leg.process + 1 == pace.processes => {
+                return (series, reason);
+            }
+            Some(_) => {
+                subjects.iter().for_each(|subject| subject.renew());
+                leg = leg.next(samples(&series));
+            }
         }
     }
+}
+
+/// The rounds of one process of each executor.
+#[derive(Debug, Clone, Copy)]
+struct Leg {
+    process: usize,
+    /// Rounds of this process.
+    rounds: usize,
+    /// Samples of the processes before.
+    before: usize,
+    /// Samples of the first process. Each has as many, if there is time, so that all weigh the same.
+    first: usize,
+}
+
+impl Leg {
+    fn next(self, samples: usize) -> Self {
+        let first = if self.process == 0 { samples } else { self.first };
+        Leg { process: self.process + 1, rounds: 0, before: samples, first }
+    }
+
+    /// Whether this process has given enough, and why.
+    fn verdict<S: Sample>(
+        &self,
+        pace: &Pace,
+        series: &[Series<S>],
+        elapsed: Duration,
+        round: Duration,
+    ) -> Option<Stopped> {
+        if healthy(series).next().is_none() {
+            return Some(Stopped::NothingLeft);
+        }
+        let (samples, part) = (samples(series), (self.process + 1) as f64 / pace.processes as f64);
+        let taken = samples - self.before;
+        if taken < pace.min_samples.div_ceil(pace.processes) {
+            None
+        } else if taken >= self.first && worst_error(series) <= pace.target {
+            Some(Stopped::Precise)
+        } else if samples as f64 >= pace.max_samples as f64 * part {
+            Some(Stopped::Enough)
+        } else if elapsed + round > pace.budget.mul_f64(part) {
+            Some(Stopped::Budget)
+        } else {
+            None
+        }
+    }
+}
+
+/// How many samples there are of each executor that has not failed.
+fn samples<S>(series: &[Series<S>]) -> usize {
+    healthy(series).next().map_or(0, |series| series.samples.len())
 }
 
 /// An executor that has failed once is left alone.
 fn take_sample<T: Turn>(
     turn: &T,
     subject: &dyn Subject<T>,
+    process: usize,
     series: &mut Series<T::Sample>,
     watcher: &mut dyn Watcher<T::Sample>,
 ) {
@@ -148,16 +225,17 @@ fn take_sample<T: Turn>(
         Ok((sample, usage)) => {
             series.usages.push(usage);
             series.samples.push(sample);
+            series.processes.push(process as u64);
         }
         Err(failure) => series.failure = Some(failure),
     }
 }
 
-/// What there is when no more is wanted, where samples of the warm-up do not count.
-fn interrupted<S>(mut series: Vec<Series<S>>, warming_up: bool) -> Vec<Series<S>> {
+/// What there is when no more is wanted. During a warm-up only so many samples count as there were before.
+fn interrupted<S>(mut series: Vec<Series<S>>, warming_up: Option<usize>) -> Vec<Series<S>> {
     for series in &mut series {
-        if warming_up {
-            series.forget();
+        if let Some(before) = warming_up {
+            series.forget_beyond(before);
         }
         if series.samples.is_empty() && series.failure.is_none() {
             series.failure = Some(Failure::Interrupted);
@@ -174,23 +252,6 @@ fn worst_error<S: Sample>(series: &[Series<S>]) -> f64 {
     healthy(series).map(Series::relative_error).fold(0.0, f64::max)
 }
 
-fn verdict<S: Sample>(pace: &Pace, series: &[Series<S>], elapsed: Duration, round: Duration) -> Option<Stopped> {
-    let Some(samples) = healthy(series).next().map(|series| series.samples.len()) else {
-        return Some(Stopped::NothingLeft);
-    };
-    if samples < pace.min_samples {
-        None
-    } else if worst_error(series) <= pace.target {
-        Some(Stopped::Precise)
-    } else if samples >= pace.max_samples {
-        Some(Stopped::Enough)
-    } else if elapsed + round > pace.budget {
-        Some(Stopped::Budget)
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,8 +262,14 @@ mod tests {
         rc::Rc,
     };
 
-    const PACE: Pace =
-        Pace { warm_up: 1, min_samples: 3, max_samples: 20, target: 0.01, budget: Duration::from_secs(100) };
+    const PACE: Pace = Pace {
+        warm_up: 1,
+        min_samples: 3,
+        max_samples: 20,
+        processes: 1,
+        target: 0.01,
+        budget: Duration::from_secs(100),
+    };
 
     /// A machine on which every turn takes as many seconds as the subject's script says.
     #[derive(Debug, Default)]
@@ -247,6 +314,10 @@ mod tests {
             let seconds = self.seconds[turn % self.seconds.len()];
             self.machine.clock.advance(Duration::from_secs(seconds));
             if seconds == 0 { Err(Failure::Shutdown("as scripted".to_owned())) } else { Ok(Seconds(seconds)) }
+        }
+
+        fn renew(&self) {
+            self.machine.order.borrow_mut().push("renewed");
         }
     }
 
@@ -366,8 +437,42 @@ mod tests {
     }
 
     #[test]
+    fn every_process_warms_up_and_gives_as_many_samples() {
+        let pace = Pace { min_samples: 4, processes: 2, ..PACE };
+        let (series, stopped, machine) = run(pace, &[("a", &[9, 1, 1, 8, 1, 1]), ("fails", &[1, 1, 0])]);
+        assert_eq!(stopped, Stopped::Precise);
+        assert_eq!(seconds(&series[0]), [1.0; 4]);
+        assert_eq!(series[0].processes, [0, 0, 1, 1]);
+        assert!(machine.order.borrow().iter().filter(|name| **name == "renewed").count() == 2, "{machine:?}");
+    }
+
+    #[test]
+    fn processes_share_the_budget() {
+        let pace = Pace { warm_up: 0, min_samples: 2, processes: 2, ..PACE };
+        let (series, stopped, machine) = run(pace, &[("restless", &[10, 5])]);
+        assert_eq!(stopped, Stopped::Budget);
+        assert!(machine.clock.now() <= PACE.budget && series[0].samples.len() > 10);
+        let first = series[0].processes.iter().filter(|process| **process == 0).count();
+        assert!((6..=7).contains(&first), "{series:?}");
+    }
+
+    #[test]
+    fn an_interrupt_in_a_later_warm_up_keeps_what_was_before() {
+        let pace = Pace { warm_up: 1, min_samples: 2, processes: 2, target: 1.0, ..PACE };
+        let (series, stopped, _) = run_until(5, Pace { max_samples: 2, ..pace }, &[("a", &[1]), ("b", &[1])]);
+        assert_eq!((stopped, series[0].samples.len(), series[1].samples.len()), (Stopped::Interrupted, 1, 1));
+    }
+
+    #[test]
     fn shares_the_budget_among_the_rounds() {
-        let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 100, target: 0.01, budget: Duration::from_secs(60) };
+        let pace = Pace {
+            warm_up: 1,
+            min_samples: 5,
+            max_samples: 100,
+            processes: 1,
+            target: 0.01,
+            budget: Duration::from_secs(60),
+        };
         assert_eq!(pace.longest_round(), Duration::from_secs(9));
         assert!(pace.good_round() < pace.longest_round());
         assert_eq!(Pace { min_samples: 50, ..pace }.good_round(), Pace { min_samples: 50, ..pace }.longest_round());

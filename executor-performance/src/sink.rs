@@ -20,8 +20,11 @@ pub use self::{
     terminal::Terminal,
 };
 
-use crate::record::{Record, Run};
-use std::io;
+use crate::{
+    compare::{Baseline, Comparison},
+    record::{Record, Run},
+};
+use std::{io, rc::Rc};
 
 /// Takes results. The run that is spoken of is always the last of the record.
 pub trait Sink {
@@ -54,18 +57,51 @@ pub trait Sink {
     fn finish(&mut self, record: &Record) -> io::Result<()>;
 }
 
-/// Opens `destination` for runs like those that are outlined.
+/// Opens `destination` for runs like those that are outlined, which pages compare with the `baseline`.
 ///
 /// # Errors
 ///
 /// If it cannot be written: a line that says why.
-pub fn open(destination: &Destination, outlines: &[Run]) -> Result<Box<dyn Sink>, String> {
-    let render = match destination.format {
-        Format::Csv => return Ok(Box::new(CsvFile::open(&destination.target, outlines)?)),
-        Format::Html => html::page,
-        Format::Json => Record::to_json,
-        Format::Markdown => markdown::page,
-        Format::Svg => svg::picture,
+pub fn open(
+    destination: &Destination,
+    outlines: &[Run],
+    baseline: Option<&Rc<Baseline>>,
+) -> Result<Box<dyn Sink>, String> {
+    let target = &destination.target;
+    let plain = |render: fn(&Record) -> String| Document::open(target, render).map(boxed);
+    let compared = |render: fn(&Record, Option<&Comparison>) -> String| {
+        let baseline = baseline.cloned();
+        let compare = move |record: &Record| baseline.as_ref().and_then(|baseline| baseline.compared_with(record));
+        Document::open(target, move |record: &Record| render(record, compare(record).as_ref())).map(boxed)
     };
-    Ok(Box::new(Document::open(&destination.target, render)?))
+    match destination.format {
+        Format::Csv => Ok(Box::new(CsvFile::open(target, outlines)?)),
+        Format::Html => compared(html::page),
+        Format::Json => plain(Record::to_json),
+        Format::Markdown => compared(markdown::page),
+        Format::Svg => plain(svg::picture),
+    }
+}
+
+fn boxed<S: Sink + 'static>(sink: S) -> Box<dyn Sink> {
+    Box::new(sink)
+}
+
+/// Opens `destination` for a comparison.
+///
+/// # Errors
+///
+/// If it cannot be written, or a comparison cannot be written in that format: a line that says why.
+pub fn open_comparison(destination: &Destination) -> Result<Document<Comparison>, String> {
+    let render = match destination.format {
+        Format::Html => html::comparison_page,
+        Format::Markdown => markdown::comparison_page,
+        Format::Csv | Format::Json | Format::Svg => {
+            return Err(format!(
+                "{} cannot hold a comparison: name a file that ends with .html or .md",
+                destination.target
+            ));
+        }
+    };
+    Document::open(&destination.target, render)
 }

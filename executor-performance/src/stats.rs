@@ -3,10 +3,14 @@
 mod condensed;
 mod dice;
 mod distribution;
+mod level;
 mod outliers;
 mod ratio;
+mod student;
 
-pub use self::{condensed::Condensed, dice::Dice, distribution::Distribution, outliers::Outliers, ratio::Ratio};
+pub use self::{
+    condensed::Condensed, dice::Dice, distribution::Distribution, level::Level, outliers::Outliers, ratio::Ratio,
+};
 
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -60,6 +60,27 @@ impl Axis {
         Axis { kind, low, high, ticks, label: label.to_owned() }
     }
 
+    /// For ratios, which are marked as changes in percent; 1 is among them.
+    pub fn of_changes(ratios: impl IntoIterator<Item = f64>) -> Self {
+        /// Beyond that, factors are easier to read.
+        const WIDE: f64 = 4.0;
+        let (least, most) = ratios.into_iter().fold((1.0, 1.0), |(least, most), it| (it.min(least), it.max(most)));
+        if most > WIDE * least {
+            let mut axis = Self::around(Kind::Log, [least, most], "");
+            axis.ticks.iter_mut().for_each(|(_, label)| *label += " x");
+            return axis;
+        }
+        let step = step(((most - least) / 6.0).max(0.01));
+        let (below, above) = (((1.0 - least) / step).ceil() as i32, ((most - 1.0) / step).ceil() as i32);
+        let place = |steps: i32| 1.0 + f64::from(steps) * step;
+        let label = |steps: i32| match steps {
+            0 => "0 %".to_owned(),
+            _ => format!("{:+.0} %", f64::from(steps) * step * 100.0),
+        };
+        let ticks = (-below..=above).map(|steps| (place(steps), label(steps))).collect();
+        Axis { kind: Kind::Linear, low: place(-below), high: place(above), ticks, label: String::new() }
+    }
+
     /// Parts of percent up to so many times as good as none: 90 % is ten times.
     pub fn of_percentiles(most: f64) -> Self {
         const NAMES: [(f64, &str); 7] = [
@@ -136,6 +157,12 @@ mod tests {
     fn a_logarithmic_axis_has_round_numbers_around_the_values() {
         assert_eq!(labels(&Axis::around(Kind::Log, [25.0, 900.0], "")), ["20", "50", "100", "200", "500", "1000"]);
         assert_eq!(labels(&Axis::around(Kind::Log, [1.0, 40_000.0], "")), ["1", "10", "100", "1000", "10000"]);
+    }
+
+    #[test]
+    fn changes_are_marked_in_percent_or_as_factors() {
+        assert_eq!(labels(&Axis::of_changes([0.91, 1.07])), ["-10 %", "-5 %", "0 %", "+5 %", "+10 %"]);
+        assert_eq!(labels(&Axis::of_changes([0.99, 12.0])), ["0.5 x", "1 x", "2 x", "5 x", "10 x", "20 x"]);
     }
 
     #[test]

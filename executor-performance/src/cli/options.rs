@@ -153,7 +153,20 @@ pub struct SamplingOptions {
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
-    /// Rounds to throw away at the beginning
+    /// Processes of each executor, one after the other, that share the budget; but not more than --min-samples
+    ///
+    /// Processes differ by more than their samples tell. To compare records, have several in both. Example: --processes 10
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "5",
+        value_parser = at_least_one::<usize>
+    )]
+    pub processes: usize,
+
+    /// Rounds to throw away at the beginning of each process
     ///
     /// Example: --warm-up 3
     #[arg(long, global = true, value_name = "ROUNDS", allow_negative_numbers = true, default_value_t = 1)]
@@ -383,7 +396,8 @@ impl SamplingOptions {
             return Err(format!("--min-samples {min_samples} is more than --max-samples {max_samples}"));
         }
         let target = self.rse.unwrap_or(rse) / 100.0;
-        Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, target, budget: self.budget })
+        let processes = if self.in_process { 1 } else { self.processes.min(min_samples) };
+        Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, processes, target, budget: self.budget })
     }
 }
 

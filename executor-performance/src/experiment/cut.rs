@@ -112,8 +112,14 @@ mod tests {
         workload::Labour,
     };
 
-    const PACE: Pace =
-        Pace { warm_up: 1, min_samples: 5, max_samples: 100, target: 0.02, budget: Duration::from_secs(60) };
+    const PACE: Pace = Pace {
+        warm_up: 1,
+        min_samples: 5,
+        max_samples: 100,
+        processes: 1,
+        target: 0.02,
+        budget: Duration::from_secs(60),
+    };
 
     /// Takes that many nanoseconds for each job.
     #[derive(Debug)]

@@ -83,6 +83,13 @@ impl<T: Turn> Subject<T> for Guest<T> {
         }
         answered
     }
+
+    fn renew(&self) {
+        let mut state = self.state.borrow_mut();
+        if let State::Called(_) = *state {
+            *state = State::NotCalled;
+        }
+    }
 }
 
 impl Process {
@@ -189,6 +196,25 @@ mod tests {
     }
 
     #[test]
+    fn a_new_process_takes_the_turns_after_it_is_renewed() {
+        let counts = r#"turns=0; while read turn; do turns=$((turns + 1));
+            echo "{\"Ok\":[$turns.0,{\"wall\":{\"secs\":0,\"nanos\":1}}]}"; done"#;
+        let guest = guest("counts", counts, LONG);
+        let take = || guest.take(&Unit).expect("an answer");
+        assert_eq!([take(), take()], [Number(1.0), Number(2.0)]);
+        guest.renew();
+        assert_eq!(take(), Number(1.0));
+    }
+
+    #[test]
+    fn what_has_failed_is_not_renewed() {
+        let guest = guest("crashes", CRASHES, LONG);
+        guest.take(&Unit).expect_err("it crashes");
+        guest.renew();
+        assert!(guest.take(&Unit).expect_err("it is left alone").to_string().contains("crashed"));
+    }
+
+    #[test]
     fn says_how_it_failed() {
         for (script, parts) in [
             (HANGS, ["hung", "--timeout"]),
@@ -226,7 +252,7 @@ mod tests {
             Box::new(guest("good", GOOD, LONG)),
             Box::new(guest("crashes", CRASHES, LONG)),
         ];
-        let pace = Pace { warm_up: 1, min_samples: 3, max_samples: 5, target: 0.01, budget: LONG };
+        let pace = Pace { warm_up: 1, min_samples: 3, max_samples: 5, processes: 1, target: 0.01, budget: LONG };
         let (series, stopped) = sample(&pace, &WallClock::start(), &Unit, &subjects, &mut Nobody);
         assert_eq!(stopped, Stopped::Precise);
         assert!(matches!(series[0].failure, Some(Failure::Hung { .. })));

@@ -100,7 +100,7 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>) -> Row {
         }
     };
     let times = experiment.times(&series.samples).filter(|_| figures.is_ok());
-    let samples = Samples::new(values(experiment, &series.samples), &series.usages);
+    let samples = Samples::new(values(experiment, &series.samples), &series.usages).of_processes(&series.processes);
     Row::new(series.name, figures, samples, times.map(|times| Times::of(&times)))
 }
 

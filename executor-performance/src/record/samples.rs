@@ -19,6 +19,9 @@ pub struct Samples {
     pub involuntary_switches: Vec<u64>,
     /// The most memory that was resident, in KiB.
     pub peak_kib: Vec<u64>,
+    /// The number of the process that gave it. None if all are of one.
+    #[serde(default)]
+    pub process: Vec<u64>,
 }
 
 impl Samples {
@@ -35,7 +38,15 @@ impl Samples {
             voluntary_switches: all(&|usage| usage.voluntary_switches),
             involuntary_switches: all(&|usage| usage.involuntary_switches),
             peak_kib: all(&|usage| usage.peak_kib),
+            process: Vec::new(),
         }
+    }
+
+    /// The same, where a number says of each which process gave it.
+    #[must_use]
+    pub fn of_processes(self, process: &[u64]) -> Self {
+        let one = process.first() == process.last();
+        Samples { process: if one { Vec::new() } else { process.to_vec() }, ..self }
     }
 
     /// How many.

@@ -3,58 +3,71 @@
 use super::{Sink, Target};
 use crate::record::Record;
 use std::{
+    fmt,
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
-/// A file, or the standard output, that shows the whole record.
-#[derive(Debug)]
-pub struct Document {
+/// A file, or the standard output, that shows the whole of something.
+pub struct Document<T = Record> {
     target: Target,
-    render: fn(&Record) -> String,
+    render: Box<dyn Fn(&T) -> String>,
 }
 
-impl Document {
-    /// Makes sure that `target` can be written with what `render` makes of a record.
+impl<T> Document<T> {
+    /// Makes sure that `target` can be written with what `render` makes of it.
     ///
     /// # Errors
     ///
     /// If it cannot be written: a line that says why.
-    pub fn open(target: &Target, render: fn(&Record) -> String) -> Result<Self, String> {
+    pub fn open(target: &Target, render: impl Fn(&T) -> String + 'static) -> Result<Self, String> {
         if let Target::File(path) = target {
             let opened = OpenOptions::new().append(true).create(true).open(path);
             opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
-        Ok(Document { target: target.clone(), render })
+        Ok(Document { target: target.clone(), render: Box::new(render) })
     }
 
-    fn write(&self, record: &Record) -> io::Result<()> {
+    /// Shows `whole`, in place of what was shown before.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write(&self, whole: &T) -> io::Result<()> {
         match &self.target {
-            Target::File(path) => replace(path, &(self.render)(record)),
-            Target::Output => Ok(()),
+            Target::File(path) => replace(path, &(self.render)(whole)),
+            Target::Output => print(&(self.render)(whole)),
         }
+    }
+
+    /// As [`write`](Self::write), but what goes to the standard output can be written only once.
+    fn write_so_far(&self, whole: &T) -> io::Result<()> {
+        if self.target == Target::Output { Ok(()) } else { self.write(whole) }
+    }
+}
+
+impl<T> fmt::Debug for Document<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
 impl Sink for Document {
     fn begin(&mut self, record: &Record) -> io::Result<()> {
-        self.write(record)
+        self.write_so_far(record)
     }
 
     fn update(&mut self, record: &Record) -> io::Result<()> {
-        self.write(record)
+        self.write_so_far(record)
     }
 
     fn end(&mut self, record: &Record) -> io::Result<()> {
-        self.write(record)
+        self.write_so_far(record)
     }
 
     fn finish(&mut self, record: &Record) -> io::Result<()> {
-        match &self.target {
-            Target::File(_) => self.write(record),
-            Target::Output => print(&(self.render)(record)),
-        }
+        self.write(record)
     }
 }
 
@@ -112,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_is_refused() {
-        let complaint = Document::open(&Target::File("/no/such/folder/x.md".into()), |_| String::new());
+        let complaint = Document::<Record>::open(&Target::File("/no/such/folder/x.md".into()), |_| String::new());
         assert!(complaint.expect_err("no folder").contains("/no/such/folder/x.md"));
     }
 }

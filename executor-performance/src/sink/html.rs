@@ -1,7 +1,8 @@
 //! A page with tables and plots that needs nothing else.
 
 use crate::{
-    chart::{Chart, Palette, STYLE, WIDTH, bars_of, cpu_of, scaling_of, times_of},
+    chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
+    compare::{self, Comparison},
     record::{Record, Run},
     view::{self, Content, Table, sweeps},
 };
@@ -11,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const PAGE_STYLE: &str = "\
 body{margin:0 auto;padding:1.5rem 1rem 4rem;max-width:60rem;background:var(--paper);color:var(--ink);\
 font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\
-h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:1px solid var(--rule);padding-bottom:.3rem}\
+h1{font-size:1.5rem}h3{font-size:1rem;margin-top:2rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:1px solid var(--rule);padding-bottom:.3rem}\
 figure{margin:1.2rem 0;overflow-x:auto}figure svg{width:100%;height:auto;max-width:760px;min-width:520px}\
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.8rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\
 .table{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}\
@@ -22,39 +23,67 @@ th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:
 .remark{color:var(--soft)}summary{cursor:pointer}summary h2{display:inline-block;vertical-align:top;width:calc(100% - 1.5rem);margin-top:0;font-size:1rem}details{margin-top:1.5rem}";
 
 /// The page.
-pub(super) fn page(record: &Record) -> String {
+pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     let (palette, sweeps) = (Palette::of(record), sweeps(record));
+    let body = html! {
+        dl { @for (title, line) in view::facts(record) { dt { (title) } dd { (line) } } }
+        @for doubt in doubts(record) { p.doubt { (doubt) } }
+        @if let Some(comparison) = comparison {
+            h2 { "Compared with the baseline" }
+            (changes(comparison))
+        }
+        @for sweep in &sweeps {
+            h2 { (sweep.title()) }
+            @if let Some(chart) = scaling_of(sweep, &palette) { (figure(&chart)) }
+            (table(&sweep.table()))
+            p.remark { (sweep.caption()) }
+        }
+        @for run in &record.runs {
+            // What is in a sweep is shown above.
+            details open[sweeps.is_empty()] { (section(run, &palette)) }
+        }
+        p.remark {
+            "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
+             real that is within the scatter. Intervals are 95 % intervals of the median."
+        }
+    };
+    document(&format!("Executors measured: {}", experiments(record)), &body)
+}
+
+/// The page of a comparison alone.
+pub(super) fn comparison_page(comparison: &Comparison) -> String {
+    document("Executors compared", &changes(comparison))
+}
+
+fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Executors measured: " (experiments(record)) }
+                title { (title) }
                 style { (PreEscaped(STYLE)) (PreEscaped(PAGE_STYLE)) }
             }
             body {
-                h1 { "Executors measured: " (experiments(record)) }
-                dl { @for (title, line) in view::facts(record) { dt { (title) } dd { (line) } } }
-                @for doubt in doubts(record) { p.doubt { (doubt) } }
-                @for sweep in &sweeps {
-                    h2 { (sweep.title()) }
-                    @if let Some(chart) = scaling_of(sweep, &palette) { (figure(&chart)) }
-                    (table(&sweep.table()))
-                    p.remark { (sweep.caption()) }
-                }
-                @for run in &record.runs {
-                    // What is in a sweep is shown above.
-                    details open[sweeps.is_empty()] { (section(run, &palette)) }
-                }
-                p.remark {
-                    "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
-                     real that is within the scatter. Intervals are 95 % intervals of the median."
-                }
+                h1 { (title) }
+                (body)
             }
         }
     };
     page.into_string() + "\n"
+}
+
+fn changes(comparison: &Comparison) -> Markup {
+    html! {
+        dl { dt { "old" } dd { (comparison.old) } dt { "new" } dd { (comparison.new) } }
+        @for (title, changes) in &comparison.runs {
+            h3 { (title) }
+            (figure(&changes_of(changes, comparison.threshold)))
+            (table(&compare::table(changes)))
+        }
+        @for line in comparison.remarks() { p.remark { (line) } }
+    }
 }
 
 fn experiments(record: &Record) -> String {
@@ -143,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_page_has_everything_in_itself() {
-        let page = page(&record());
+        let page = page(&record(), None);
         for elsewhere in ["http:", "https:", "<script", "@import", "url("] {
             assert!(!page.contains(elsewhere), "{elsewhere} in {page}");
         }
@@ -162,6 +191,6 @@ mod tests {
     fn names_are_no_markup() {
         let mut record = record();
         record.runs[0].rows[0].executor = "<b>&".to_owned();
-        assert!(page(&record).contains("&lt;b&gt;&amp;") && !page(&record).contains("<b>&"));
+        assert!(page(&record, None).contains("&lt;b&gt;&amp;") && !page(&record, None).contains("<b>&"));
     }
 }

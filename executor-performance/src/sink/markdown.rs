@@ -1,15 +1,19 @@
 //! Tables for documents.
 
 use crate::{
+    compare::{self, Comparison},
     record::{Record, Run},
     view::{self, Content, Table, sweeps},
 };
 
 /// The document.
-pub(super) fn page(record: &Record) -> String {
+pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     let mut text = "# Executors measured\n\n".to_owned();
     for (title, line) in view::facts(record) {
         text += &format!("- **{title}**: {}\n", escaped(&line));
+    }
+    if let Some(comparison) = comparison {
+        text += &format!("\n## Compared with the baseline\n\n{}", changes(comparison, "###"));
     }
     for sweep in sweeps(record) {
         text +=
@@ -19,6 +23,20 @@ pub(super) fn page(record: &Record) -> String {
         text += &section(run);
     }
     text
+}
+
+/// The document of a comparison alone.
+pub(super) fn comparison_page(comparison: &Comparison) -> String {
+    format!("# Executors compared\n\n{}", changes(comparison, "##"))
+}
+
+/// Of each run, under titles that begin with `level`.
+fn changes(comparison: &Comparison, level: &str) -> String {
+    let mut text = format!("- **old**: {}\n- **new**: {}\n", escaped(&comparison.old), escaped(&comparison.new));
+    for (title, changes) in &comparison.runs {
+        text += &format!("\n{level} {}\n\n{}", escaped(title), table(&compare::table(changes)));
+    }
+    text + &comparison.remarks().iter().map(|line| format!("\n{}\n", escaped(line))).collect::<String>()
 }
 
 fn section(run: &Run) -> String {
@@ -86,6 +104,6 @@ mod tests {
 
     #[test]
     fn a_document_has_a_table_for_each_run() {
-        insta::assert_snapshot!(page(&record()));
+        insta::assert_snapshot!(page(&record(), None));
     }
 }

@@ -51,21 +51,6 @@ impl Ratio {
         Self::of_draws(value, || mean(pairs.iter().map(&mut drawn_of).collect()))
     }
 
-    /// As [`of_medians`](Self::of_medians), but of samples that have nothing to do with each other, from two runs. Each is
-    /// drawn on its own, as many as there are.
-    pub fn of_strangers(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
-        if above.is_empty() || below.is_empty() {
-            return None;
-        }
-        let mut dice = Dice::new(seed);
-        Self::of_draws(median(above.to_vec()) / median(below.to_vec()), || {
-            let mut drawn_of = |samples: &[f64]| {
-                median(samples.iter().map(|_| samples[dice.below(samples.len() as u64) as usize]).collect())
-            };
-            drawn_of(above) / drawn_of(below)
-        })
-    }
-
     /// The ratio `value`, with the interval that `draw` gives.
     fn of_draws(value: f64, mut draw: impl FnMut() -> f64) -> Option<Self> {
         let mut ratios: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
@@ -75,7 +60,7 @@ impl Ratio {
     }
 }
 
-fn median(mut samples: Vec<f64>) -> f64 {
+pub(super) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     median_of_sorted(&samples)
 }
@@ -94,15 +79,6 @@ mod tests {
     fn what_is_compared_with_itself_is_one_for_sure() {
         let samples = [3.0, 1.0, 2.0, 10.0];
         assert_eq!(Ratio::of_medians(&samples, &samples, 0), Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }));
-    }
-
-    #[test]
-    fn samples_of_two_runs_may_differ_in_number_and_are_less_sure() {
-        let (above, below) = ([2.0, 10.0, 4.0, 18.0, 6.0, 8.0, 16.0], [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 8.0]);
-        let ratio = Ratio::of_strangers(&above, &below, 0).expect("a ratio");
-        assert!(ratio.value == 2.0 && ratio.low < 2.0 && ratio.high > 2.0, "{ratio:?}");
-        assert_eq!(Ratio::of_strangers(&[2.0; 9], &[1.0; 4], 0), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
-        assert_eq!(Ratio::of_strangers(&[], &[1.0], 0), None);
     }
 
     #[test]

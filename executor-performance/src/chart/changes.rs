@@ -1,0 +1,51 @@
+use super::{Axis, Chart, WIDTH, frame, px};
+use crate::compare::{Change, Verdict};
+use maud::html;
+
+/// From row to row.
+const STEP: f64 = 26.0;
+
+/// The place for intervals: names are to the left, verdicts to the right.
+const LEFT: f64 = 200.0;
+const RIGHT: f64 = WIDTH - 90.0;
+const TOP: f64 = 34.0;
+
+/// How much more or less everything costs, with its interval; what is within `threshold` is shaded, as it does not matter.
+pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
+    const TITLE: &str = "change of cost, and 95 % interval (less is better)";
+    let band = (1.0 / (1.0 + threshold), 1.0 + threshold);
+    let ends = changes.iter().flat_map(|change| [change.cost.low, change.cost.high]);
+    let axis = Axis::of_changes(ends.chain([band.0, band.1]));
+    let across = |value: f64| axis.place(value, LEFT, RIGHT);
+    let bottom = TOP + STEP * changes.len() as f64;
+    let content = html! {
+        (frame::title(TITLE))
+        rect.band x=(px(across(band.0))) y=(px(TOP)) width=(px(across(band.1) - across(band.0))) height=(px(bottom - TOP)) {}
+        @for (value, label) in &axis.ticks {
+            @let x = px(across(*value));
+            line.rule x1=(x) x2=(x) y1=(px(TOP)) y2=(px(bottom)) {}
+            text.soft x=(x) y=(px(bottom + 16.0)) text-anchor="middle" { (label) }
+        }
+        line.axis x1=(px(across(1.0))) x2=(px(across(1.0))) y1=(px(TOP)) y2=(px(bottom)) {}
+        @for (index, Change { executor, cost, verdict, .. }) in changes.iter().enumerate() {
+            @let middle = TOP + STEP * (index as f64 + 0.5);
+            @let class = class(*verdict);
+            text x=(px(LEFT - 8.0)) y=(px(middle + 4.0)) text-anchor="end" { (executor) }
+            line.range.(class) x1=(px(across(cost.low))) x2=(px(across(cost.high))) y1=(px(middle)) y2=(px(middle)) {}
+            circle.(class) cx=(px(across(cost.value))) cy=(px(middle)) r="4.5" {
+                title { (executor) ": " (format!("{:.3} times ({:.3} to {:.3})", cost.value, cost.low, cost.high)) }
+            }
+            text x=(px(RIGHT + 14.0)) y=(px(middle + 4.0)) { (verdict) }
+        }
+    };
+    Chart { title: TITLE.to_owned(), height: bottom + 28.0, content }
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Same => "same",
+        Verdict::Slower => "slower",
+        Verdict::Unsure => "unsure",
+    }
+}

@@ -1,0 +1,159 @@
+//! What something costs in general, as far as a few processes can tell.
+
+use super::{Ratio, mean, ratio::median, student};
+
+/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %. Two runs in a row
+/// of one program were seen to be 13 % apart on a virtual machine, others 3 %.
+const UNSEEN: f64 = 0.1;
+
+/// As many pieces the samples of a process are cut into, if there is only one.
+const BLOCKS: usize = 5;
+
+/// The logarithm of what something costs, and how far it may be from what other processes would give.
+///
+/// Samples of one process have much in common that those of the next have not: where its memory lies, which threads share a core.
+/// So it is processes that count, not samples. Each gives one number, the median of its samples; the scatter of these numbers has
+/// everything in it that happens between processes, and what drifts while they follow each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    mean: f64,
+    /// The variance of the mean, and how many degrees of freedom that was estimated with.
+    variance: f64,
+    freedom: f64,
+    /// The standard deviation of processes, if there are several.
+    noise: Option<f64>,
+}
+
+impl Level {
+    /// Of the `costs` of samples in order, the `processes` of which these numbers tell apart, in order as well; no numbers if there was
+    /// one only. None if there are no samples.
+    pub fn of(costs: &[f64], processes: &[u64]) -> Option<Self> {
+        let logs = |groups: Vec<&[f64]>| groups.iter().map(|group| median(group.to_vec()).ln()).collect::<Vec<f64>>();
+        if costs.is_empty() {
+            return None;
+        }
+        let groups = by_process(costs, processes);
+        if groups.len() > 1 {
+            let logs = logs(groups);
+            let (variance, freedom) = (variance(&logs), (logs.len() - 1) as f64);
+            let noise = Some(variance.sqrt());
+            return Some(Level { mean: mean(&logs), variance: variance / logs.len() as f64, freedom, noise });
+        }
+        // What drifts can be seen in one process, too; what else there is can only be guessed.
+        let blocks = logs(costs.chunks(costs.len().div_ceil(BLOCKS)).collect());
+        let drift = if blocks.len() > 1 { variance(&blocks) / blocks.len() as f64 } else { 0.0 };
+        let all = drift + UNSEEN * UNSEEN;
+        let freedom = all * all / (drift * drift / (blocks.len() - 1).max(1) as f64);
+        Some(Level { mean: median(costs.to_vec()).ln(), variance: all, freedom, noise: None })
+    }
+
+    /// The standard deviation of processes, as a fraction. None if there was only one, so that it is not known.
+    pub fn noise(&self) -> Option<f64> {
+        self.noise
+    }
+
+    /// What is used in its place if it is not known.
+    pub const fn presumed_noise() -> f64 {
+        UNSEEN
+    }
+
+    /// How many times as much this is as `below`, with an interval that has the truth in it with a probability of 95 % in all of so
+    /// `many` comparisons together. None if the levels have no ratio.
+    ///
+    /// By Welch's test: both sides may scatter differently. The probability that is left is shared evenly (Bonferroni).
+    pub fn relative_to(&self, below: &Level, many: usize) -> Option<Ratio> {
+        const OUTSIDE: f64 = 0.025;
+        let variance = self.variance + below.variance;
+        let freedom = variance * variance / (self.share() + below.share());
+        let reach = if variance > 0.0 {
+            student::quantile(freedom, OUTSIDE / many.max(1) as f64) * variance.sqrt()
+        } else {
+            0.0
+        };
+        let change = self.mean - below.mean;
+        let ratio = Ratio { value: change.exp(), low: (change - reach).exp(), high: (change + reach).exp() };
+        [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
+    }
+
+    fn share(&self) -> f64 {
+        self.variance * self.variance / self.freedom
+    }
+}
+
+/// The samples of each process.
+fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f64]> {
+    if processes.len() != costs.len() {
+        return vec![costs];
+    }
+    let lengths = processes.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    let starts = lengths.scan(0, |end, length| {
+        *end += length;
+        Some(&costs[*end - length..*end])
+    });
+    starts.collect()
+}
+
+fn variance(numbers: &[f64]) -> f64 {
+    let middle = mean(numbers);
+    numbers.iter().map(|number| (number - middle).powi(2)).sum::<f64>() / (numbers.len() - 1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Dice;
+
+    /// A number that is distributed about as normal numbers are, with a standard deviation of 1.
+    fn normal(dice: &mut Dice) -> f64 {
+        (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
+    }
+
+    #[test]
+    fn processes_count_and_not_samples() {
+        let processes = [0, 0, 0, 1, 1, 1];
+        let level = Level::of(&[1.0, 1.0, 1.0, 1.1, 1.1, 1.1], &processes).expect("samples");
+        let noise = level.noise().expect("two processes");
+        assert!((noise - 1.1_f64.ln() / 2.0_f64.sqrt()).abs() < 1e-9, "{noise}");
+        let ratio = level.relative_to(&level, 1).expect("a ratio");
+        // Two processes on each side are next to nothing.
+        assert!(ratio.value == 1.0 && ratio.low < 0.85 && ratio.high > 1.2, "{ratio:?}");
+    }
+
+    #[test]
+    fn one_process_does_not_know_what_the_next_would_say() {
+        let one = |cost| Level::of(&[cost; 100], &[]).expect("samples");
+        assert_eq!(one(1.0).noise(), None);
+        let ratio = one(1.13).relative_to(&one(1.0), 1).expect("a ratio");
+        assert!(ratio.low < 1.0 && ratio.high < 1.6, "{ratio:?}");
+        let ratio = one(2.0).relative_to(&one(1.0), 1).expect("a ratio");
+        assert!(ratio.low > 1.4, "{ratio:?}");
+    }
+
+    #[test]
+    fn drift_within_one_process_widens_the_interval() {
+        let steady = Level::of(&[1.0; 50], &[]).expect("samples");
+        let drifting: Vec<f64> = (0..50).map(|index| 1.0 + f64::from(index) / 50.0).collect();
+        let drifting = Level::of(&drifting, &[]).expect("samples");
+        let width = |level: &Level| {
+            let ratio = level.relative_to(&steady, 1).expect("a ratio");
+            ratio.high / ratio.low
+        };
+        assert!(width(&drifting) > 1.1 * width(&steady));
+    }
+
+    #[test]
+    fn more_comparisons_are_less_sure_each() {
+        let mut dice = Dice::new(3);
+        let costs: Vec<f64> = (0..5).map(|_| 1.0 + 0.02 * normal(&mut dice)).collect();
+        let level = Level::of(&costs, &[0, 1, 2, 3, 4]).expect("samples");
+        let width = |many| level.relative_to(&level, many).map(|ratio| ratio.high - ratio.low).expect("a ratio");
+        assert!(width(20) > 1.5 * width(1));
+    }
+
+    #[test]
+    fn nothing_has_no_level() {
+        assert_eq!(Level::of(&[], &[]), None);
+        let (none, one) = (Level::of(&[0.0], &[]).expect("a sample"), Level::of(&[1.0], &[]).expect("a sample"));
+        assert_eq!(one.relative_to(&none, 1), None);
+    }
+}
