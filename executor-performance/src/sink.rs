@@ -10,6 +10,8 @@ mod progress;
 mod svg;
 mod talk;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 pub use self::{
     csv::CsvFile,

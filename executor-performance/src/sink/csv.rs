@@ -82,25 +82,29 @@ impl Sink for CsvFile {
         Ok(())
     }
 
-    /// All rows are written at once, so that programs which append to the same file do not tear each other's rows.
+    /// All rows of a run are written at once, so that programs which append to the same file do not tear each other's rows; and
+    /// when it has ended, so that whatever happens to the next takes nothing away.
     fn end(&mut self, record: &Record) -> io::Result<()> {
-        if let Some(run) = record.runs.last() {
-            self.text.extend(run.rows.iter().flat_map(|row| line(&cells(record, run, row))));
-        }
+        let text = self.rows(record);
         match &mut self.file {
-            Some(file) => {
-                file.write_all(&std::mem::take(&mut self.text))?;
-                file.flush()
-            }
-            None => Ok(()),
+            Some(file) => file.write_all(&text).and_then(|()| file.flush()),
+            None => print(&String::from_utf8_lossy(&text)),
         }
     }
 
     fn finish(&mut self, _record: &Record) -> io::Result<()> {
-        match &self.file {
-            Some(_) => Ok(()),
-            None => print(&String::from_utf8_lossy(&std::mem::take(&mut self.text))),
+        Ok(())
+    }
+}
+
+impl CsvFile {
+    /// What there is to append when the last run of `record` has ended.
+    pub(super) fn rows(&mut self, record: &Record) -> Vec<u8> {
+        let mut text = std::mem::take(&mut self.text);
+        if let Some(run) = record.runs.last() {
+            text.extend(run.rows.iter().flat_map(|row| line(&cells(record, run, row))));
         }
+        text
     }
 }
 
@@ -171,9 +175,8 @@ mod tests {
             Record { runs: record.runs[..1].to_vec(), ..record.clone() },
             CsvFile::open(&Target::Output, &record.runs).expect("the same columns"),
         );
-        file.end(&first).expect("memory");
-        file.end(&record).expect("memory");
-        insta::assert_snapshot!(String::from_utf8(file.text).expect("text"));
+        let text = [file.rows(&first), file.rows(&record)].concat();
+        insta::assert_snapshot!(String::from_utf8(text).expect("text"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub enum Format {
 pub enum Target {
     /// To a file.
     File(PathBuf),
-    /// To the standard output, when all are there.
+    /// To the standard output: rows when their run has ended, all else when all have.
     Output,
 }
 
