@@ -1,0 +1,118 @@
+//! The command lines of `docs/reproducing.md` work: as they stand they are accepted, and with tiny loads they measure.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+/// Stands for the executors of the line before.
+const THE_SAME: &str = "…the same…";
+
+/// Says in front of executors that they are those of all lines of the section.
+const ALL_WITH: &str = "All with `-e ";
+
+/// A command line of the document: the words after the name of the program, without executors, and these.
+#[derive(Debug)]
+struct Line {
+    words: Vec<String>,
+    executors: Vec<String>,
+}
+
+/// All that stand in tables, whose last column has them.
+fn lines() -> Vec<Line> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproducing.md");
+    let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    text.split("\n## ").flat_map(lines_of_section).collect()
+}
+
+fn lines_of_section(section: &str) -> Vec<Line> {
+    let of_all =
+        section.split_once(ALL_WITH).and_then(|(_, rest)| rest.split_once('`')).map(|(names, _)| listed(names));
+    let mut before = of_all.unwrap_or_default();
+    let rows = section.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
+        let (_, arguments) = line.trim_end_matches([' ', '|', '`']).rsplit_once("| `")?;
+        Some(arguments)
+    });
+    let line = |arguments: &str| {
+        let arguments = arguments.replace(THE_SAME, "SAME");
+        let mut words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+        if let Some(place) = words.iter().position(|word| word == "-e") {
+            if words[place + 1] != "SAME" {
+                before = listed(&words[place + 1]);
+            }
+            words.drain(place..place + 2);
+        }
+        Line { words, executors: before.clone() }
+    };
+    rows.map(line).collect()
+}
+
+fn listed(names: &str) -> Vec<String> {
+    names.split(',').map(str::to_owned).collect()
+}
+
+fn run(words: &[String]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_executor-performance")).args(words).output().expect("the program starts")
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+impl Line {
+    /// With those executors only that this build has.
+    fn command(&self, known: &str, words: &[String]) -> Vec<String> {
+        let known = |name: &&String| known.lines().any(|line| line.split_whitespace().any(|word| word == *name));
+        let executors: Vec<String> = self.executors.iter().filter(known).cloned().collect();
+        assert!(!executors.is_empty(), "{self:?} names executors");
+        if cfg!(feature = "peers") {
+            assert_eq!(executors, self.executors, "all that are named are there");
+        }
+        [&["-e".to_owned(), executors.join(",")], words].concat()
+    }
+
+    /// The same with at most ten of everything, and only with the ends of ranges.
+    fn shrunk(&self) -> Vec<String> {
+        const MANY: [&str; 8] = ["-m", "-a", "--jobs", "--hops", "--pre", "--post", "-s", "--work"];
+        let mut words: Vec<String> = self.words.iter().filter(|word| *word != "--full-size").cloned().collect();
+        for index in 1..words.len() {
+            if MANY.contains(&words[index - 1].as_str()) {
+                let number: u64 = words[index].parse().expect("a number");
+                words[index] = number.min(10).to_string();
+            }
+            words[index] = words[index].replace("..", ",");
+        }
+        words
+    }
+}
+
+#[test]
+fn every_line_is_accepted_as_it_stands() {
+    let known = String::from_utf8(run(&words("list")).stdout).expect("text");
+    let lines = lines();
+    assert!(lines.len() >= 13, "the document has tables: {lines:?}");
+    for line in &lines {
+        // That this is not there is seen after everything else, and before anything is measured.
+        let mut command = line.command(&known, &line.words);
+        command.extend(words("--baseline /no/such/record.json"));
+        let complaint = String::from_utf8(run(&command).stderr).expect("text");
+        assert!(complaint.contains("cannot read /no/such/record.json"), "{command:?}: {complaint}");
+    }
+}
+
+#[test]
+fn every_line_measures_what_it_says() {
+    let known = String::from_utf8(run(&words("list")).stdout).expect("text");
+    for line in lines() {
+        let mut command = words("--budget 0.01 --min-samples 1 --warm-up 0");
+        command.extend(line.command(&known, &line.shrunk()));
+        let output = run(&command);
+        let (text, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {text}{complaint}");
+        for executor in command[command.iter().position(|word| word == "-e").expect("executors") + 1].split(',') {
+            let has_row = text.lines().any(|row| row.split(' ').next() == Some(executor));
+            assert!(has_row, "{executor} of {command:?} in {text}");
+        }
+    }
+}
