@@ -6,7 +6,7 @@ use crate::{
     cli::Need,
     record::{Record, Row, Run},
     registry::Entry,
-    stats::Ratio,
+    stats::{Level, Ratio},
 };
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl Advice {
                 names.push(&row.executor);
             }
         }
-        let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Vec<f64>>>>();
+        let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Costs>>>();
         let (mut candidates, mut failed) = (Vec::new(), Vec::new());
         for name in names {
             match costs(name) {
@@ -55,7 +55,7 @@ impl Advice {
         let seed = record.program.seed;
         // By what they cost in relation to any one of them, the order is the same.
         let yardstick = candidates.first().map(|(_, costs)| costs.clone()).unwrap_or_default();
-        let score = |costs: &[Vec<f64>]| ratio(costs, &yardstick, seed).map_or(f64::INFINITY, |ratio| ratio.value);
+        let score = |costs: &[Costs]| ratio(costs, &yardstick, seed).map_or(f64::INFINITY, |ratio| ratio.value);
         let mut ranking: Vec<(f64, &Candidate<'_>)> = candidates.iter().map(|it| (score(&it.1), it)).collect();
         ranking.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (able, unable): (Vec<&Candidate<'_>>, Vec<&Candidate<'_>>) =
@@ -90,7 +90,14 @@ impl Advice {
 }
 
 /// An executor that did not fail, and what its samples cost in each run.
-type Candidate<'a> = (&'a str, Vec<Vec<f64>>);
+type Candidate<'a> = (&'a str, Vec<Costs>);
+
+/// What the samples of one run cost, and which processes gave them.
+#[derive(Debug, Clone)]
+struct Costs {
+    samples: Vec<f64>,
+    processes: Vec<u64>,
+}
 
 /// Whether the executor called `name` can do all that one `needs` of it.
 pub fn can(name: &str, needs: &[Need]) -> bool {
@@ -108,17 +115,24 @@ fn may_be_one(ratio: &Ratio) -> bool {
 }
 
 /// What the samples of the executor called `name` cost. None if it failed, or has none.
-fn costs(run: &Run, name: &str) -> Option<Vec<f64>> {
+fn costs(run: &Run, name: &str) -> Option<Costs> {
     let row: &Row = run.rows.iter().find(|row| row.executor == name && row.is_ok())?;
     let more_is_better = run.first_column()?.more_is_better;
     let cost = |value: &f64| if more_is_better { 1.0 / value } else { *value };
-    let costs: Vec<f64> = row.samples.values.iter().map(cost).collect();
-    (!costs.is_empty()).then_some(costs)
+    let samples: Vec<f64> = row.samples.values.iter().map(cost).collect();
+    (!samples.is_empty()).then(|| Costs { samples, processes: row.samples.process.clone() })
 }
 
-fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option<Ratio> {
-    let pairs: Vec<(&[f64], &[f64])> = above.iter().zip(below).map(|(a, b)| (&a[..], &b[..])).collect();
-    Ratio::of_pairs(&pairs, seed)
+/// How many times as much `above` costs as `below`, in the mean of all runs. It is processes that are compared, or rounds if
+/// there was only one.
+fn ratio(above: &[Costs], below: &[Costs], seed: u64) -> Option<Ratio> {
+    let pairs = || above.iter().zip(below);
+    let levels: Option<Vec<Level>> =
+        pairs().map(|(a, b)| Level::of_turns(&a.samples, &b.samples, &a.processes)).collect();
+    match levels {
+        Some(levels) if !levels.is_empty() => Level::mean_of(&levels).ratio(1),
+        _ => Ratio::of_pairs(&pairs().map(|(a, b)| (&a.samples[..], &b.samples[..])).collect::<Vec<_>>(), seed),
+    }
 }
 
 impl fmt::Display for Advice {
@@ -231,6 +245,21 @@ mod tests {
         "#);
         let complaint = Advice::of(&one_run(&[("channel", STEADY)]), &[Need::Subpools]).expect_err("none can");
         assert!(complaint.contains("what is needed"), "{complaint}");
+    }
+
+    #[test]
+    fn processes_are_compared_if_there_are_several() {
+        // In each process one is ahead, but not the same.
+        let (one, other) = ([10.0, 10.0, 12.0, 12.0, 10.0, 10.0], [11.0, 11.0, 11.0, 11.0, 11.0, 11.0]);
+        let mut record = one_run(&[("channel", &one), ("burst", &other)]);
+        let advice = Advice::of(&record, &[]).expect("there is one");
+        let of_rounds = advice.runner_up.expect("there is another").1;
+        for row in &mut record.runs[0].rows {
+            row.samples.process = vec![0, 0, 1, 1, 2, 2];
+        }
+        let advice = Advice::of(&record, &[]).expect("there is one");
+        let of_processes = advice.runner_up.as_ref().expect("there is another").1;
+        assert!(advice.is_within_noise() && of_processes.high > of_rounds.high, "{of_processes:?}, {of_rounds:?}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub const STYLE: &str = "\
 --c0:#58a6ff;--c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;--c4:#ff7b72;--c5:#39c5cf;--c6:#d29922;--c7:#f778ba;--c8:#9198a1;--c9:#a3d65c}}\
 svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:var(--ink)}\
 svg .soft{fill:var(--soft)}svg .title{font-size:14px;font-weight:600}svg .rule{stroke:var(--rule)}svg .axis{stroke:var(--soft)}\
-svg .band{fill:var(--panel)}svg .slower{fill:var(--bad);stroke:var(--bad)}svg .faster{fill:var(--good);stroke:var(--good)}\
+svg .band{fill:var(--rule);opacity:.6}svg .slower{fill:var(--bad);stroke:var(--bad)}svg .faster{fill:var(--good);stroke:var(--good)}\
 svg .same,svg .unsure{fill:var(--soft);stroke:var(--soft)}svg .range{stroke-width:2}svg .whisker{stroke:var(--ink);stroke-width:1.5}svg .series{fill:none;stroke-width:2}svg .dot{stroke:none}svg .bar{opacity:.85}\
 svg .paper{fill:var(--paper)}";
 

@@ -138,9 +138,15 @@ impl Comparison {
              different when the two were measured.",
             self.threshold * 100.0,
         ));
+        if all().any(|change| change.verdict == Verdict::Unsure) {
+            remarks.push(
+                "Unsure is what the noise may have made: raise --processes and --budget of both, or make the machine quiet."
+                    .to_owned(),
+            );
+        }
         if all().any(|change| change.noise.is_none()) {
             remarks.push(format!(
-                "(?) There was one process only, so its noise is not known; it was presumed to be {:.0} %. Measure both with --processes 5 or more.",
+                "(?) There was one process only, so its noise is not known: {:.0} % were presumed. Measure both with --processes 5 or more.",
                 Level::presumed_noise() * 100.0
             ));
         }

@@ -715,8 +715,38 @@ fn compares_records_and_says_by_its_exit_code_what_is_slower() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stdout(&output).contains("SLOWER") && stderr(&output).contains("slower than before: channel"));
     assert!(measured(&format!("compare {better} {old}")).contains("SLOWER"));
-    let line = format!("{BRIEF} -m 10 -e channel --baseline {better} --fail-on-regression throughput");
+    let page = fresh("with-baseline", "html");
+    let line = format!("{BRIEF} -m 10 -e channel --baseline {better} --fail-on-regression -o {page} throughput");
     assert_eq!(run(&line).status.code(), Some(3));
+    assert!(fs::read_to_string(page).expect("a page").contains("Compared with the baseline"));
+}
+
+#[test]
+fn a_comparison_is_written_where_one_wants_it() {
+    let old = small_record("compared", "-m 10 -e channel throughput");
+    let (page, document) = (fresh("compared", "html"), fresh("compared", "md"));
+    assert!(measured(&format!("compare {old} {old} -o {page} -o {document}")).contains("verdict"));
+    assert!(fs::read_to_string(page).expect("a page").contains("</svg>"));
+    assert!(fs::read_to_string(document).expect("a document").contains("| channel |"));
+    assert!(measured(&format!("compare {old} {old} -o md:-")).starts_with("# Executors compared"));
+    let complaint = refused(&format!("compare {old} {old} -o compared.csv"));
+    assert!(complaint.contains("compared.csv cannot hold a comparison") && complaint.contains(".html"), "{complaint}");
+}
+
+#[test]
+fn each_executor_has_several_processes() {
+    let path = fresh("processes", "json");
+    measured(&format!("--budget 0.01 --min-samples 6 --processes 3 -m 10 -e channel -o {path} throughput"));
+    let record = json(&fs::read_to_string(path).expect("a record"));
+    let mut numbers: Vec<u64> = record["runs"][0]["rows"][0]["samples"]["process"]
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .map(|number| number.as_u64().expect("a number"))
+        .collect();
+    assert!(numbers.len() >= 6 && numbers.is_sorted(), "{numbers:?}");
+    numbers.dedup();
+    assert_eq!(numbers, [0, 1, 2]);
 }
 
 #[test]

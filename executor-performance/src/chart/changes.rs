@@ -12,14 +12,15 @@ const TOP: f64 = 34.0;
 
 /// How much more or less everything costs, with its interval; what is within `threshold` is shaded, as it does not matter.
 pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
-    const TITLE: &str = "change of cost, and 95 % interval (less is better)";
+    let title =
+        format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", threshold * 100.0);
     let band = (1.0 / (1.0 + threshold), 1.0 + threshold);
     let ends = changes.iter().flat_map(|change| [change.cost.low, change.cost.high]);
     let axis = Axis::of_changes(ends.chain([band.0, band.1]));
     let across = |value: f64| axis.place(value, LEFT, RIGHT);
     let bottom = TOP + STEP * changes.len() as f64;
     let content = html! {
-        (frame::title(TITLE))
+        (frame::title(&title))
         rect.band x=(px(across(band.0))) y=(px(TOP)) width=(px(across(band.1) - across(band.0))) height=(px(bottom - TOP)) {}
         @for (value, label) in &axis.ticks {
             @let x = px(across(*value));
@@ -38,7 +39,7 @@ pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
             text x=(px(RIGHT + 14.0)) y=(px(middle + 4.0)) { (verdict) }
         }
     };
-    Chart { title: TITLE.to_owned(), height: bottom + 28.0, content }
+    Chart { title, height: bottom + 28.0, content }
 }
 
 fn class(verdict: Verdict) -> &'static str {

@@ -2,6 +2,7 @@
 
 use super::{CsvFile, Sink, Target, Terminal, html, markdown, svg};
 use crate::{
+    compare::{Comparison, Terms},
     experiment::{Avalanche, Blocking, BurstSample, Experiment, Panics, SampleOf},
     failure::Failure,
     record::{Record, Run, Stop, mock::record, rows},
@@ -127,4 +128,27 @@ fn panics_are_shown_in_every_format() {
 #[test]
 fn timed_loads_are_shown_in_every_format() {
     insta::assert_snapshot!(everywhere(&timed()));
+}
+
+/// The record of blocking jobs, where `channel` was faster, or less sure.
+fn compared() -> Comparison {
+    let (mut old, new) = (blocking(), blocking());
+    old.program.git = "ba9876543210".to_owned();
+    let [channel, workstealing, _] = &mut old.runs[0].rows[..] else { panic!("three executors") };
+    channel.samples.values.iter_mut().for_each(|value| *value /= 1.7);
+    workstealing.samples.process.clear();
+    let terms = Terms { threshold: 0.05, fail_on_regression: false, force: false };
+    Comparison::of(&old, &new, &terms).expect("alike")
+}
+
+#[test]
+fn a_comparison_is_a_page_or_a_document_alone_or_with_the_run() {
+    let (comparison, record) = (compared(), blocking());
+    let page = html::comparison_page(&comparison);
+    for elsewhere in ["http:", "https:", "<script", "@import", "url("] {
+        assert!(!page.contains(elsewhere), "{elsewhere} in {page}");
+    }
+    let with_the_run = [html::page(&record, Some(&comparison)), markdown::page(&record, Some(&comparison))];
+    assert!(with_the_run.iter().all(|text| text.contains("Compared with the baseline") && text.contains("unsure")));
+    insta::assert_snapshot!(format!("=== markdown\n{}=== html\n{page}", markdown::comparison_page(&comparison)));
 }

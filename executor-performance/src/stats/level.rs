@@ -28,23 +28,46 @@ impl Level {
     /// Of the `costs` of samples in order, the `processes` of which these numbers tell apart, in order as well; no numbers if there was
     /// one only. None if there are no samples.
     pub fn of(costs: &[f64], processes: &[u64]) -> Option<Self> {
-        let logs = |groups: Vec<&[f64]>| groups.iter().map(|group| median(group.to_vec()).ln()).collect::<Vec<f64>>();
         if costs.is_empty() {
             return None;
         }
         let groups = by_process(costs, processes);
         if groups.len() > 1 {
-            let logs = logs(groups);
-            let (variance, freedom) = (variance(&logs), (logs.len() - 1) as f64);
-            let noise = Some(variance.sqrt());
-            return Some(Level { mean: mean(&logs), variance: variance / logs.len() as f64, freedom, noise });
+            return Some(Self::of_numbers(&logs(groups)));
         }
         // What drifts can be seen in one process, too; what else there is can only be guessed.
         let blocks = logs(costs.chunks(costs.len().div_ceil(BLOCKS)).collect());
         let drift = if blocks.len() > 1 { variance(&blocks) / blocks.len() as f64 } else { 0.0 };
         let all = drift + UNSEEN * UNSEEN;
-        let freedom = all * all / (drift * drift / (blocks.len() - 1).max(1) as f64);
+        let freedom = freedom(all, drift * drift / (blocks.len() - 1).max(1) as f64);
         Some(Level { mean: median(costs.to_vec()).ln(), variance: all, freedom, noise: None })
+    }
+
+    /// Of how many times as much `above` costs as `below`, which took turns: samples of the same number are of the same round, and so of
+    /// the same number in `processes`. What disturbs both alike does not count. None if they did not take turns, or there were not several
+    /// processes.
+    pub fn of_turns(above: &[f64], below: &[f64], processes: &[u64]) -> Option<Self> {
+        let (above, below) = (by_process(above, processes), by_process(below, processes));
+        if above.len() != below.len() || above.len() < 2 {
+            return None;
+        }
+        let changes: Vec<f64> = logs(above).iter().zip(logs(below)).map(|(above, below)| above - below).collect();
+        Some(Self::of_numbers(&changes))
+    }
+
+    /// The mean of all `levels`, of which there is one at least, and each weighs the same.
+    pub fn mean_of(levels: &[Level]) -> Self {
+        let count = levels.len() as f64;
+        let sum = |number: fn(&Level) -> f64| levels.iter().map(number).sum::<f64>();
+        let variance = sum(|level| level.variance);
+        let freedom = freedom(variance, sum(Level::share));
+        Level { mean: sum(|level| level.mean) / count, variance: variance / (count * count), freedom, noise: None }
+    }
+
+    /// Where each process gave one of the `numbers`.
+    fn of_numbers(numbers: &[f64]) -> Self {
+        let (variance, count) = (variance(numbers), numbers.len() as f64);
+        Level { mean: mean(numbers), variance: variance / count, freedom: count - 1.0, noise: Some(variance.sqrt()) }
     }
 
     /// The standard deviation of processes, as a fraction. None if there was only one, so that it is not known.
@@ -62,22 +85,34 @@ impl Level {
     ///
     /// By Welch's test: both sides may scatter differently. The probability that is left is shared evenly (Bonferroni).
     pub fn relative_to(&self, below: &Level, many: usize) -> Option<Ratio> {
-        const OUTSIDE: f64 = 0.025;
         let variance = self.variance + below.variance;
-        let freedom = variance * variance / (self.share() + below.share());
-        let reach = if variance > 0.0 {
-            student::quantile(freedom, OUTSIDE / many.max(1) as f64) * variance.sqrt()
-        } else {
-            0.0
-        };
-        let change = self.mean - below.mean;
-        let ratio = Ratio { value: change.exp(), low: (change - reach).exp(), high: (change + reach).exp() };
+        let freedom = freedom(variance, self.share() + below.share());
+        Level { mean: self.mean - below.mean, variance, freedom, noise: None }.ratio(many)
+    }
+
+    /// The ratio of which this is the logarithm, with an interval as that of [`relative_to`](Self::relative_to).
+    pub fn ratio(&self, many: usize) -> Option<Ratio> {
+        const OUTSIDE: f64 = 0.025;
+        let Level { mean, variance, freedom, .. } = *self;
+        let tail = OUTSIDE / many.max(1) as f64;
+        let reach = if variance > 0.0 { student::quantile(freedom, tail) * variance.sqrt() } else { 0.0 };
+        let ratio = Ratio { value: mean.exp(), low: (mean - reach).exp(), high: (mean + reach).exp() };
         [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
     }
 
     fn share(&self) -> f64 {
         self.variance * self.variance / self.freedom
     }
+}
+
+/// That of a sum with this `variance`, whose parts have such `shares` together (Welch and Satterthwaite).
+fn freedom(variance: f64, shares: f64) -> f64 {
+    variance * variance / shares
+}
+
+/// One number of each group of samples.
+fn logs(groups: Vec<&[f64]>) -> Vec<f64> {
+    groups.into_iter().map(|group| median(group.to_vec()).ln()).collect()
 }
 
 /// The samples of each process.
@@ -148,6 +183,24 @@ mod tests {
         let level = Level::of(&costs, &[0, 1, 2, 3, 4]).expect("samples");
         let width = |many| level.relative_to(&level, many).map(|ratio| ratio.high - ratio.low).expect("a ratio");
         assert!(width(20) > 1.5 * width(1));
+    }
+
+    #[test]
+    fn what_disturbs_both_in_turn_does_not_widen_the_interval() {
+        let (below, processes) = ([1.0, 5.0, 2.0, 9.0, 3.0, 4.0], [0, 0, 1, 1, 2, 2]);
+        let above = below.map(|cost| 2.0 * cost);
+        let level = Level::of_turns(&above, &below, &processes).expect("three processes");
+        let ratio = level.ratio(1).expect("a ratio");
+        assert!([ratio.low, ratio.value, ratio.high].iter().all(|it| (it - 2.0).abs() < 1e-9), "{ratio:?}");
+        assert_eq!(Level::of_turns(&above, &below, &[]), None);
+        assert_eq!(Level::of_turns(&above, &below[..5], &processes), None);
+    }
+
+    #[test]
+    fn a_mean_of_levels_is_surer_than_each() {
+        let one = Level::of(&[1.0, 1.1, 0.9], &[0, 1, 2]).expect("samples");
+        let (ratio, alone) = (Level::mean_of(&[one; 4]).ratio(1).expect("a ratio"), one.ratio(1).expect("a ratio"));
+        assert!((ratio.value - alone.value).abs() < 1e-9 && ratio.high - ratio.low < 0.4 * (alone.high - alone.low));
     }
 
     #[test]
