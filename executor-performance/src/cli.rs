@@ -21,7 +21,11 @@ pub use self::{
     tools::{CompareOptions, CompletionsOptions, ReportOptions},
 };
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind, parser::ValueSource};
+use clap::{
+    ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    error::{ContextKind, ContextValue, ErrorKind},
+    parser::ValueSource,
+};
 use std::ffi::OsString;
 
 const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
@@ -285,7 +289,17 @@ fn ordered(words: &[OsString]) -> Result<Order, Refusal> {
 fn refused(error: clap::Error) -> Refusal {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
-        _ => Refusal::Wrong(one_line(&error.render().to_string())),
+        _ => Refusal::Wrong(one_line(&error.render().to_string()) + &remedy(&error)),
+    }
+}
+
+/// What somebody meant who said a workload without its option.
+fn remedy(error: &clap::Error) -> String {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if Workload::from_str(word, true).is_ok() => {
+            format!("; say --workload {word}")
+        }
+        _ => String::new(),
     }
 }
 

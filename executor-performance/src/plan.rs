@@ -14,7 +14,7 @@ use crate::{
     subject::Roster,
     workload::{Labour, Load, nanos_per_unit},
 };
-use std::{fmt, time::Duration};
+use std::{fmt, thread, time::Duration};
 
 /// What each job of the latency experiment does, beside passing on.
 const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
@@ -147,21 +147,24 @@ impl Site<'_> {
         const ASLEEP: u64 = 16;
         let (threads, patience) = (self.point.threads, self.options.sampling.patience);
         let all = threads as u64;
+        // Threads that have no core of their own take as many times longer.
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let busy = time.saturating_mul(u32::try_from(threads.div_ceil(cores)).unwrap_or(u32::MAX));
         let load =
             |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
         // Before what is measured, each executor runs as much, or less, so that it is awake.
         let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
             Workload::Outside => {
-                let jobs = all * self.jobs_in_turn(2 * EACH, time)? / 2;
+                let jobs = all * self.jobs_in_turn(2 * EACH, busy)? / 2;
                 self.jobs(Throughput::new(threads, load(jobs.min(JOBS), 0)?, labour, false, patience), 1.0)
             }
             Workload::Inside => {
-                let hops = (self.jobs_in_turn(4 * EACH, time)? / (2 * EACH)).min(JOBS / (EACH * all));
+                let hops = (self.jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
                 self.jobs(Throughput::new(threads, load(EACH * all, hops)?, labour, false, patience), 1.0)
             }
             Workload::Bursts => {
-                self.jobs_in_turn(2 * EACH, time)?;
+                self.jobs_in_turn(2 * EACH, busy)?;
                 self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
             }
             Workload::Blocking if time >= patience => {
@@ -190,13 +193,12 @@ impl Site<'_> {
             return Ok(jobs as u64);
         }
         let factor = least as f64 / jobs;
+        let budget = self.options.sampling.budget.as_secs_f64();
         Err(format!(
-            "--job-time {} us is too long for --budget {} s, in which {rounds} rounds of {executors} executors with {least} such jobs \
-             for each thread must fit: raise that to {:.0}, or say less; with jobs longer than a millisecond, what the executor costs \
-             hardly matters",
-            time.as_micros(),
-            self.options.sampling.budget.as_secs_f64(),
-            (self.options.sampling.budget.as_secs_f64() * factor).ceil(),
+            "--job-time is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with {least} jobs \
+             for each thread: raise that to {:.0}, or say a shorter time; with jobs longer than a millisecond, what the executor costs hardly \
+             matters",
+            (budget * factor).ceil(),
         ))
     }
 
@@ -376,6 +378,12 @@ mod tests {
         }
         let plan = planned("recommend").expect("the usual");
         assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
+    }
+
+    #[test]
+    fn more_threads_than_cores_take_longer() {
+        assert!(planned("-t 2 recommend --workload inside --job-time 1000").is_ok());
+        assert!(planned("-t 5000 recommend --workload inside --job-time 10000").is_err());
     }
 
     #[test]

@@ -344,8 +344,8 @@ fn refuses_to_recommend_for_what_makes_no_sense() {
         ("recommend --job-time 0", "more than 0"),
         ("recommend --needs speed", "[possible values: priorities, subpools, bound]"),
         ("-e channel recommend --needs bound", "add --executor dispatcher"),
-        ("recommend --job-time 1e9", "--job-time 1000000000 us is too long for --budget 60 s"),
-        ("recommend inside", "'inside'"),
+        ("recommend --job-time 1e9", "--job-time is too long for --budget 60 s"),
+        ("recommend inside", "say --workload inside"),
         ("-t 1,2 recommend", "several values"),
         ("-m 5 recommend", "--messages 5 means nothing to recommend"),
     ] {

@@ -235,8 +235,8 @@ pub struct SamplingOptions {
 pub struct OutputOptions {
     /// Write the results to a file as well, in the format that its name says: .json, .csv, .md, .html, .svg. May be repeated
     ///
-    /// Rows are appended to a CSV file; other files are replaced. They are written again and again while measuring, but for CSV. `-`
-    /// is the standard output, in JSON or as said before a colon; tables then go to standard error.
+    /// Rows are appended to a CSV file whenever a run, or a point of a sweep, has ended; other files are replaced, again and again while
+    /// measuring. `-` is the standard output, in JSON or as said before a colon; tables then go to standard error.
     ///
     /// Example: -o run.json -o run.html -o csv:-
     #[arg(
