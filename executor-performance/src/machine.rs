@@ -1,5 +1,6 @@
 //! What the machine is, and whether it is quiet enough to measure on.
 
+mod family;
 mod processor;
 mod surroundings;
 mod system;
@@ -13,6 +14,9 @@ pub use self::{
 
 use serde::{Deserialize, Serialize};
 use std::fs;
+
+/// What `/proc` counts CPU time in.
+const TICKS_IN_A_SECOND: f64 = 100.0;
 
 /// The load average above which a machine counts as busy.
 const BUSY: f64 = 0.5;

@@ -17,7 +17,7 @@
 //! of a subpool start in the order in which they came.
 //!
 //! Lower priorities are not starved: after each 61 jobs, or as many as
-//! [`Fairness::Counted`](crate::Fairness::Counted) says (`A`), a worker takes one from the waiting subpools in turn, and
+//! [`Fairness::Counted`] says (`A`), a worker takes one from the waiting subpools in turn, and
 //! after as many of one subpool one from its priorities in turn. So before a job that is first of its priority begin
 //! at most `(A + 1) * (L + W)` others of its subpool, where `L` of its priorities have jobs (5 at most), and `W` threads
 //! run them: 558 with 4 threads. That holds for full subpools, too, and for any limit. And while there is room in its

@@ -1,7 +1,6 @@
 //! What else went on while something was measured.
 
-use super::told_by;
-use crate::clock::cpu_time;
+use super::{TICKS_IN_A_SECOND, family, told_by};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -48,7 +47,8 @@ pub struct Observer {
     began: Instant,
     load_average: Option<f64>,
     ticks: Option<Ticks>,
-    cpu: Option<Duration>,
+    /// CPU time of this process and of those that it started, in seconds.
+    own: Option<f64>,
 }
 
 /// Hundredths of seconds of all processors since the system was started.
@@ -63,14 +63,14 @@ impl Observer {
     /// Begins now.
     pub fn start() -> Self {
         let (load_average, ticks) = (load_average(), told_by("/proc/stat").as_deref().and_then(Ticks::in_stat));
-        Observer { began: Instant::now(), load_average, ticks, cpu: cpu_time() }
+        Observer { began: Instant::now(), load_average, ticks, own: family::cpu_seconds() }
     }
 
     /// What went on from then to now.
     pub fn seen(&self) -> Surroundings {
         let (elapsed, now) = (self.began.elapsed(), told_by("/proc/stat").as_deref().and_then(Ticks::in_stat));
         let ticks = now.zip(self.ticks).filter(|_| elapsed >= LONG_ENOUGH).map(|(now, then)| now.since(then));
-        let own = cpu_time().zip(self.cpu).map(|(now, then)| now.saturating_sub(then).as_secs_f64());
+        let own = family::cpu_seconds().zip(self.own).map(|(now, then)| now - then);
         Surroundings {
             load_average_before: self.load_average,
             load_average_after: load_average(),
@@ -97,9 +97,8 @@ impl Ticks {
         }
     }
 
-    /// Cores that others kept busy in that many `seconds`, where this process used `own` seconds of CPU time.
+    /// Cores that others kept busy in that many `seconds`, where this process and its children used `own` seconds of CPU time.
     fn others(&self, own: f64, seconds: f64) -> f64 {
-        const TICKS_IN_A_SECOND: f64 = 100.0;
         ((self.busy as f64 / TICKS_IN_A_SECOND - own) / seconds).max(0.0)
     }
 }
