@@ -1,4 +1,5 @@
-//! Facts about the build that every record names: compiler, state of the sources, features, versions of what is measured.
+//! Facts about the build that every record names: compiler, state of the sources, features, versions of what is
+//! measured.
 
 use std::{env, fs, path::Path, process::Command};
 

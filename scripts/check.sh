@@ -86,6 +86,14 @@ check_rules() {
     step "rules: features choose items, never statements" features_choose_items
     step "rules: unsafe code is in the leaves" unsafe_is_in_leaves
     step "rules: shared parts know no pool" shared_parts_know_no_pool
+    step "rules: comments fit into 120 columns" comments_fit
+}
+
+# As rustfmt leaves comments alone. Tables cannot be broken.
+comments_fit() {
+    local wide
+    wide=$(git ls-files -z '*.rs' | xargs -0 grep -nE '^.{121,}$' | grep -E ':[0-9]+: *//[/!]? ?[^| ]' || true)
+    [[ -z $wide ]] || fail "$wide"
 }
 
 # `cfg!(feature` may stand in options.rs only, where features become defaults. `#[cfg(feature` may stand anywhere if a

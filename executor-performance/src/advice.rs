@@ -19,8 +19,8 @@ pub struct Advice {
     pub needs: Vec<Need>,
     /// Its worker threads, if the runs agree on that.
     pub threads: Option<usize>,
-    /// The second best, and how many times as long it takes; the geometric mean, if there are several runs. None if there is no
-    /// other, or there are too few samples.
+    /// The second best, and how many times as long it takes; the geometric mean, if there are several runs. None if
+    /// there is no other, or there are too few samples.
     pub runner_up: Option<(String, Ratio)>,
     /// The best executor that cannot do that, and how many times as long as that one the best takes.
     pub forgone: Option<(String, Ratio)>,
@@ -123,8 +123,8 @@ fn costs(run: &Run, name: &str) -> Option<Costs> {
     (!samples.is_empty()).then(|| Costs { samples, processes: row.samples.process.clone() })
 }
 
-/// How many times as much `above` costs as `below`, in the mean of all runs. It is processes that are compared, or rounds if
-/// there was only one.
+/// How many times as much `above` costs as `below`, in the mean of all runs. It is processes that are compared, or
+/// rounds if there was only one.
 fn ratio(above: &[Costs], below: &[Costs], seed: u64) -> Option<Ratio> {
     let pairs = || above.iter().zip(below);
     let levels: Option<Vec<Level>> =

@@ -81,8 +81,8 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     })
 }
 
-/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it. Pages compare it with
-/// the `baseline`, if there is one.
+/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it. Pages compare
+/// it with the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,

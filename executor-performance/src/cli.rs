@@ -121,46 +121,49 @@ pub enum Command {
     Latency(LatencyOptions),
     /// Measures what it costs a job to give the next one to the executor
     ///
-    /// Chains of jobs without work, or with --work: each job gives its successor to the executor from inside. The time of a hop is that of a
-    /// sample, without that work, by the hops of all its chains.
+    /// Chains of jobs without work, or with --work: each job gives its successor to the executor from inside. The time
+    /// of a hop is that of a sample, without that work, by the hops of all its chains.
     Repost(RepostOptions),
     /// Measures what a job costs when one thread gives many at once
     ///
-    /// From the first submission to the end of the last job, without what jobs do by themselves: nothing, or --work. How many: --jobs.
+    /// From the first submission to the end of the last job, without what jobs do by themselves: nothing, or --work.
+    /// How many: --jobs.
     Avalanche(AvalancheOptions),
     /// Measures what it costs threads to give jobs to an executor
     ///
-    /// Producers give single jobs, as many as --producers and --jobs say. The first time is that of submitting alone: from the
-    /// first submission to the return of the last producer. The second goes on until all jobs have ended. A sample keeps all
-    /// its jobs in memory if they sleep.
+    /// Producers give single jobs, as many as --producers and --jobs say. The first time is that of submitting alone:
+    /// from the first submission to the return of the last producer. The second goes on until all jobs have ended. A
+    /// sample keeps all its jobs in memory if they sleep.
     Submit(SubmitOptions),
     /// Measures how long sleeping workers take to begin a burst of jobs
     ///
-    /// One thread gives --jobs jobs at once, by default as many as there are threads. The time is that from just before the
-    /// first submission to the beginning of each job, which reads the clock. The executors `reference-unpark` and
+    /// One thread gives --jobs jobs at once, by default as many as there are threads. The time is that from just before
+    /// the first submission to the beginning of each job, which reads the clock. The executors `reference-unpark` and
     /// `reference-mutex-condvar` show what the bare waking costs.
     Wake(WakeOptions),
     /// Measures how long a job from outside waits while workers are busy
     ///
-    /// Chains of empty jobs saturate the pool. Meanwhile a thread gives it a probe now and then: a job whose delay is measured,
-    /// from just before its submission to its beginning. Probes that have not begun when the chains stop are starved; their
-    /// delays are counted up to then, so they are even longer than the figures say.
+    /// Chains of empty jobs saturate the pool. Meanwhile a thread gives it a probe now and then: a job whose delay is
+    /// measured, from just before its submission to its beginning. Probes that have not begun when the chains stop are
+    /// starved; their delays are counted up to then, so they are even longer than the figures say.
     Fairness(FairnessOptions),
     /// Measures how long jobs take that sleep, on up to so many threads
     ///
-    /// One thread gives --jobs jobs at once (by default 1000), each of which sleeps, as jobs do that wait for the system. --threads is how many threads the executor may have:
-    /// the ideal is that all of them sleep all the time. The executors are new for each sample: those that begin with few threads
-    /// and get more have to do so in the time that is measured. Example: -t 128 -e elastic-growing,channel blocking
+    /// One thread gives --jobs jobs at once (by default 1000), each of which sleeps, as jobs do that wait for the
+    /// system. --threads is how many threads the executor may have: the ideal is that all of them sleep all the time.
+    /// The executors are new for each sample: those that begin with few threads and get more have to do so in the time
+    /// that is measured. Example: -t 128 -e elastic-growing,channel blocking
     Blocking(BlockingOptions),
     /// Measures what it costs when jobs panic, and that none is lost
     ///
-    /// One thread gives --jobs jobs that end (by default 1000), as many that panic, and as many that end again, each when all before have run. An
-    /// executor that loses jobs, or threads for good, or ends the process, gets a row that says so. Example: -t 4 panics
+    /// One thread gives --jobs jobs that end (by default 1000), as many that panic, and as many that end again, each
+    /// when all before have run. An executor that loses jobs, or threads for good, or ends the process, gets a row that
+    /// says so. Example: -t 4 panics
     Panics,
     /// Measures what it costs to build an executor and shut it down
     ///
-    /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells. The
-    /// time to the end of the first job counts from before it is built, too.
+    /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells.
+    /// The time to the end of the first job counts from before it is built, too.
     Lifecycle,
     /// Measures CPU time and memory of an executor that has nothing to do
     ///
@@ -170,8 +173,8 @@ pub enum Command {
     Idle(IdleOptions),
     /// Measures what tasks cost that spawn, wait and yield
     ///
-    /// For executors that run futures. Each workload is measured by itself, in an equal share of the budget. An operation is a
-    /// spawned task, a pair of tasks for ping-pong, or a yield.
+    /// For executors that run futures. Each workload is measured by itself, in an equal share of the budget. An
+    /// operation is a spawned task, a pair of tasks for ping-pong, or a yield.
     Futures(FuturesOptions),
     /// Measures what it costs jobs to fork and to join
     ///
@@ -183,9 +186,10 @@ pub enum Command {
     ForkJoin(ForkJoinOptions),
     /// Measures your kind of workload, and says which executor to take
     ///
-    /// Runs short experiments, in --budget all together (by default a minute), with as many threads as there are cores unless
-    /// --threads says otherwise (64 if jobs block), and ends in one sentence and a line of code. On a terminal it asks what it was not told.
-    /// To measure jobs of your own, call the library: `executor_performance::measure`. Example: recommend --workload bursts --job-time 20
+    /// Runs short experiments, in --budget all together (by default a minute), with as many threads as there are cores
+    /// unless --threads says otherwise (64 if jobs block), and ends in one sentence and a line of code. On a terminal
+    /// it asks what it was not told. To measure jobs of your own, call the library: `executor_performance::measure`.
+    /// Example: recommend --workload bursts --job-time 20
     Recommend(RecommendOptions),
     /// Lists the executors that can be measured, and the experiments
     ///
@@ -194,8 +198,8 @@ pub enum Command {
     List,
     /// Compares two records, and says what has become slower or faster
     ///
-    /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval, which is as wide as processes differ, is
-    /// beyond the noise threshold. With -o, the comparison is written as a page (.html) or as tables (.md).
+    /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval, which is as wide as processes
+    /// differ, is beyond the noise threshold. With -o, the comparison is written as a page (.html) or as tables (.md).
     /// Example: compare old.json new.json -o compared.html
     #[command(override_usage = "executor-performance compare [OPTIONS] <OLD> <NEW>")]
     Compare(CompareOptions),
@@ -312,8 +316,8 @@ impl Refusal {
     }
 }
 
-/// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point in
-/// showing them where they mean nothing.
+/// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point
+/// in showing them where they mean nothing.
 pub fn definition() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();

@@ -31,7 +31,8 @@ pub struct Comparison {
     pub old: String,
     /// What measured now, and when.
     pub new: String,
-    /// What is compared: the experiment, its first figure, its settings. And of each executor that is in both: the change.
+    /// What is compared: the experiment, its first figure, its settings. And of each executor that is in both: the
+    /// change.
     pub runs: Vec<(String, Vec<Change>)>,
     /// What could not be compared.
     pub left_out: Vec<String>,
@@ -208,8 +209,8 @@ pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
     ))
 }
 
-/// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that will do
-/// if it is to be `forced`.
+/// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that
+/// will do if it is to be `forced`.
 fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Run> {
     let candidates: Vec<&Run> = record.runs.iter().filter(|other| other.experiment == run.experiment).collect();
     let same = candidates.iter().copied().find(|other| other.settings == run.settings);
@@ -345,8 +346,8 @@ mod tests {
         assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
     }
 
-    /// What is simulated: `cost` in the middle; processes that scatter by `between`, samples by 3 %, and a drift of as much within
-    /// each process.
+    /// What is simulated: `cost` in the middle; processes that scatter by `between`, samples by 3 %, and a drift of as
+    /// much within each process.
     #[derive(Clone, Copy)]
     struct World {
         cost: f64,

@@ -64,8 +64,8 @@ pub trait Experiment {
     /// One turn, as presently fitted.
     fn turn(&self) -> Self::Turn;
 
-    /// Chooses how much one turn does, so that enough of them fit into the time that there is. Tries the subjects out for
-    /// that. What a subject fails at here it will fail at again when it is sampled, so failures are not reported.
+    /// Chooses how much one turn does, so that enough of them fit into the time that there is. Tries the subjects out
+    /// for that. What a subject fails at here it will fail at again when it is sampled, so failures are not reported.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Self::Turn>>]);
 
     /// The settings, for machines: always the same columns.

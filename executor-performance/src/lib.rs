@@ -1,9 +1,10 @@
 //! Measures task executors on your own machine.
 //!
-//! The command line ([`cli`]) becomes a [`plan`] of runs. An [`experiment`] says what an executor has to do for one sample; the
-//! [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns, each in a process of its own
-//! ([`isolation`]), until the numbers are good enough or the time is up, and what comes out is a [`record`], which every
-//! [`sink`] reads, by way of tables ([`view`]) and plots ([`chart`]), and [`compare`] holds against another.
+//! The command line ([`cli`]) becomes a [`plan`] of runs. An [`experiment`] says what an executor has to do for one
+//! sample; the [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns, each in
+//! a process of its own ([`isolation`]), until the numbers are good enough or the time is up, and what comes out is a
+//! [`record`], which every [`sink`] reads, by way of tables ([`view`]) and plots ([`chart`]), and [`compare`] holds
+//! against another.
 
 #![warn(missing_docs)]
 

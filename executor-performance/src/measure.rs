@@ -28,9 +28,9 @@ pub struct Measurement {
 
 /// Measures which executor of this workspace runs `job` best on this machine, to recommend one.
 ///
-/// The job is run over and over: as often as fits into the budget, by several threads at a time. It should do what the jobs of your
-/// program do, and must not panic: an executor on which one does has failed. Everything happens in this process, so an executor or a job
-/// that hangs or crashes takes it along. Build with `--release`.
+/// The job is run over and over: as often as fits into the budget, by several threads at a time. It should do what the
+/// jobs of your program do, and must not panic: an executor on which one does has failed. Everything happens in this
+/// process, so an executor or a job that hangs or crashes takes it along. Build with `--release`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,8 +69,8 @@ impl Measurement {
         Measurement { threads, ..self }
     }
 
-    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each is at least a few
-    /// hundred jobs.
+    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each is at least
+    /// a few hundred jobs.
     pub fn budget(self, budget: Duration) -> Self {
         Measurement { budget, ..self }
     }
@@ -80,8 +80,8 @@ impl Measurement {
         Measurement { patience, ..self }
     }
 
-    /// Lets each job that comes from outside have so many successors, one after the other, each given to the executor by the one
-    /// before; by default none.
+    /// Lets each job that comes from outside have so many successors, one after the other, each given to the executor
+    /// by the one before; by default none.
     pub fn successors(self, successors: u64) -> Self {
         Measurement { successors, ..self }
     }
@@ -95,7 +95,8 @@ impl Measurement {
     ///
     /// # Errors
     ///
-    /// If there is no executor of a name, or one cannot have so many threads, or none ran all jobs: a line that says why.
+    /// If there is no executor of a name, or one cannot have so many threads, or none ran all jobs: a line that says
+    /// why.
     pub fn recommend(self) -> Result<Advice, String> {
         const JOBS: u64 = 10_000_000;
         let Measurement { job, threads, budget, patience, successors, executors } = self;

@@ -88,8 +88,8 @@ impl<X: Experiment> fmt::Debug for Prepared<X> {
     }
 }
 
-/// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several workloads.
-/// Their executors are guests of the `host`, if there is one. Always the same for the same orders.
+/// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several
+/// workloads. Their executors are guests of the `host`, if there is one. Always the same for the same orders.
 ///
 /// # Errors
 ///
@@ -177,8 +177,8 @@ impl Site<'_> {
         }
     }
 
-    /// How many jobs that take so much `time` a thread can run, one after the other, in a sample of such a length that all samples
-    /// that are taken in any case fit into the budget.
+    /// How many jobs that take so much `time` a thread can run, one after the other, in a sample of such a length that
+    /// all samples that are taken in any case fit into the budget.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
 //! Taking samples: in turn, after warm-up, until they are precise enough or the time is up.
 //!
-//! Executors are sampled in rounds, one sample of each, and never one executor after the other: whatever else the machine
-//! does then falls on all of them. Every other round goes backwards, so that no executor always runs in another's wake.
+//! Executors are sampled in rounds, one sample of each, and never one executor after the other: whatever else the
+//! machine does then falls on all of them. Every other round goes backwards, so that no executor always runs in
+//! another's wake.
 
 use crate::{
     clock::Clock,
@@ -108,7 +109,8 @@ pub enum Stopped {
 pub trait Watcher<S> {
     /// A sample of `executor` begins.
     fn sampling(&mut self, executor: &str);
-    /// A round has ended, after which there are these `series`, and the relative standard error of the worst is `error`.
+    /// A round has ended, after which there are these `series`, and the relative standard error of the worst is
+    /// `error`.
     fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<S>]);
     /// Whether to take no further sample.
     fn wants_end(&self) -> bool;

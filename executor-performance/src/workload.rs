@@ -2,26 +2,27 @@
 //!
 //! A [`Load`] is a number of *chains*. A producer, a thread that is not part of the executor, gives the first job of a
 //! chain to the executor from outside; each job then gives its successor to the executor from inside, until the chain
-//! has run its length. [`Relay`] runs loads on one executor and returns the time from the first submission to the end of
-//! the last job. What each job does besides is its [`Work`].
+//! has run its length. [`Relay`] runs loads on one executor and returns the time from the first submission to the end
+//! of the last job. What each job does besides is its [`Work`].
 //!
 //! # The proof, and what it costs
 //!
 //! A measurement is worth nothing if jobs were lost or the clock stopped early, and little if the bookkeeping costs as
 //! much as the executor. So nothing that every job does may write to memory that other threads write to:
 //!
-//! * Each thread that runs jobs counts them in a tally of its own, with a plain load and a plain store. Done over and over
-//!   with nothing in between, this takes 3.3 ns a job (measured on an AMD EPYC at 3.7 GHz).
+//! * Each thread that runs jobs counts them in a tally of its own, with a plain load and a plain store. Done over and
+//!   over with nothing in between, this takes 3.3 ns a job (measured on an AMD EPYC at 3.7 GHz).
 //! * With many chains ([`CHAINS_COUNTED_DOWN`] or more) nobody but the waiting thread asks whether the end has come. It
-//!   adds up the tallies and sleeps for an eighth of the time that the rest should take, again and again, so it looks some
-//!   fifty times at a sample of any length, more often towards the end. It may notice the end 0.1 ms late, in samples that
-//!   last many milliseconds.
-//! * With few chains, where 50 us would be an error, the end of each chain counts a shared number down. Whoever takes it
-//!   to zero adds up the tallies, stops the clock and wakes the waiting thread, so the time does not contain that wake-up.
+//!   adds up the tallies and sleeps for an eighth of the time that the rest should take, again and again, so it looks
+//!   some fifty times at a sample of any length, more often towards the end. It may notice the end 0.1 ms late, in
+//!   samples that last many milliseconds.
+//! * With few chains, where 50 us would be an error, the end of each chain counts a shared number down. Whoever takes
+//!   it to zero adds up the tallies, stops the clock and wakes the waiting thread, so the time does not contain that
+//!   wake-up.
 //!
 //! In both cases the clock stops only when the sum of the tallies is the number of jobs, all of them: the jobs from
-//! outside and the jobs from inside. If the sum does not grow for a while, the jobs are lost or stuck, and the sample is
-//! a [`Failure`](crate::failure::Failure) and not a number.
+//! outside and the jobs from inside. If the sum does not grow for a while, the jobs are lost or stuck, and the sample
+//! is a [`Failure`](crate::failure::Failure) and not a number.
 
 mod forks;
 mod labour;

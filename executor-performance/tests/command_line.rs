@@ -847,7 +847,8 @@ fn an_interrupt_keeps_what_there_is() {
     assert!(sampled() > 0);
 }
 
-/// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the stopped record and rows.
+/// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the stopped
+/// record and rows.
 #[cfg(unix)]
 fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
     let (rows, record) = (fresh(name, "csv"), fresh(name, "json"));
@@ -906,7 +907,8 @@ fn guests(parent: u32, executor: &str) -> Vec<String> {
     children.split_whitespace().filter(serves).map(str::to_owned).collect()
 }
 
-/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of it.
+/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of
+/// it.
 #[cfg(target_os = "linux")]
 fn harmed(name: &str, signal: &str) -> String {
     let path = fresh(name, "json");

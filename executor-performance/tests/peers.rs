@@ -57,8 +57,8 @@ fn every_peer_runs_every_job_and_shuts_down() {
     }
 }
 
-/// Runs `experiment` with all executors and returns what was written. None may fail but forte, which loses a wake-up now and
-/// then: see its adapter; and subpools where all workers are to be held at the same time.
+/// Runs `experiment` with all executors and returns what was written. None may fail but forte, which loses a wake-up
+/// now and then: see its adapter; and subpools where all workers are to be held at the same time.
 fn measure_all(experiment: &str) -> String {
     const BRIEF: &str = "--budget 0.01 --min-samples 1 --warm-up 0 --patience 5 -t 2 -e all";
     let line = format!("{BRIEF} {experiment}");

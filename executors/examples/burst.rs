@@ -20,8 +20,8 @@ fn main() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Each worker has a handler of its own, with what belongs to it alone. The stations take turns: none takes what was dealt to
-/// another one, though it would be faster.
+/// Each worker has a handler of its own, with what belongs to it alone. The stations take turns: none takes what was
+/// dealt to another one, though it would be faster.
 fn handle_alarms() -> Result<(), BuildError> {
     let mut pool = BurstPool::builder().stealing(false).build()?;
     let (tell, told) = channel();

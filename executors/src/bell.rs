@@ -32,10 +32,11 @@ impl Bell {
         }
     }
 
-    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where telling whether it matters takes long.
+    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where telling whether it matters
+    /// takes long.
     ///
-    /// A fence belongs between the change and this look, as there is one between being counted and looking in `wait_until`; who
-    /// leaves it out may miss a listener who arrives just then.
+    /// A fence belongs between the change and this look, as there is one between being counted and looking in
+    /// `wait_until`; who leaves it out may miss a listener who arrives just then.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         self.listeners.load(SeqCst) > 0

@@ -77,8 +77,8 @@ impl<P: Build> Builder<P> {
     /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
     ///
     /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
-    /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all workers
-    /// wait, that is for ever.
+    /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
+    /// workers wait, that is for ever.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
         self
@@ -94,8 +94,8 @@ impl<P: Build> Builder<P> {
 
     /// Called once for each job that panics, on its worker, with the payload.
     ///
-    /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic in
-    /// the handler itself is caught and logged.
+    /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic
+    /// in the handler itself is caught and logged.
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
         self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Box::new(handler))));
         self
@@ -108,8 +108,9 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// When a worker with jobs of its own looks for jobs from outside. The default is [`Fairness::TIMED`] with the feature
-    /// `ws-timed-fairness`, else [`Fairness::COUNTED`]. Without effect in a pool whose workers have no jobs of their own.
+    /// When a worker with jobs of its own looks for jobs from outside. The default is [`Fairness::TIMED`] with the
+    /// feature `ws-timed-fairness`, else [`Fairness::COUNTED`]. Without effect in a pool whose workers have no jobs of
+    /// their own.
     pub fn fairness(mut self, fairness: Fairness) -> Self {
         self.options.fairness = Some(fairness);
         self

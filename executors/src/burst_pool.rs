@@ -1,18 +1,19 @@
 //! A thread pool for long quiet, and then many jobs at once that must start now.
 //!
-//! Each worker has a mailbox of its own. Who submits deals jobs round robin to idle workers, and wakes each of them itself: no queue
-//! that all fall upon, no worker that wakes the next. An idle worker is claimed for one job, so of as many jobs as there are idle
-//! workers none waits for another. What becomes of a job when all are busy is the pool's [`WhenBusy`]. How it is done, and
-//! why nothing is lost, is in `burst_pool/README.md` of the sources.
+//! Each worker has a mailbox of its own. Who submits deals jobs round robin to idle workers, and wakes each of them
+//! itself: no queue that all fall upon, no worker that wakes the next. An idle worker is claimed for one job, so of as
+//! many jobs as there are idle workers none waits for another. What becomes of a job when all are busy is the pool's
+//! [`WhenBusy`]. How it is done, and why nothing is lost, is in `burst_pool/README.md` of the sources.
 //!
 //! There are two kinds:
 //!
-//! - [`BurstPool<T>`](BurstPool) takes values. Each worker has a handler of its own, given to [`spawn`](BurstPool::spawn).
+//! - [`BurstPool<T>`](BurstPool) takes values. Each worker has a handler of its own, given to
+//!   [`spawn`](BurstPool::spawn).
 //! - [`ThreadPool`] takes closures, and is an [`Executor`](crate::Executor) like the others.
 //!
-//! A worker that has nothing to do takes what lies in the mailboxes of others ([`stealing`](crate::Builder::stealing)), so that
-//! jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt to a worker is run
-//! by this one and in order.
+//! A worker that has nothing to do takes what lies in the mailboxes of others ([`stealing`](crate::Builder::stealing)),
+//! so that jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt
+//! to a worker is run by this one and in order.
 //!
 //! # Examples
 //!
@@ -65,16 +66,16 @@ const CHARTER: Charter = Charter {
 
 /// What becomes of a new job when no worker is idle.
 ///
-/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case: they go on what
-/// was accepted before.
+/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
+/// they go on what was accepted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhenBusy {
     /// It goes to the worker with the fewest jobs.
     #[default]
     Queue,
-    /// It is given back: [`BurstPool::send`], [`ThreadPool::offer`] and `try_execute` return it, `execute` drops it with a
-    /// `warn!`.
+    /// It is given back: [`BurstPool::send`], [`ThreadPool::offer`] and `try_execute` return it, `execute` drops it
+    /// with a `warn!`.
     GiveBack,
     /// Its submitter waits until a worker is idle, and then it is given back.
     ///
@@ -160,8 +161,9 @@ impl<P: Build + Recipe<Extra = Extra>> Builder<P> {
 
     /// Whether a worker that has nothing to do takes what was dealt to others and has not begun; by default it does.
     ///
-    /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another worker is
-    /// idle: for jobs that are of one length, never wait for each other, and must run where they were dealt to.
+    /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another
+    /// worker is idle: for jobs that are of one length, never wait for each other, and must run where they were dealt
+    /// to.
     pub fn stealing(mut self, steals: bool) -> Self {
         self.extra.steals = steals;
         self

@@ -8,8 +8,8 @@ use std::{
 
 /// Runs `f`, giving what it throws as an error.
 ///
-/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic nobody sees the closure's own
-/// state any more, and state it shares is protected by its own means (a poisoned mutex, say).
+/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic nobody sees the closure's
+/// own state any more, and state it shares is protected by its own means (a poisoned mutex, say).
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
@@ -44,7 +44,8 @@ pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>,
     }
 }
 
-/// Calls code that is not a job, but not ours either: a logger, a recorder of metrics, a waker. What it throws is dropped.
+/// Calls code that is not a job, but not ours either: a logger, a recorder of metrics, a waker. What it throws is
+/// dropped.
 pub(crate) fn guard(f: impl FnOnce()) {
     if let Err(payload) = contain(f) {
         discard_payload(payload);

@@ -337,7 +337,8 @@ where
                 self.source.on_close();
             }
             fence(SeqCst);
-            // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find out.
+            // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find
+            // out.
             if !self.is_over() {
                 self.parker.unpark_all();
             }

@@ -1,4 +1,5 @@
-//! A thread pool with one first-in-first-out queue, a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel).
+//! A thread pool with one first-in-first-out queue, a channel of
+//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel).
 //!
 //! All workers take from the same queue, so jobs start in the order in which they were given, whoever gave them. That
 //! is simple and fair; where jobs spawn many jobs, the

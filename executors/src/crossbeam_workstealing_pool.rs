@@ -1,11 +1,11 @@
 //! A thread pool whose workers have queues of their own and steal from each other.
 //!
-//! Jobs from outside go to a common queue, which has several lanes so that submitters keep out of each other's way. A job that
-//! is given to the pool by one of its own jobs goes to the queue of the worker that runs it; if other workers have
-//! nothing to do, they steal it.
+//! Jobs from outside go to a common queue, which has several lanes so that submitters keep out of each other's way. A
+//! job that is given to the pool by one of its own jobs goes to the queue of the worker that runs it; if other workers
+//! have nothing to do, they steal it.
 //!
-//! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever, it
-//! looks for them now and then all the same; when, is the [`Fairness`] of the pool:
+//! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever,
+//! it looks for them now and then all the same; when, is the [`Fairness`] of the pool:
 //!
 //! - at least once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
 //! - once in 61 jobs (the default without it).
@@ -116,7 +116,8 @@ fn auto_parker(threads: usize) -> DynParker {
     parker.expect("a new parker has no clones")
 }
 
-/// Gives a job to the pool whose job this thread is running; the same as [`try_execute_locally`](crate::try_execute_locally).
+/// Gives a job to the pool whose job this thread is running; the same as
+/// [`try_execute_locally`](crate::try_execute_locally).
 ///
 /// # Errors
 ///
@@ -130,8 +131,8 @@ where
 
 /// A handle to a work-stealing pool. See the [module](self).
 ///
-/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its threads
-/// end; nobody waits for that.
+/// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
+/// threads end; nobody waits for that.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool<P>

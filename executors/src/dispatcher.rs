@@ -16,14 +16,14 @@
 //! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs
 //! of a subpool start in the order in which they came.
 //!
-//! Lower priorities are not starved: after each 61 jobs, or as many as
-//! [`Fairness::Counted`] says (`A`), a worker takes one from the waiting subpools in turn, and
-//! after as many of one subpool one from its priorities in turn. So before a job that is first of its priority begin
-//! at most `(A + 1) * (L + W)` others of its subpool, where `L` of its priorities have jobs (5 at most), and `W` threads
-//! run them: 558 with 4 threads. That holds for full subpools, too, and for any limit. And while there is room in its
-//! subpool, no thread begins more than `(A + 1) * (S + 1)` jobs, of however many others and whatever priority, until one
-//! of the subpool begins in this way, where `S` subpools have jobs. (In the CPU subpool the jobs of
-//! [`Priority::NORMAL`] have a turn as a whole; among themselves they have the order of the work-stealing pool.)
+//! Lower priorities are not starved: after each 61 jobs, or as many as [`Fairness::Counted`] says (`A`), a worker takes
+//! one from the waiting subpools in turn, and after as many of one subpool one from its priorities in turn. So before a
+//! job that is first of its priority begin at most `(A + 1) * (L + W)` others of its subpool, where `L` of its
+//! priorities have jobs (5 at most), and `W` threads run them: 558 with 4 threads. That holds for full subpools, too,
+//! and for any limit. And while there is room in its subpool, no thread begins more than `(A + 1) * (S + 1)` jobs, of
+//! however many others and whatever priority, until one of the subpool begins in this way, where `S` subpools have
+//! jobs. (In the CPU subpool the jobs of [`Priority::NORMAL`] have a turn as a whole; among themselves they have the
+//! order of the work-stealing pool.)
 //!
 //! How this is done, and why no job is overlooked, is in `dispatcher/README.md` of the sources.
 //!

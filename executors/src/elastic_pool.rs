@@ -287,8 +287,8 @@ impl ThreadPool {
         self.handle.crew().fill_core();
     }
 
-    /// How many workers there are, from before their thread starts until they have decided to leave. None when the pool has
-    /// ended.
+    /// How many workers there are, from before their thread starts until they have decided to leave. None when the pool
+    /// has ended.
     #[must_use]
     pub fn worker_count(&self) -> usize {
         self.handle.crew().workers().0

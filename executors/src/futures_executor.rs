@@ -18,16 +18,18 @@ use std::{
 /// The result of a spawned future, itself a future.
 ///
 /// Dropping it cancels the future; call `detach` to let it run on. Awaiting it passes on the panic of a future that
-/// panicked, and panics if the future was cancelled because its pool had ended; `fallible` turns the latter into `None`.
+/// panicked, and panics if the future was cancelled because its pool had ended; `fallible` turns the latter into
+/// `None`.
 pub type JoinHandle<R> = async_task::Task<R>;
 
 /// An executor that polls futures.
 pub trait FuturesExecutor: Executor + Sync + 'static {
     /// Polls `future` on the pool until it is done.
     ///
-    /// A suspended future costs no thread. When it is woken, from whatever thread, its next step becomes a job of the pool:
-    /// of the worker that wakes it, or else of the first that is free. Steps of futures that the pool has accepted are also
-    /// taken while the pool drains; a future that is woken after the pool's end, or spawned on a closed pool, is dropped.
+    /// A suspended future costs no thread. When it is woken, from whatever thread, its next step becomes a job of the
+    /// pool: of the worker that wakes it, or else of the first that is free. Steps of futures that the pool has
+    /// accepted are also taken while the pool drains; a future that is woken after the pool's end, or spawned on a
+    /// closed pool, is dropped.
     ///
     /// A future that is never woken does not keep the pool from ending.
     ///

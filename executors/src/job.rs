@@ -1,8 +1,9 @@
 //! A job: a closure in six words.
 //!
 //! Small closures travel inside the job, from `execute` to the queue's slot and on to the worker, without a heap
-//! allocation; larger ones are boxed once. What is known of the closure's type is one static away: how to run it, how to drop
-//! it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many words it takes.
+//! allocation; larger ones are boxed once. What is known of the closure's type is one static away: how to run it, how
+//! to drop it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many
+//! words it takes.
 
 use std::{
     fmt,
@@ -15,8 +16,8 @@ const WORDS: usize = 5;
 
 /// Bytes that a closure may take to travel without an allocation, if its alignment is at most that of `usize`.
 ///
-/// A job is copied into its queue and out of it, so each word costs something in every job; five have room for what most
-/// closures capture (a handle, a sender, three numbers).
+/// A job is copied into its queue and out of it, so each word costs something in every job; five have room for what
+/// most closures capture (a handle, a sender, three numbers).
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
@@ -36,8 +37,8 @@ enum Fate {
 
 /// A closure that runs at most once; dropped with all it owns if it never runs.
 ///
-/// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one cannot
-/// be read back before all of them have reached the cache.
+/// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one
+/// cannot be read back before all of them have reached the cache.
 #[repr(C)]
 pub(crate) struct Job {
     payload: Payload,
@@ -123,8 +124,8 @@ impl Job {
 
 /// What a queue takes: a job, or a closure that becomes one in the queue's memory.
 ///
-/// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's is not, and
-/// to copy a job costs as much as most of what a queue does.
+/// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's is
+/// not, and to copy a job costs as much as most of what a queue does.
 pub(crate) trait IntoJob {
     fn into_job(self) -> Job;
 
@@ -166,7 +167,8 @@ impl IntoJob for Job {
     #[inline]
     unsafe fn write_record(self, place: *mut Word) {
         let job = ManuallyDrop::new(self);
-        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is there.
+        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is
+        // there.
         unsafe {
             place.cast::<Option<&Kind>>().write(Some(job.kind));
             place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
@@ -287,7 +289,8 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
 pub(crate) trait Run {
     /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
     ///
-    /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job does.
+    /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job
+    /// does.
     fn run(self);
 }
 

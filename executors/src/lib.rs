@@ -1,7 +1,7 @@
 //! High-performance task executors behind one trait and one contract.
 //!
-//! An [`Executor`] runs jobs: closures that are given to it by [`execute`](Executor::execute). A [`Pool`] also gives results
-//! back, can be waited for, and tells what it does. Which executor does that best depends on the program:
+//! An [`Executor`] runs jobs: closures that are given to it by [`execute`](Executor::execute). A [`Pool`] also gives
+//! results back, can be waited for, and tells what it does. Which executor does that best depends on the program:
 //!
 //! | executor | for |
 //! |---|---|
@@ -34,8 +34,8 @@
 //! # The contract
 //!
 //! Every accepted job runs exactly once, on the executor it was given to, whatever other jobs do: panics are caught and
-//! reported, closing drains, dropping the last handle closes. The whole text is `docs/contract.md` in the repository; one
-//! suite of tests holds every executor to it.
+//! reported, closing drains, dropping the last handle closes. The whole text is `docs/contract.md` in the repository;
+//! one suite of tests holds every executor to it.
 //!
 //! # Features
 //!

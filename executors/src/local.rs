@@ -1,11 +1,11 @@
 //! Which worker am I, of which pool?
 //!
-//! A worker (or anything else that runs jobs on behalf of an executor) stands a [`Post`] on its stack and enters it for as
-//! long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
-//! and gives it back afterwards.
+//! A worker (or anything else that runs jobs on behalf of an executor) stands a [`Post`] on its stack and enters it for
+//! as long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the
+//! outer post and gives it back afterwards.
 //!
-//! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there instead;
-//! that is its outermost post.
+//! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
+//! instead; that is its outermost post.
 
 use crate::{job::Job, sync::thread_local};
 use std::{
@@ -195,10 +195,10 @@ impl Drop for Standing<'_> {
 #[inline]
 fn with_post<R>(is_sought: impl Fn(PoolId) -> bool, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     let mut next = CURRENT.with(Cell::get);
-    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are dropped
-    // in reverse order of their making, each restoring what it replaced, so it is never left dangling, and an outer post is
-    // entered for longer than those it surrounds. (A leaked guard would break this; all callers keep it in a local variable.)
-    // Nobody holds a unique reference to a post.
+    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are
+    // dropped in reverse order of their making, each restoring what it replaced, so it is never left dangling, and an
+    // outer post is entered for longer than those it surrounds. (A leaked guard would break this; all callers keep it
+    // in a local variable.) Nobody holds a unique reference to a post.
     while let Some(post) = unsafe { next.as_ref() } {
         if is_sought(post.pool) {
             return f(Some(post));
@@ -239,8 +239,8 @@ pub(crate) fn stand_in(home: Home, f: impl FnOnce()) {
 
 /// The worker of `pool` that this thread is, if it is one.
 ///
-/// Without a closure, unlike the others here: what the caller does then must be inlined into it, or its own closure is copied
-/// once more on its way to the queue, in pieces that the processor cannot forward.
+/// Without a closure, unlike the others here: what the caller does then must be inlined into it, or its own closure is
+/// copied once more on its way to the queue, in pieces that the processor cannot forward.
 ///
 /// # Safety
 ///

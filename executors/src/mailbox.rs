@@ -1,9 +1,9 @@
 //! A mailbox for each worker, and dealing letters to workers that have nothing to do.
 //!
-//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to its worker, and
-//! those of them that are settled; the others were promised to it, lie there, or are what it is at. A worker without such letters is
-//! *idle*, asleep or not, and is claimed by dealing to it when both counts are the same: by one dealer, for one letter. The
-//! orderings, and why nothing is lost, are in `burst_pool/README.md`.
+//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to
+//! its worker, and those of them that are settled; the others were promised to it, lie there, or are what it is at. A
+//! worker without such letters is *idle*, asleep or not, and is claimed by dealing to it when both counts are the same:
+//! by one dealer, for one letter. The orderings, and why nothing is lost, are in `burst_pool/README.md`.
 
 use crate::{
     bell::Bell,
@@ -32,8 +32,8 @@ pub(crate) struct Mailboxes<L> {
 struct Mailbox<L> {
     /// Letters that were promised to this worker. SeqCst, as the bell asks it of what its listeners look at.
     dealt: AtomicUsize,
-    /// Letters that are done, of those. Never more than were dealt. SeqCst for the bell; and its Release pairs with the Acquire in
-    /// `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it.
+    /// Letters that are done, of those. Never more than were dealt. SeqCst for the bell; and its Release pairs with the
+    /// Acquire in `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it.
     settled: AtomicUsize,
     /// How many lie here. Written under the lock; Relaxed, as who looks without it relies on a fence, or on luck.
     waiting: AtomicUsize,
@@ -87,7 +87,8 @@ impl<L> Mailboxes<L> {
     /// Claims `worker` if it is idle. Returns whether it was.
     pub(crate) fn claim(&self, worker: usize) -> bool {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
-        // Neither ever goes back, and no more are settled than dealt: if they can still be dealt from here, all are settled.
+        // Neither ever goes back, and no more are settled than dealt: if they can still be dealt from here, all are
+        // settled.
         let settled = settled.load(Relaxed);
         let one_more = settled.wrapping_add(1);
         dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, SeqCst, Relaxed).is_ok()
@@ -109,7 +110,8 @@ impl<L> Mailboxes<L> {
         Some(Claim { worker, is_exact: before == mailbox.settled.load(Relaxed) })
     }
 
-    /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
+    /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not
+    /// hold.
     pub(crate) fn claim_within(&self, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Claim> {
         let mut claim = None;
         self.bell.wait_until(timeout, || {
@@ -163,9 +165,11 @@ impl<L> Mailboxes<L> {
         }
     }
 
-    /// Whether all letters are settled that were dealt before this call, and all that were dealt by those who were at these.
+    /// Whether all letters are settled that were dealt before this call, and all that were dealt by those who were at
+    /// these.
     pub(crate) fn all_settled(&self) -> bool {
-        // In this order, see the README: what was dealt on the way to a settled letter is dealt when it is counted here.
+        // In this order, see the README: what was dealt on the way to a settled letter is dealt when it is counted
+        // here.
         let sum = |count: fn(&Mailbox<L>) -> &AtomicUsize| {
             let counts = (0..self.workers()).map(|worker| count(self.boxes.get(worker)).load(Acquire));
             counts.fold(0, usize::wrapping_add)

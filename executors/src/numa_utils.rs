@@ -39,9 +39,9 @@ impl ProcessingUnitDistance {
         (0..size).map(|from| (0..size).map(|to| distance(from, to)).collect::<Vec<_>>()).collect()
     }
 
-    /// What this machine tells about itself: 0 for a core itself, 1 for a thread of the same core, 2 for a core behind the
-    /// same last-level cache, else the kernel's distance between memory nodes, which is at least 10. Where the machine does
-    /// not tell (anything but Linux), all cores are equally far.
+    /// What this machine tells about itself: 0 for a core itself, 1 for a thread of the same core, 2 for a core behind
+    /// the same last-level cache, else the kernel's distance between memory nodes, which is at least 10. Where the
+    /// machine does not tell (anything but Linux), all cores are equally far.
     #[must_use]
     pub fn from_topology() -> Self {
         topology::distances()

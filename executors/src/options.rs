@@ -6,8 +6,8 @@ use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
-/// No pool has more threads. Operating systems refuse long before, but what a pool keeps for each is made before they are
-/// asked; and the parker counts in 20 bits.
+/// No pool has more threads. Operating systems refuse long before, but what a pool keeps for each is made before they
+/// are asked; and the parker counts in 20 bits.
 pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 
 /// What a worker does when there is nothing to do.
@@ -21,15 +21,16 @@ pub enum Idle {
         /// gains little.
         spin: Duration,
     },
-    /// Never sleep: look again and again, giving the core to other threads in between. For the shortest reaction, at the
-    /// price of a busy core for each worker.
+    /// Never sleep: look again and again, giving the core to other threads in between. For the shortest reaction, at
+    /// the price of a busy core for each worker.
     Spin,
 }
 
 impl Idle {
     /// Sleep after a short look; the default without the feature `ws-no-park`.
     ///
-    /// 5 us are about the price of one wake-up, the point up to which looking is not dearer than sleeping would have been.
+    /// 5 us are about the price of one wake-up, the point up to which looking is not dearer than sleeping would have
+    /// been.
     pub const PARK: Idle = Idle::Park { spin: Duration::from_micros(5) };
 
     /// What the crate's features ask for in the work-stealing pool.
@@ -40,9 +41,9 @@ impl Idle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
-    /// When this much time has passed since the last look, at the latest. The worker looks after each job, if a job takes more
-    /// than a quarter of that time; after twice as many as last time, if they took less; but after no more than 61 in any
-    /// case. So the look is late by as much as the jobs take that follow a run of short ones.
+    /// When this much time has passed since the last look, at the latest. The worker looks after each job, if a job
+    /// takes more than a quarter of that time; after twice as many as last time, if they took less; but after no more
+    /// than 61 in any case. So the look is late by as much as the jobs take that follow a run of short ones.
     Timed(Duration),
     /// After this many jobs. Zero counts as one.
     Counted(u32),
@@ -69,7 +70,8 @@ pub enum Placement {
     /// without it no pinning.
     #[default]
     Auto,
-    /// Wherever the operating system likes; within the limits of the thread that builds the pool, which its threads inherit.
+    /// Wherever the operating system likes; within the limits of the thread that builds the pool, which its threads
+    /// inherit.
     Floating,
     /// The first worker on the first of these cores (numbered as the operating system does), and so on; workers beyond
     /// the end of the list are not pinned. Needs the feature `thread-pinning`.
@@ -81,8 +83,9 @@ pub(crate) type WorkerHook = Arc<AssertUnwindSafe<Box<dyn Fn(usize) + Send + Syn
 
 /// Called with what a job threw.
 ///
-/// Unwind safety is asserted here and above so that pools have it, as those of 0.10 did. Workers call hooks and handlers
-/// inside their own containment; what these share with the rest of the program is `Sync`, and no concern of a pool's handle.
+/// Unwind safety is asserted here and above so that pools have it, as those of 0.10 did. Workers call hooks and
+/// handlers inside their own containment; what these share with the rest of the program is `Sync`, and no concern of a
+/// pool's handle.
 pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>>>;
 
 /// All that can be chosen about a pool.

@@ -98,7 +98,8 @@ pub trait Parker: Sync + Send + Clone {
     fn unpark_one(&self);
 
     /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that one thread has to run; the pool issues a
-    /// sequentially consistent fence before. Returns whether this call woke it. The provided body wakes all, and does not know.
+    /// sequentially consistent fence before. Returns whether this call woke it. The provided body wakes all, and does
+    /// not know.
     fn unpark(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         self.unpark_all();
@@ -119,8 +120,8 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Sleeps until woken, at most about `duration`. The caller is no longer prepared afterwards, and looks for work.
     ///
-    /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`. (Elastic pools, whose parker is always one of this
-    /// module, also call it in place of [`park`](Self::park), for workers that leave when the time is up.)
+    /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`. (Elastic pools, whose parker is always one of
+    /// this module, also call it in place of [`park`](Self::park), for workers that leave when the time is up.)
     fn nap(&self, thread_id: usize, duration: Duration) {
         let _ = duration;
         self.abort_park(thread_id);

@@ -3,8 +3,8 @@
 //! For interfaces that want an executor where none is needed, and for tests: it keeps the same contract as the pools,
 //! without their threads.
 //!
-//! A job that gives a job to this executor runs it in place, as a function call; a long chain of such jobs takes as much
-//! stack.
+//! A job that gives a job to this executor runs it in place, as a function call; a long chain of such jobs takes as
+//! much stack.
 //!
 //! # Examples
 //!
@@ -74,8 +74,8 @@ struct Handle(Arc<Shared>);
 struct Shared {
     closed: AtomicBool,
     discarding: AtomicBool,
-    /// Jobs that run now, on whatever threads. Counted up before `closed` is looked at, so that who closes and then sees
-    /// none has seen all that will ever be accepted from outside.
+    /// Jobs that run now, on whatever threads. Counted up before `closed` is looked at, so that who closes and then
+    /// sees none has seen all that will ever be accepted from outside.
     running: AtomicUsize,
     ended: AtomicU64,
     panicked: AtomicU64,

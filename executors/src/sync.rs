@@ -78,8 +78,8 @@ pub(crate) mod cell {
     }
 }
 
-/// How many threads can run at the same time, as it was when somebody first asked: reading the limits of a control group
-/// takes as long as starting several threads.
+/// How many threads can run at the same time, as it was when somebody first asked: reading the limits of a control
+/// group takes as long as starting several threads.
 #[cfg(not(executors_loom))]
 pub(crate) fn cores() -> usize {
     static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
@@ -94,8 +94,8 @@ pub(crate) fn cores() -> usize {
 
 /// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
 ///
-/// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations only
-/// fences are in the order of all SeqCst operations.
+/// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations
+/// only fences are in the order of all SeqCst operations.
 #[inline(always)]
 pub(crate) fn fence_of_models() {
     #[cfg(executors_loom)]

@@ -74,7 +74,8 @@ impl ThreadPoolExecutor {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error instead.
+    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
+    /// instead.
     ///
     /// # Examples
     ///
@@ -157,8 +158,8 @@ struct Handle(Arc<Wrapped>);
 
 /// The crate's pool, and what it does not know.
 ///
-/// It is held by handles, and for the moment of a submit by workers; when it is dropped, the pool's queue is closed and its
-/// threads end behind the last job.
+/// It is held by handles, and for the moment of a submit by workers; when it is dropped, the pool's queue is closed and
+/// its threads end behind the last job.
 struct Wrapped {
     pool: ThreadPool,
     records: Arc<Records>,
@@ -174,7 +175,8 @@ struct Records {
     discarded: AtomicU64,
     /// Tells when all jobs have ended. The crate's own two counts cannot be read at one moment.
     ledger: Ledger,
-    /// Whether somebody has seen the closed pool come to its end. Locked by steps of futures that ask to be let in before.
+    /// Whether somebody has seen the closed pool come to its end. Locked by steps of futures that ask to be let in
+    /// before.
     over: Mutex<bool>,
     /// Published by the ledger, when the job's end is counted.
     panicked: AtomicU64,
@@ -182,8 +184,8 @@ struct Records {
     exporter: Exporter,
 }
 
-/// Who a worker thread of the crate's pool is. The crate has no start hook, so the pool's first jobs enlist its threads; as
-/// no job's panic reaches a thread, these are its threads for good.
+/// Who a worker thread of the crate's pool is. The crate has no start hook, so the pool's first jobs enlist its
+/// threads; as no job's panic reaches a thread, these are its threads for good.
 struct Worker {
     index: usize,
     records: Arc<Records>,
@@ -277,7 +279,8 @@ impl Records {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a step of a future that was accepted before, although the pool is closed: unless that has come to its end.
+    /// Counts a step of a future that was accepted before, although the pool is closed: unless that has come to its
+    /// end.
     fn accept_while_draining(&self) -> bool {
         let mut over = self.over();
         // Under the lock, so that two steps do not take each other for a reason to go on.

@@ -1,8 +1,8 @@
 //! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and
 //! the features gone, this file compiles with that crate, and passes.)
 //!
-//! The shell passes jobs on to an elastic pool and keeps nothing of its own but the name, so what it has of the contract
-//! is tested there: in `conformance.rs` (its modules `elastic::*`) and `elastic.rs`.
+//! The shell passes jobs on to an elastic pool and keeps nothing of its own but the name, so what it has of the
+//! contract is tested there: in `conformance.rs` (its modules `elastic::*`) and `elastic.rs`.
 //!
 //! | of the shell | here | what it passes on |
 //! |---|---|---|

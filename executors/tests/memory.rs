@@ -70,8 +70,8 @@ fn leave_nothing(use_up: impl Fn()) {
     assert!((0..5).any(is_given_back), "more than {SLACK} bytes are left");
 }
 
-/// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less than two
-/// bytes for each.
+/// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less
+/// than two bytes for each.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     let _alone = alone();
     let use_up = |pools: usize| {
@@ -253,8 +253,8 @@ mod large {
     }
 }
 
-/// With metrics, a worker that runs out of jobs allocates labels, which is not what this is about. The wrapper of `threadpool` is
-/// missing, because that crate puts each job into a box.
+/// With metrics, a worker that runs out of jobs allocates labels, which is not what this is about. The wrapper of
+/// `threadpool` is missing, because that crate puts each job into a box.
 #[cfg(not(feature = "produce-metrics"))]
 mod without_metrics {
     use super::*;

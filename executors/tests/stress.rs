@@ -5,10 +5,10 @@
 //! program is over, every ticket must be accounted for: used by a run, or dropped where somebody was told so.
 //!
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
-//! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers look around before they sleep; 0 for not at all. Without it
-//!   chance decides, and some never sleep.
-//! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads are
-//!   scheduled is not in our hand, so it may need several attempts to fail again.
+//! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers look around before they sleep; 0 for not at all.
+//!   Without it chance decides, and some never sleep.
+//! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads
+//!   are scheduled is not in our hand, so it may need several attempts to fail again.
 #![cfg(feature = "_futures")]
 
 mod support;

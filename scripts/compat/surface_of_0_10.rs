@@ -1,7 +1,7 @@
 //! A program written for `executors` 0.10.0 that uses every item of its public surface.
 //!
-//! `scripts/compat.sh` compiles it against the published 0.10.0 and, unchanged, against this repository, where it also runs.
-//! It asserts what both promise, so it must not be changed to suit this repository.
+//! `scripts/compat.sh` compiles it against the published 0.10.0 and, unchanged, against this repository, where it also
+//! runs. It asserts what both promise, so it must not be changed to suit this repository.
 
 use executors::{
     bichannel::{Endpoint, bichannel},

@@ -48,8 +48,8 @@ const BUILDERS: &[(&str, &str)] = &[
 /// The only one that has priorities and subpools.
 pub(super) const DISPATCHER: &str = "dispatcher";
 
-/// Lines of code that build the executor called `name` with so many threads, and show how to have what one `needs` of it. None
-/// if there are no such lines.
+/// Lines of code that build the executor called `name` with so many threads, and show how to have what one `needs` of
+/// it. None if there are no such lines.
 pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<String>> {
     if name == DISPATCHER {
         return Some(dispatcher(threads, needs));
@@ -84,7 +84,8 @@ mod tests {
     use super::*;
     use crate::registry::Entry;
 
-    /// All that can be recommended for two threads, as a block of Rust: `tests/advice.rs` compiles it, and builds every pool.
+    /// All that can be recommended for two threads, as a block of Rust: `tests/advice.rs` compiles it, and builds every
+    /// pool.
     fn everything() -> String {
         use Need::{Bound, Priorities, Subpools};
         const NEEDS: &[&[Need]] = &[&[], &[Priorities], &[Subpools], &[Bound], &[Priorities, Subpools, Bound]];

@@ -10,7 +10,8 @@ const LEFT: f64 = 200.0;
 const RIGHT: f64 = WIDTH - 90.0;
 const TOP: f64 = 34.0;
 
-/// How much more or less everything costs, with its interval; what is within `threshold` is shaded, as it does not matter.
+/// How much more or less everything costs, with its interval; what is within `threshold` is shaded, as it does not
+/// matter.
 pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
     let title =
         format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", threshold * 100.0);

@@ -1,4 +1,5 @@
-//! A file that says what to measure. Each entry becomes an option of a command line, so it means the same and is checked alike.
+//! A file that says what to measure. Each entry becomes an option of a command line, so it means the same and is
+//! checked alike.
 
 use clap::{Arg, ArgAction, Command};
 use std::{ffi::OsString, fs, path::Path};
@@ -8,8 +9,8 @@ use toml::{Table, Value};
 const COMMON: &[&str] =
     &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "config", "seed"];
 
-/// A command line for each run in the file at `path`: `words` without `--config`, and what the file says of that which is
-/// not `given` by them.
+/// A command line for each run in the file at `path`: `words` without `--config`, and what the file says of that which
+/// is not `given` by them.
 ///
 /// # Errors
 ///

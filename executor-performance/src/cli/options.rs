@@ -102,7 +102,8 @@ pub struct LoadOptions {
     )]
     pub producers: Option<Sweep<usize>>,
 
-    /// Jobs that each producer gives to the executor; or a list [default: 1000000; latency, blocking and panics: 1000, wake: as many as threads, idle: 100000]
+    /// Jobs that each producer gives to the executor; or a list
+    /// [default: 1000000; latency, blocking and panics: 1000, wake: as many as threads, idle: 100000]
     ///
     /// Example: -m 10000,100000
     #[arg(
@@ -147,7 +148,8 @@ pub struct SamplingOptions {
     )]
     pub budget: Duration,
 
-    /// Stop when the relative standard error of each executor is this small [default: 2, or 5 where times are of single events]
+    /// Stop when the relative standard error of each executor is this small
+    /// [default: 2, or 5 where times are of single events]
     ///
     /// Example: --rse 0.5
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
@@ -155,7 +157,8 @@ pub struct SamplingOptions {
 
     /// Processes of each executor, one after the other, that share the budget; but not more than --min-samples
     ///
-    /// Processes differ by more than their samples tell. To compare records, have several in both. Example: --processes 10
+    /// Processes differ by more than their samples tell. To compare records, have several in both. Example: --processes
+    /// 10
     #[arg(
         long,
         global = true,
@@ -211,7 +214,8 @@ pub struct SamplingOptions {
     )]
     pub patience: Duration,
 
-    /// Give an executor up, and kill the process that runs it, when a sample takes longer than this [default: twice --budget and --patience, but a minute at least]
+    /// Give an executor up, and kill the process that runs it, when a sample takes longer than this
+    /// [default: twice --budget and --patience, but a minute at least]
     ///
     /// Example: --timeout 600
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
@@ -219,7 +223,8 @@ pub struct SamplingOptions {
 
     /// Run the executors in this process and not each in one of its own, as debuggers and profilers want it
     ///
-    /// An executor that hangs or crashes is the end of the run then. Example: perf record executor-performance --in-process throughput
+    /// An executor that hangs or crashes is the end of the run then. Example: perf record executor-performance
+    /// --in-process throughput
     #[arg(long, global = true, conflicts_with = "timeout")]
     pub in_process: bool,
 
@@ -233,10 +238,12 @@ pub struct SamplingOptions {
 /// What becomes of the results.
 #[derive(Debug, Args)]
 pub struct OutputOptions {
-    /// Write the results to a file as well, in the format that its name says: .json, .csv, .md, .html, .svg. May be repeated
+    /// Write the results to a file as well, in the format that its name says: .json, .csv, .md, .html, .svg. May be
+    /// repeated
     ///
-    /// Rows are appended to a CSV file whenever a run, or a point of a sweep, has ended; other files are replaced, again and again while
-    /// measuring. `-` is the standard output, in JSON or as said before a colon; tables then go to standard error.
+    /// Rows are appended to a CSV file whenever a run, or a point of a sweep, has ended; other files are replaced,
+    /// again and again while measuring. `-` is the standard output, in JSON or as said before a colon; tables then go
+    /// to standard error.
     ///
     /// Example: -o run.json -o run.html -o csv:-
     #[arg(
@@ -341,8 +348,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are left
-    /// out.
+    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are
+    /// left out.
     pub fn entries(&self, threads: usize, ability: Ability) -> Result<Vec<&'static Entry>, String> {
         let suits = |entry: &&Entry| entry.takes(threads) && entry.can(ability);
         let mut entries: Vec<&'static Entry> = Vec::new();

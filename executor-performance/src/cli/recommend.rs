@@ -30,19 +30,22 @@ const HOW_LONG: &str = "How many microseconds does a job take? Enter for 1, or 1
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workload")]
 pub struct RecommendOptions {
-    /// Where jobs come from, and how: outside, inside, bursts, blocking. May be repeated [default: asked for on a terminal; else all but blocking]
+    /// Where jobs come from, and how: outside, inside, bursts, blocking. May be repeated
+    /// [default: asked for on a terminal; else all but blocking]
     ///
-    /// `outside`: threads that are not part of the pool give it jobs all the time, as in a server. `inside`: most jobs are given by other
-    /// jobs, as with message passing. `bursts`: the pool sleeps until some jobs come at once. `blocking`: jobs wait for the
-    /// system; such jobs are better off in a pool of their own, so this stands alone. Example: --workload inside,bursts
+    /// `outside`: threads that are not part of the pool give it jobs all the time, as in a server. `inside`: most jobs
+    /// are given by other jobs, as with message passing. `bursts`: the pool sleeps until some jobs come at once.
+    /// `blocking`: jobs wait for the system; such jobs are better off in a pool of their own, so this stands alone.
+    /// Example: --workload inside,bursts
     #[arg(long = "workload", value_name = "NAME", value_delimiter = ',')]
     pub workloads: Vec<Workload>,
 
-    /// What the pool must be able to do: priorities, subpools, bound. May be repeated [default: asked for on a terminal; else nothing]
+    /// What the pool must be able to do: priorities, subpools, bound. May be repeated
+    /// [default: asked for on a terminal; else nothing]
     ///
-    /// `priorities`: urgent jobs overtake others. `subpools`: of some jobs only so many run at a time, whatever else there is to do.
-    /// `bound`: some jobs all run on one and the same thread. Of the executors here the dispatcher can; others are measured beside
-    /// it, to see what that costs. Example: --needs priorities,bound
+    /// `priorities`: urgent jobs overtake others. `subpools`: of some jobs only so many run at a time, whatever else
+    /// there is to do. `bound`: some jobs all run on one and the same thread. Of the executors here the dispatcher can;
+    /// others are measured beside it, to see what that costs. Example: --needs priorities,bound
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub needs: Vec<Need>,
 

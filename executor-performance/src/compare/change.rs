@@ -12,7 +12,8 @@ pub struct Change {
     pub new: f64,
     /// How many times as much it costs now.
     pub cost: Ratio,
-    /// How much processes of it differ, at least of one record: the standard deviation, as a fraction. None if a record has one only.
+    /// How much processes of it differ, at least of one record: the standard deviation, as a fraction. None if a record
+    /// has one only.
     pub noise: Option<f64>,
     /// What to make of that.
     pub verdict: Verdict,

@@ -50,8 +50,8 @@ impl Experiment for Blocking {
         "blocking"
     }
 
-    /// A single job before shows that there is a worker. More would let executors grow that begin with few, and that is to be
-    /// measured.
+    /// A single job before shows that there is a worker. More would let executors grow that begin with few, and that is
+    /// to be measured.
     fn turn(&self) -> Bursts<Pastime> {
         Bursts {
             load: self.load,

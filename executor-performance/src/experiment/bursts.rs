@@ -71,9 +71,9 @@ impl Sample for BurstSample {
     }
 }
 
-/// How many bursts with a `pause` before each a sample should have: as many as there is time for, as each sample also costs
-/// an unmeasured burst, and what else takes a `fixed` time in a round. `bursts` are nanoseconds that one burst of each
-/// subject took.
+/// How many bursts with a `pause` before each a sample should have: as many as there is time for, as each sample also
+/// costs an unmeasured burst, and what else takes a `fixed` time in a round. `bursts` are nanoseconds that one burst of
+/// each subject took.
 pub(super) fn that_fit(pace: &Pace, fixed: Duration, pause: Duration, bursts: &[f64]) -> u32 {
     const MOST: f64 = 100.0;
     let primers: f64 = bursts.iter().sum();

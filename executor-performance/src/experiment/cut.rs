@@ -44,8 +44,8 @@ impl Cut {
         Bursts { load, work, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
     }
 
-    /// Cuts the load if it does not fit into `pace`, to one with which a round does. `turn` runs a piece of the load, and
-    /// `nanos` says how long that took.
+    /// Cuts the load if it does not fit into `pace`, to one with which a round does. `turn` runs a piece of the load,
+    /// and `nanos` says how long that took.
     pub(super) fn fit<T: Turn>(
         &mut self,
         pace: &Pace,

@@ -291,8 +291,8 @@ mod tests {
 
     #[test]
     fn pools_with_a_rule_let_probes_begin_among_thousands_of_hops() {
-        /// In a contest of a few milliseconds a busy system may keep the workers from all of it. Without a rule, no probe ever
-        /// begins while chains go on, in however many.
+        /// In a contest of a few milliseconds a busy system may keep the workers from all of it. Without a rule, no
+        /// probe ever begins while chains go on, in however many.
         const CONTESTS: usize = 20;
 
         fn lets_probes_begin<E: Executor + Sync + 'static>(build: Build<E>) {

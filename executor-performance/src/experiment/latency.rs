@@ -47,8 +47,8 @@ const fn burst_time(column: &'static str, name: &'static str) -> Metric {
 }
 
 impl Latency {
-    /// The latency of executors with `threads` workers under bursts of `load`, whose jobs do `labour`, with `pause` before
-    /// each.
+    /// The latency of executors with `threads` workers under bursts of `load`, whose jobs do `labour`, with `pause`
+    /// before each.
     pub fn new(threads: usize, load: Load, labour: Labour, pause: Duration, patience: Duration) -> Self {
         Latency { threads, load, labour, pause, bursts_per_sample: 1, patience }
     }

@@ -60,8 +60,8 @@ pub struct RoundTrips {
 struct Trip {
     /// Until it is built.
     build: Duration,
-    /// The giving of the first job, without its end: for executors that start their threads with their jobs it is what a
-    /// thread costs the one who gives the job.
+    /// The giving of the first job, without its end: for executors that start their threads with their jobs it is what
+    /// a thread costs the one who gives the job.
     submit: Duration,
     /// From before it is built to the end of its first job.
     first_job: Duration,
@@ -107,8 +107,8 @@ impl RoundTrips {
         })
     }
 
-    /// Waits until there are no more than `threads`, where the system can tell. Many executors return from `shutdown` before, and
-    /// what their threads have left to do would be somebody else's time.
+    /// Waits until there are no more than `threads`, where the system can tell. Many executors return from `shutdown`
+    /// before, and what their threads have left to do would be somebody else's time.
     fn await_end(&self, threads: Option<u64>) -> Result<(), Failure> {
         let begin = Instant::now();
         while threads.is_some_and(|before| self::threads().is_some_and(|now| now > before)) {
@@ -126,8 +126,8 @@ impl RoundTrips {
 fn threads() -> Option<u64> {
     use std::{fs, os::unix::fs::MetadataExt};
 
-    // The folder has a link to itself, one from its parent, and one from each of the threads' folders. This one call takes
-    // about a microsecond; a look into the folder would take ten times as long.
+    // The folder has a link to itself, one from its parent, and one from each of the threads' folders. This one call
+    // takes about a microsecond; a look into the folder would take ten times as long.
     fs::metadata("/proc/self/task").ok()?.nlink().checked_sub(2)
 }
 

@@ -51,7 +51,8 @@ pub struct Outbreak {
 }
 
 impl Outbreak {
-    /// Nanoseconds that a job takes, from the first submission to when all have run. The waiting thread looks every 0.1 ms.
+    /// Nanoseconds that a job takes, from the first submission to when all have run. The waiting thread looks every 0.1
+    /// ms.
     fn run<E: Executor>(&self, executor: &E, panics: bool) -> Result<f64, Failure> {
         let (ran, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
         let give = || {

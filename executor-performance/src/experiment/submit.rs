@@ -16,7 +16,8 @@ use executors::Executor;
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
-/// Lets producers give single jobs and looks at the clock when the last producer is done, and again when the last job is.
+/// Lets producers give single jobs and looks at the clock when the last producer is done, and again when the last job
+/// is.
 #[derive(Debug, Clone, Copy)]
 pub struct Submit {
     cut: Cut,
@@ -34,8 +35,8 @@ const METRICS: &[Metric] = &[
 ];
 
 impl Submit {
-    /// On executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins while jobs
-    /// are submitted.
+    /// On executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins
+    /// while jobs are submitted.
     pub fn new(threads: usize, load: Load, sleep: Duration, full_size: bool, patience: Duration) -> Self {
         Submit { cut: Cut::new(threads, load, full_size), sleep, patience }
     }

@@ -30,8 +30,8 @@ const fn jobs_per_second(column: &'static str, title: [&'static str; 2]) -> Metr
 }
 
 impl Throughput {
-    /// The throughput of executors with `threads` workers under `load`, whose jobs do `labour`. Unless it is to have its
-    /// `full_size`, a sample may be smaller than the load.
+    /// The throughput of executors with `threads` workers under `load`, whose jobs do `labour`. Unless it is to have
+    /// its `full_size`, a sample may be smaller than the load.
     pub fn new(threads: usize, load: Load, labour: Labour, full_size: bool, patience: Duration) -> Self {
         Throughput { cut: Cut::new(threads, load, full_size), labour, patience }
     }

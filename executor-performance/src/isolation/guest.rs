@@ -42,8 +42,8 @@ struct Process {
 }
 
 impl<T: Turn> Guest<T> {
-    /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn may take
-    /// as long as `limit`.
+    /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn
+    /// may take as long as `limit`.
     pub fn new(name: &'static str, command: Command, limit: Duration) -> Self {
         let (command, state) = (RefCell::new(command), RefCell::new(State::NotCalled));
         Guest { name, command, limit, state, turn: PhantomData }

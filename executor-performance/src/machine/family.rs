@@ -3,13 +3,15 @@
 use super::{TICKS_IN_A_SECOND, told_by};
 use std::fs;
 
-/// CPU time of this process and of its children, in seconds, in steps of a hundredth. `None` where the system does not tell.
+/// CPU time of this process and of its children, in seconds, in steps of a hundredth. `None` where the system does not
+/// tell.
 pub(super) fn cpu_seconds() -> Option<f64> {
     let children = fs::read_dir("/proc/self/task").ok()?.filter_map(|thread| {
         let list = fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
         Some(list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     });
-    // A child that ends meanwhile is not in the list any more, or cannot be read, and counts as this process's the next time.
+    // A child that ends meanwhile is not in the list any more, or cannot be read, and counts as this process's the next
+    // time.
     let of_children: u64 =
         children.flatten().filter_map(|child| ticks(&told_by(&format!("/proc/{child}/stat"))?)).sum();
     Some((ticks(&told_by("/proc/self/stat")?)? + of_children) as f64 / TICKS_IN_A_SECOND)

@@ -97,7 +97,8 @@ impl Ticks {
         }
     }
 
-    /// Cores that others kept busy in that many `seconds`, where this process and its children used `own` seconds of CPU time.
+    /// Cores that others kept busy in that many `seconds`, where this process and its children used `own` seconds of
+    /// CPU time.
     fn others(&self, own: f64, seconds: f64) -> f64 {
         ((self.busy as f64 / TICKS_IN_A_SECOND - own) / seconds).max(0.0)
     }

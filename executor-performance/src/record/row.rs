@@ -83,7 +83,8 @@ impl Row {
     }
 }
 
-/// The rows of one run, one for each executor, in the order in which they were asked for. The bootstrap begins with `seed`.
+/// The rows of one run, one for each executor, in the order in which they were asked for. The bootstrap begins with
+/// `seed`.
 pub fn rows<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>], seed: u64) -> Vec<Row> {
     let costs =
         series.iter().map(|series| series.failure.is_none().then(|| costs(&series.samples))).collect::<Vec<_>>();

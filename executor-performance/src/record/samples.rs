@@ -2,9 +2,9 @@ use crate::usage::Usage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// All that was sampled of one executor, in order: as many numbers in each list as there are samples, or none if the system
-/// does not tell. All but the first are of the whole process, while the sample was taken: with producers, building and shutting
-/// down.
+/// All that was sampled of one executor, in order: as many numbers in each list as there are samples, or none if the
+/// system does not tell. All but the first are of the whole process, while the sample was taken: with producers,
+/// building and shutting down.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     /// The first figure of each sample.

@@ -24,8 +24,8 @@ pub(super) trait Pool: Clone + Send + Sync + 'static {
     /// If it takes too long, or the pool gives no way of waiting to those who keep a handle.
     fn finish(&self) -> Result<(), String>;
 
-    /// Gives up the last handle, and so the threads; waits for the jobs, and for the threads if the pool tells when they
-    /// leave.
+    /// Gives up the last handle, and so the threads; waits for the jobs, and for the threads if the pool tells when
+    /// they leave.
     ///
     /// # Errors
     ///

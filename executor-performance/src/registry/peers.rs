@@ -1,8 +1,8 @@
-//! The pools of other crates, as executors of this one: each by the shortest way it has for a closure that nobody waits for,
-//! from outside and from its own workers.
+//! The pools of other crates, as executors of this one: each by the shortest way it has for a closure that nobody waits
+//! for, from outside and from its own workers.
 //!
-//! None of them knows of the contract that this workspace's executors keep. A peer that panics on wrong use, loses jobs or
-//! never ends is not mended here: the measurement finds out, and reports it.
+//! None of them knows of the contract that this workspace's executors keep. A peer that panics on wrong use, loses jobs
+//! or never ends is not mended here: the measurement finds out, and reports it.
 
 mod async_executor;
 #[cfg(peers_burst_pool)]

@@ -1,5 +1,5 @@
-//! The simplest pools that do what pools do, to see how far from them the others are. Not for use: a job that panics takes
-//! its worker with it.
+//! The simplest pools that do what pools do, to see how far from them the others are. Not for use: a job that panics
+//! takes its worker with it.
 
 mod mutex_condvar;
 mod unpark;

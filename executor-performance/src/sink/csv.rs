@@ -21,8 +21,8 @@ const TRUST: &[&str] =
 
 /// A CSV file that results are appended to.
 ///
-/// Its first line names the columns, with units. It is written if the file is new or empty; otherwise it must be the same,
-/// as rows under wrong titles are worse than no rows.
+/// Its first line names the columns, with units. It is written if the file is new or empty; otherwise it must be the
+/// same, as rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
     /// None if rows go to the standard output.
@@ -82,8 +82,8 @@ impl Sink for CsvFile {
         Ok(())
     }
 
-    /// All rows of a run are written at once, so that programs which append to the same file do not tear each other's rows; and
-    /// when it has ended, so that whatever happens to the next takes nothing away.
+    /// All rows of a run are written at once, so that programs which append to the same file do not tear each other's
+    /// rows; and when it has ended, so that whatever happens to the next takes nothing away.
     fn end(&mut self, record: &Record) -> io::Result<()> {
         let text = self.rows(record);
         match &mut self.file {

@@ -80,8 +80,8 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new. Where
-/// a link leads, the file is replaced; what is no file, such as a device, is written.
+/// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new.
+/// Where a link leads, the file is replaced; what is no file, such as a device, is written.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = fs::canonicalize(path)?;
     if !fs::metadata(&path)?.is_file() {

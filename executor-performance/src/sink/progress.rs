@@ -3,8 +3,8 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// Shows how much of the budget of all runs is spent. Drawn between samples only, never by a thread of its own, so that it
-/// does not take part in what it shows.
+/// Shows how much of the budget of all runs is spent. Drawn between samples only, never by a thread of its own, so that
+/// it does not take part in what it shows.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,

@@ -25,8 +25,8 @@ const BAR_WIDTH: usize = 8;
 const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare rows of one table only, and take no \
                       difference for real that is within the scatter.";
 
-/// Writes results as text, with colours, which `out` may have to remove. A reader that has gone away, such as `head`, is no
-/// error.
+/// Writes results as text, with colours, which `out` may have to remove. A reader that has gone away, such as `head`,
+/// is no error.
 #[derive(Debug)]
 pub struct Terminal<W> {
     out: W,

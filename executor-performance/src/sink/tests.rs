@@ -24,8 +24,8 @@ const USAGE: Usage = Usage {
     peak_kib: Some(10_240),
 };
 
-/// A record of one run of `experiment` only: of `channel`, of `workstealing`, which needs less, and of one that failed. `sample` makes a
-/// sample that takes about so many percent.
+/// A record of one run of `experiment` only: of `channel`, of `workstealing`, which needs less, and of one that failed.
+/// `sample` makes a sample that takes about so many percent.
 fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) -> Record {
     let series = |name, percents: [u64; 6]| Series {
         name,

@@ -2,8 +2,8 @@
 
 use super::{Ratio, mean, ratio::median, student};
 
-/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %. Two runs in a row
-/// of one program were seen to be 13 % apart on a virtual machine, others 3 %.
+/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %. Two
+/// runs in a row of one program were seen to be 13 % apart on a virtual machine, others 3 %.
 const UNSEEN: f64 = 0.1;
 
 /// As many pieces the samples of a process are cut into, if there is only one.
@@ -11,9 +11,10 @@ const BLOCKS: usize = 5;
 
 /// The logarithm of what something costs, and how far it may be from what other processes would give.
 ///
-/// Samples of one process have much in common that those of the next have not: where its memory lies, which threads share a core.
-/// So it is processes that count, not samples. Each gives one number, the median of its samples; the scatter of these numbers has
-/// everything in it that happens between processes, and what drifts while they follow each other.
+/// Samples of one process have much in common that those of the next have not: where its memory lies, which threads
+/// share a core. So it is processes that count, not samples. Each gives one number, the median of its samples; the
+/// scatter of these numbers has everything in it that happens between processes, and what drifts while they follow each
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     mean: f64,
@@ -25,8 +26,8 @@ pub struct Level {
 }
 
 impl Level {
-    /// Of the `costs` of samples in order, the `processes` of which these numbers tell apart, in order as well; no numbers if there was
-    /// one only. None if there are no samples.
+    /// Of the `costs` of samples in order, the `processes` of which these numbers tell apart, in order as well; no
+    /// numbers if there was one only. None if there are no samples.
     pub fn of(costs: &[f64], processes: &[u64]) -> Option<Self> {
         if costs.is_empty() {
             return None;
@@ -43,9 +44,9 @@ impl Level {
         Some(Level { mean: median(costs.to_vec()).ln(), variance: all, freedom, noise: None })
     }
 
-    /// Of how many times as much `above` costs as `below`, which took turns: samples of the same number are of the same round, and so of
-    /// the same number in `processes`. What disturbs both alike does not count. None if they did not take turns, or there were not several
-    /// processes.
+    /// Of how many times as much `above` costs as `below`, which took turns: samples of the same number are of the same
+    /// round, and so of the same number in `processes`. What disturbs both alike does not count. None if they did not
+    /// take turns, or there were not several processes.
     pub fn of_turns(above: &[f64], below: &[f64], processes: &[u64]) -> Option<Self> {
         let (above, below) = (by_process(above, processes), by_process(below, processes));
         if above.len() != below.len() || above.len() < 2 {
@@ -80,8 +81,8 @@ impl Level {
         UNSEEN
     }
 
-    /// How many times as much this is as `below`, with an interval that has the truth in it with a probability of 95 % in all of so
-    /// `many` comparisons together. None if the levels have no ratio.
+    /// How many times as much this is as `below`, with an interval that has the truth in it with a probability of 95 %
+    /// in all of so `many` comparisons together. None if the levels have no ratio.
     ///
     /// By Welch's test: both sides may scatter differently. The probability that is left is shared evenly (Bonferroni).
     pub fn relative_to(&self, below: &Level, many: usize) -> Option<Ratio> {

@@ -23,18 +23,18 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no samples,
-    /// or the medians have no ratio.
+    /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no
+    /// samples, or the medians have no ratio.
     ///
-    /// Samples of the same number belong to the same round, in which both were disturbed alike. So it is rounds that are
-    /// drawn, with repetition, as many as there are; each draw gives a ratio, and the interval has 95 % of these. It is
-    /// the same for the same samples and `seed`. Of fewer than six it tells little.
+    /// Samples of the same number belong to the same round, in which both were disturbed alike. So it is rounds that
+    /// are drawn, with repetition, as many as there are; each draw gives a ratio, and the interval has 95 % of these.
+    /// It is the same for the same samples and `seed`. Of fewer than six it tells little.
     pub fn of_medians(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
         Self::of_pairs(&[(above, below)], seed)
     }
 
-    /// The geometric mean of the ratios of several pairs, each as in [`of_medians`](Self::of_medians): how many times as much the
-    /// first of all pairs are as the second, where each pair weighs the same.
+    /// The geometric mean of the ratios of several pairs, each as in [`of_medians`](Self::of_medians): how many times
+    /// as much the first of all pairs are as the second, where each pair weighs the same.
     pub fn of_pairs(pairs: &[(&[f64], &[f64])], seed: u64) -> Option<Self> {
         if pairs.is_empty() || pairs.iter().any(|(above, below)| above.is_empty() || below.is_empty()) {
             return None;

@@ -8,8 +8,8 @@ const NORMAL: f64 = 1000.0;
 /// Steps of the integral.
 const STEPS: u32 = 4_000;
 
-/// Student's t distribution with so many degrees of `freedom` (at least one) is beyond this number with the probability `tail`
-/// at each end.
+/// Student's t distribution with so many degrees of `freedom` (at least one) is beyond this number with the probability
+/// `tail` at each end.
 ///
 /// With t = sqrt(freedom) tan(a), the density is that of a power of the cosine of a, which can be summed up.
 pub(super) fn quantile(freedom: f64, tail: f64) -> f64 {

@@ -1,8 +1,8 @@
 use super::{Column, Table};
 use crate::record::{Row, Run};
 
-/// All figures of the rows that have some; none if there are no such rows. The comparison with the best stands after the first
-/// figure, which is what is compared.
+/// All figures of the rows that have some; none if there are no such rows. The comparison with the best stands after
+/// the first figure, which is what is compared.
 pub fn results(run: &Run) -> Option<Table> {
     let rows: Vec<&Row> = run.rows.iter().filter(|row| row.is_ok()).collect();
     if rows.is_empty() {

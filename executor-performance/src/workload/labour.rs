@@ -31,13 +31,14 @@ impl Work for Labour {
 
 /// Does `units` of work and returns its result.
 ///
-/// A unit is an exclusive or and an addition that depends on it, about two clock cycles, in registers. Every one of them is
-/// executed: there is no formula for the result that an optimiser could use instead, and no way to compute parts of it apart.
-/// (A sum becomes a formula. A linear congruential generator becomes independent lanes, eight steps to the cycle. Hiding each
-/// number from the optimiser sends it through memory, and takes one cycle or two by where the stack happens to be.)
+/// A unit is an exclusive or and an addition that depends on it, about two clock cycles, in registers. Every one of
+/// them is executed: there is no formula for the result that an optimiser could use instead, and no way to compute
+/// parts of it apart. (A sum becomes a formula. A linear congruential generator becomes independent lanes, eight steps
+/// to the cycle. Hiding each number from the optimiser sends it through memory, and takes one cycle or two by where the
+/// stack happens to be.)
 ///
-/// All executors call this one copy. Inlined into the job of each, the loop came out different, and a microsecond for one
-/// executor was 0.7 or 1.4 of them for another: more than the executors differ.
+/// All executors call this one copy. Inlined into the job of each, the loop came out different, and a microsecond for
+/// one executor was 0.7 or 1.4 of them for another: more than the executors differ.
 #[inline(never)]
 pub fn labour(units: u64) -> u64 {
     black_box((0..units).fold(0_u64, |result, number| (result ^ number).wrapping_add(number)))

@@ -62,9 +62,9 @@ impl Load {
 
     /// A load of the same shape with about `jobs` jobs, never more than this one has.
     ///
-    /// Shortens the chains first, but not below a length at which the jobs from outside are 1 % of all; then takes chains
-    /// away, but leaves 16 for each of `threads`, so that no worker runs out of jobs earlier than it would have. What is
-    /// left then may be more than asked for.
+    /// Shortens the chains first, but not below a length at which the jobs from outside are 1 % of all; then takes
+    /// chains away, but leaves 16 for each of `threads`, so that no worker runs out of jobs earlier than it would have.
+    /// What is left then may be more than asked for.
     pub fn shrunk_to(&self, jobs: u64, threads: usize) -> Self {
         const LONG_CHAIN: u64 = 100;
         const CHAINS_PER_THREAD: u64 = 16;

@@ -10,8 +10,9 @@ use std::{
 /// What each job does for a time, before it gives its successor to the executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pastime {
-    /// Looks at the clock again and again. A job that the system interrupts meanwhile ends at the same time nevertheless, and
-    /// one takes no longer if the core is slow: the time of all jobs is known beforehand, and the rest is the executor's.
+    /// Looks at the clock again and again. A job that the system interrupts meanwhile ends at the same time
+    /// nevertheless, and one takes no longer if the core is slow: the time of all jobs is known beforehand, and the
+    /// rest is the executor's.
     Busy(Duration),
     /// Sleeps: a job that waits for the system, and leaves its core to others.
     Asleep(Duration),

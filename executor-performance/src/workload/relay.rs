@@ -5,8 +5,9 @@
 //! A job must be `'static`, and must reach the executor to give its successor to it. The safe ways to do that cost a
 //! write to shared memory in every job: an `Arc` that is cloned and dropped at each hop bounces its counter between all
 //! workers, which on a fast pool takes longer than all the rest. So a baton points to the [`Track`], and the relay
-//! guarantees that this is alive: it frees the track only when all producers have left and [`Score`] has counted all jobs.
-//! A job is counted after it has touched the track for the last time. If jobs are missing, the track is never freed.
+//! guarantees that this is alive: it frees the track only when all producers have left and [`Score`] has counted all
+//! jobs. A job is counted after it has touched the track for the last time. If jobs are missing, the track is never
+//! freed.
 
 use super::{
     load::Load,
@@ -151,9 +152,9 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// If the executor does not shut down, or has run more jobs than it was given.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "a relay that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: since `in_use` was set, all
-        // producers were joined, and every job was counted, which is the last thing it does and does not touch the track.
-        // The counting of each happened before `wait` returned (Release and Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: since `in_use` was set,
+        // all producers were joined, and every job was counted, which is the last thing it does and does not touch the
+        // track. The counting of each happened before `wait` returned (Release and Acquire on the tallies).
         let track = unsafe { Box::from_raw(self.track.as_ptr()) };
         track.executor.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
@@ -173,8 +174,8 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
 
     /// One job.
     fn run(self) {
-        // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. Only if it was not
-        // counted, the track is used once more.
+        // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. Only if it was
+        // not counted, the track is used once more.
         let track = unsafe { self.track.as_ref() };
         let ends_chain = self.hops_left == 0 || !track.work.goes_on();
         track.work.before();
@@ -201,8 +202,8 @@ impl<E, W> Clone for Baton<E, W> {
 
 impl<E, W> Copy for Baton<E, W> {}
 
-// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Arc<Score>` is
-// `Sync`.
+// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Arc<Score>`
+// is `Sync`.
 unsafe impl<E: Sync, W: Sync> Send for Baton<E, W> {}
 
 /// When a producer began and ended to give jobs to the executor.

@@ -198,8 +198,9 @@ pub(super) fn sit_down(score: &Arc<Score>) {
 
 /// Counts `jobs` that have ended on this thread, if the thread has a place at `score`; returns whether it has.
 ///
-/// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs have in
-/// common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score alive.
+/// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs
+/// have in common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score
+/// alive.
 #[inline]
 pub(super) fn count_jobs(score: *const Score, jobs: u64, ends_chain: bool) -> bool {
     SEAT.with_borrow(|seat| match seat {

@@ -2,11 +2,11 @@
 //!
 //! # Why there is a raw pointer here
 //!
-//! For the same reason as in the relay: a task that spawns must reach the executor, and counting references at each spawn would cost
-//! as much as some executors do. So a [`Token`] points to the [`Stage`]. Tokens are handed out such that the operations that
-//! they stand for always add up to those that were announced; the stage is freed only when all of these were counted. So there
-//! are no tokens left then, and ending its token is the last thing that a task does with it. If one is dropped instead, as a task
-//! was lost, the stage is never freed.
+//! For the same reason as in the relay: a task that spawns must reach the executor, and counting references at each
+//! spawn would cost as much as some executors do. So a [`Token`] points to the [`Stage`]. Tokens are handed out such
+//! that the operations that they stand for always add up to those that were announced; the stage is freed only when all
+//! of these were counted. So there are no tokens left then, and ending its token is the last thing that a task does
+//! with it. If one is dropped instead, as a task was lost, the stage is never freed.
 
 use super::{
     relay::{Burst, difference},
@@ -50,8 +50,8 @@ impl<S: Spawner> Tasks<S> {
         Tasks { stage: NonNull::from(Box::leak(stage)), score, in_use: false, patience }
     }
 
-    /// Lets this thread call `begin` with a token for so many `operations`, from which others are split: at the end so many
-    /// `tokens`. Waits until all of them have ended.
+    /// Lets this thread call `begin` with a token for so many `operations`, from which others are split: at the end so
+    /// many `tokens`. Waits until all of them have ended.
     ///
     /// The clock starts just before `begin`.
     ///
@@ -97,10 +97,10 @@ impl<S: Spawner> Tasks<S> {
     /// If the executor does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "tasks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in tokens only. All operations that were
-        // announced since `in_use` was set were counted, and each of them by the one token that stood for it, which is consumed
-        // by that and does not touch the stage after it. The counting of each happened before `wait` returned (Release and
-        // Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in tokens only. All operations
+        // that were announced since `in_use` was set were counted, and each of them by the one token that stood for it,
+        // which is consumed by that and does not touch the stage after it. The counting of each happened before `wait`
+        // returned (Release and Acquire on the tallies).
         let stage = unsafe { Box::from_raw(self.stage.as_ptr()) };
         stage.spawner.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
@@ -143,8 +143,8 @@ impl<S: Spawner> Token<S> {
     }
 }
 
-// SAFETY: A token is a shared reference to its stage, which needs `Sync` to be used from several threads. `Arc<Score>` is
-// `Sync`.
+// SAFETY: A token is a shared reference to its stage, which needs `Sync` to be used from several threads. `Arc<Score>`
+// is `Sync`.
 unsafe impl<S: Sync> Send for Token<S> {}
 
 impl<S> fmt::Debug for Tasks<S> {

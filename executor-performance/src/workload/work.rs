@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-/// What each job of a relay does, and when chains and producers are done. All jobs share it: whatever they write to it is
-/// measured with them.
+/// What each job of a relay does, and when chains and producers are done. All jobs share it: whatever they write to it
+/// is measured with them.
 pub trait Work: Send + Sync + 'static {
     /// Done by each job before it gives its successor to the executor.
     fn before(&self) {}

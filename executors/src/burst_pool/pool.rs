@@ -34,7 +34,8 @@ impl<T: Send + 'static> BurstPool<T> {
         Self::builder().build().expect("the defaults can be honoured anywhere")
     }
 
-    /// Chooses names, hooks and policies. There is no number of threads to choose: each [`spawn`](Self::spawn) starts one.
+    /// Chooses names, hooks and policies. There is no number of threads to choose: each [`spawn`](Self::spawn) starts
+    /// one.
     ///
     /// # Examples
     ///
@@ -54,12 +55,13 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// Starts a worker that calls `handler` with each value that it gets.
     ///
-    /// A handler that panics is called again with the next value; the panic is caught, counted and reported like a job's.
+    /// A handler that panics is called again with the next value; the panic is caught, counted and reported like a
+    /// job's.
     ///
     /// # Panics
     ///
-    /// If the operating system refuses the thread, or the pool is closed; [`try_spawn`](Self::try_spawn) returns an error
-    /// instead.
+    /// If the operating system refuses the thread, or the pool is closed; [`try_spawn`](Self::try_spawn) returns an
+    /// error instead.
     pub fn spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) {
         self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -68,7 +70,8 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// # Errors
     ///
-    /// If the operating system refuses the thread, there are too many, or the pool is closed. The pool goes on as it was.
+    /// If the operating system refuses the thread, there are too many, or the pool is closed. The pool goes on as it
+    /// was.
     pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
         let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
         if crew.is_closed_to_caller() {
@@ -83,7 +86,8 @@ impl<T: Send + 'static> BurstPool<T> {
         Ok(())
     }
 
-    /// Sends `value` to an idle worker: the next in turn. If there is none, the pool's [`WhenBusy`](super::WhenBusy) decides.
+    /// Sends `value` to an idle worker: the next in turn. If there is none, the pool's [`WhenBusy`](super::WhenBusy)
+    /// decides.
     ///
     /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
     ///
@@ -159,7 +163,8 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.close();
     }
 
-    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most 5 s.
+    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most 5
+    /// s.
     ///
     /// # Errors
     ///
@@ -168,12 +173,13 @@ impl<T: Send + 'static> BurstPool<T> {
         self.shutdown_timeout(crate::common::SHUTDOWN_PATIENCE)
     }
 
-    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most `timeout`.
+    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
+    /// `timeout`.
     ///
     /// # Errors
     ///
-    /// [`ShutdownError::FromWorker`] if called from a handler of this pool, [`ShutdownError::TimedOut`] with a report of
-    /// what is left. The pool is closed in either case.
+    /// [`ShutdownError::FromWorker`] if called from a handler of this pool, [`ShutdownError::TimedOut`] with a report
+    /// of what is left. The pool is closed in either case.
     pub fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
         self.handle.shutdown_timeout(timeout)
     }

@@ -26,8 +26,8 @@ where
 
     /// Drops `jobs`, which are taken out of the source one by one. Returns how many.
     ///
-    /// Whoever does this is active meanwhile: a job that is being dropped has not ended, and who waits for the crew waits
-    /// for that, too.
+    /// Whoever does this is active meanwhile: a job that is being dropped has not ended, and who waits for the crew
+    /// waits for that, too.
     pub(super) fn discard(&self, jobs: impl Iterator<Item = Job>) -> u64 {
         let sweep = Sweep(self);
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.

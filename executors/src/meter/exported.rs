@@ -20,7 +20,8 @@ impl Exporter {
     }
 
     /// After a job of a `worker` that is not told when it runs out of jobs: publishes for it now and then, and when few
-    /// jobs are `left`; and when none is, for all `workers`, as others may have run their last job when there were many.
+    /// jobs are `left`; and when none is, for all `workers`, as others may have run their last job when there were
+    /// many.
     ///
     /// `left` has to be 0 for at least one of those who end the last jobs.
     pub(crate) fn publish_after_job(

@@ -211,7 +211,8 @@ impl IdleSet {
         self.call_one(None);
     }
 
-    /// Calls `worker`, if it sleeps. Returns whether it did. Relies on a fence between the reason for that and the look at the word.
+    /// Calls `worker`, if it sleeps. Returns whether it did. Relies on a fence between the reason for that and the look
+    /// at the word.
     pub(super) fn unpark(&self, worker: usize) -> bool {
         if self.word.read().sleeping() == 0 {
             return false;
@@ -253,10 +254,10 @@ impl IdleSet {
     ///
     /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is
     /// enough that a sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from
-    /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their
-    /// way: then this is a burst after quiet, and the submitter, who will soon give up its own core, is better
-    /// placed to call them than the first worker would be. But each is left one more job than its own before the next is
-    /// called: a call may take longer than both. More than there are cores would only get into each other's way.
+    /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their way:
+    /// then this is a burst after quiet, and the submitter, who will soon give up its own core, is better placed to
+    /// call them than the first worker would be. But each is left one more job than its own before the next is called:
+    /// a call may take longer than both. More than there are cores would only get into each other's way.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
         if origin == Origin::Alone && census.napping() {

@@ -1,5 +1,5 @@
-//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work, and whether a
-//! sleeper naps.
+//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work, and
+//! whether a sleeper naps.
 
 use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
 

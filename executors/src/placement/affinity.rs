@@ -12,8 +12,8 @@ pub(super) fn pin_current_thread(core: usize) -> bool {
     core_affinity::set_for_current(CoreId { id: core })
 }
 
-/// `core_affinity` tells of the calling thread, which may be pinned itself, by us for instance. What the process was given is
-/// rather what its main thread may use.
+/// `core_affinity` tells of the calling thread, which may be pinned itself, by us for instance. What the process was
+/// given is rather what its main thread may use.
 #[cfg(target_os = "linux")]
 mod main_thread {
     use std::fs;

@@ -25,12 +25,12 @@
 //!   written (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
 //!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
-//! - *A claimed job is in the slots that the thief sees.* The ring grows when all slots are in use: the owner copies the
-//!   bits from `free` to `tail` to the same counts of twice as many slots, stores where these are (Release), and never writes
-//!   to the former ones again, which stay until the ring is dropped. A thief that has claimed a job loads where the slots
-//!   are (Acquire). If it sees former ones, the job was in them; it has been there since the thief loaded a `tail` behind it,
-//!   which the owner stored after the slots of that job. If it sees newer ones, the job was copied, as `free` cannot pass it
-//!   before the thief allows that.
+//! - *A claimed job is in the slots that the thief sees.* The ring grows when all slots are in use: the owner copies
+//!   the bits from `free` to `tail` to the same counts of twice as many slots, stores where these are (Release), and
+//!   never writes to the former ones again, which stay until the ring is dropped. A thief that has claimed a job loads
+//!   where the slots are (Acquire). If it sees former ones, the job was in them; it has been there since the thief
+//!   loaded a `tail` behind it, which the owner stored after the slots of that job. If it sees newer ones, the job was
+//!   copied, as `free` cannot pass it before the thief allows that.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -134,7 +134,8 @@ pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
 impl<T> Owner<T> {
     /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others.
     ///
-    /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small job does.
+    /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small
+    /// job does.
     #[inline(always)]
     pub(crate) fn place(&self) -> Option<Place<'_, T>> {
         (self.tail.get() != self.limit.get()).then_some(Place(self))
@@ -269,8 +270,8 @@ impl Run for Claim<'_, Job> {
     #[inline]
     fn run(self) {
         self.assert_still_there();
-        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job is
-        // moved out before its code, which may push to this ring, begins.
+        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job
+        // is moved out before its code, which may push to this ring, begins.
         unsafe { Job::run_at(self.slots.slot(self.count)) };
     }
 }

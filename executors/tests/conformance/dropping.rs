@@ -80,7 +80,8 @@ pub(crate) fn a_job_that_owns_a_handle_keeps_the_pool_open(subject: &impl Crew) 
     });
 }
 
-/// Nobody holds a handle, but the jobs go on spawning by way of their thread; each link begins after the one before ended.
+/// Nobody holds a handle, but the jobs go on spawning by way of their thread; each link begins after the one before
+/// ended.
 pub(crate) fn a_chain_of_local_jobs_outlives_the_last_handle(subject: &impl Crew) {
     fn link(tell: mpsc::Sender<()>, left: usize) {
         match left.checked_sub(1) {

@@ -28,8 +28,8 @@ pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
     });
 }
 
-/// A worker that has nothing to do any more looks on for some microseconds, not for a hundred: the whole price of being woken
-/// for a job, running it, and falling asleep again is less than that.
+/// A worker that has nothing to do any more looks on for some microseconds, not for a hundred: the whole price of being
+/// woken for a job, running it, and falling asleep again is less than that.
 pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
     const JOBS: u32 = 200;
     const LIMIT: Duration = Duration::from_micros(100);

@@ -127,7 +127,8 @@ pub(crate) fn captures_that_panic_when_dropped_are_survived(subject: &impl Crew)
     });
 }
 
-/// A payload that panics when it is dropped, the payload of that panic too, and so on: the classic way to lose a worker.
+/// A payload that panics when it is dropped, the payload of that panic too, and so on: the classic way to lose a
+/// worker.
 pub(crate) fn payloads_that_panic_when_dropped_are_survived(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gone = Counter::default();

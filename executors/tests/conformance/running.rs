@@ -296,8 +296,8 @@ pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
     }
 }
 
-/// One worker starts what its jobs spawn in the order in which they did, however much that is: children do not overtake the
-/// siblings of their parents.
+/// One worker starts what its jobs spawn in the order in which they did, however much that is: children do not overtake
+/// the siblings of their parents.
 pub(crate) fn a_worker_keeps_its_jobs_in_order(subject: &impl Crew) {
     const JOBS: usize = 1000;
     with_pool(subject, 1, |pool| {

@@ -32,8 +32,8 @@ pub(crate) fn a_starting_pool_spreads_its_work(subject: &impl Crew) {
     }
 }
 
-/// Round after round in which all threads are needed at the same time. In each, some workers have just finished the last,
-/// some look around and some sleep; whoever takes more jobs than one must see to it that the others come.
+/// Round after round in which all threads are needed at the same time. In each, some workers have just finished the
+/// last, some look around and some sleep; whoever takes more jobs than one must see to it that the others come.
 pub(crate) fn all_threads_are_called_again_and_again(subject: &impl Crew) {
     for threads in [2, subject.at_most(5)] {
         with_pool(subject, threads, |pool| {
@@ -229,8 +229,8 @@ pub(crate) fn a_job_may_own_a_pool(subject: &impl Crew) {
     });
 }
 
-/// Inside a job that runs in place, inside a pool's job, the thread belongs to the inner executor, and afterwards again to
-/// the pool.
+/// Inside a job that runs in place, inside a pool's job, the thread belongs to the inner executor, and afterwards again
+/// to the pool.
 pub(crate) fn executors_nest_on_one_thread(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         let (tell, told) = mpsc::channel();
@@ -248,8 +248,9 @@ pub(crate) fn executors_nest_on_one_thread(subject: &impl Crew) {
     });
 }
 
-/// A job may use an executor that runs in place, as a library would that takes any executor. What it does there, it still
-/// does as a worker of its pool: it is refused where it would wait for itself, helps where it waits, and may spawn.
+/// A job may use an executor that runs in place, as a library would that takes any executor. What it does there, it
+/// still does as a worker of its pool: it is refused where it would wait for itself, helps where it waits, and may
+/// spawn.
 pub(crate) fn other_executors_in_between_change_nothing(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         let (tell, told) = mpsc::channel();

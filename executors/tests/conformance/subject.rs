@@ -1,7 +1,8 @@
 //! What the contract is tested on.
 //!
-//! A subject is a kind of executor together with its policies. Topics that need threads ask for a [`Crew`]; where a pool
-//! honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused here.
+//! A subject is a kind of executor together with its policies. Topics that need threads ask for a [`Crew`]; where a
+//! pool honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused
+//! here.
 
 use crate::support::watchdog::{PATIENCE, Watchdog};
 use executors::{Build, Builder, Pool, run_now::RunNowExecutor};
@@ -240,8 +241,8 @@ mod elastic {
     };
     use std::time::Duration;
 
-    /// With a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size; and
-    /// with a core of as many, unless it has none.
+    /// With a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size;
+    /// and with a core of as many, unless it has none.
     pub(crate) struct Elastic {
         /// Without a core, and workers that leave at once when they are idle.
         pub(crate) leaves: bool,

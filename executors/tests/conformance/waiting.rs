@@ -48,8 +48,8 @@ pub(crate) fn the_jobs_of_jobs_have_run(subject: &impl Subject) {
     });
 }
 
-/// A long chain has moments in which nothing is queued and moments in which nothing runs, but none in which the pool is idle.
-/// Somebody who asks all the time must never hear that it is.
+/// A long chain has moments in which nothing is queued and moments in which nothing runs, but none in which the pool is
+/// idle. Somebody who asks all the time must never hear that it is.
 pub(crate) fn a_chain_of_jobs_is_never_idle(subject: &impl Crew) {
     fn link<P: Pool + 'static>(pool: P, done: Counter, left: usize) {
         if left == 0 {
@@ -135,7 +135,8 @@ pub(crate) fn a_queued_job_is_waited_for(subject: &impl Crew) {
     });
 }
 
-/// A job that is dropped has not ended before all that it owns is dropped. What that does must not wait for its own end.
+/// A job that is dropped has not ended before all that it owns is dropped. What that does must not wait for its own
+/// end.
 pub(crate) fn a_job_that_is_being_dropped_is_waited_for(subject: &impl Crew) {
     struct OnDrop<F: FnMut()>(F);
 

@@ -95,8 +95,8 @@ fn the_bound_is_exact() {
     });
 }
 
-/// Many submitters at a small pool whose jobs end soon: never more jobs run than there are workers, and each accepted job
-/// runs.
+/// Many submitters at a small pool whose jobs end soon: never more jobs run than there are workers, and each accepted
+/// job runs.
 #[test]
 fn room_is_given_back() {
     within(|| {

@@ -23,8 +23,8 @@ impl Child {
         self
     }
 
-    /// Limits the address space, where that is possible (on Linux). The only limit that keeps root from creating threads, too:
-    /// their stacks need addresses.
+    /// Limits the address space, where that is possible (on Linux). The only limit that keeps root from creating
+    /// threads, too: their stacks need addresses.
     pub(crate) fn address_space(mut self, bytes: u64) -> Self {
         self.address_space = Some(bytes);
         self

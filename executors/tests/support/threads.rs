@@ -1,6 +1,7 @@
 //! What the operating system says about the threads of this process.
 //!
-//! `None` where it does not say it in this way; a Linux that does not is an error, so that no test passes for lack of `/proc`.
+//! `None` where it does not say it in this way; a Linux that does not is an error, so that no test passes for lack of
+//! `/proc`.
 
 use std::{fs, time::Duration};
 

@@ -19,7 +19,8 @@ pub(crate) fn within<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Says something about what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each test.)
+/// Says something about what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each
+/// test.)
 pub(crate) type Describe = Box<dyn FnOnce() -> String + Send>;
 
 /// Aborts the process if it lives longer than [`PATIENCE`].

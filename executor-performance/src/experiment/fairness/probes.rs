@@ -17,8 +17,8 @@ const NEVER: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct Probes {
     origin: Instant,
-    /// Given so far. Written by the thread that gives them only, as are `times.given` and `closed`; whoever else reads these
-    /// has joined that thread.
+    /// Given so far. Written by the thread that gives them only, as are `times.given` and `closed`; whoever else reads
+    /// these has joined that thread.
     given: AtomicUsize,
     times: Box<[Times]>,
     closed: AtomicU64,

@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-/// While there are producers at work, each job that begins sleeps. All awake when the last producer is done, and from then
-/// on nobody sleeps: otherwise jobs of a second would take a second each, long after what is measured.
+/// While there are producers at work, each job that begins sleeps. All awake when the last producer is done, and from
+/// then on nobody sleeps: otherwise jobs of a second would take a second each, long after what is measured.
 #[derive(Debug)]
 pub(super) struct Hold {
     sleep: Duration,
@@ -29,8 +29,8 @@ impl Hold {
 
     /// Closes until so many `producers` are done.
     pub(super) fn close(&self, producers: usize) {
-        // Relaxed, here and in all that follows: nothing else is told by this number. Producers and jobs of a burst are let
-        // through a gate after it was stored, and `door` orders it for those who sleep.
+        // Relaxed, here and in all that follows: nothing else is told by this number. Producers and jobs of a burst are
+        // let through a gate after it was stored, and `door` orders it for those who sleep.
         self.producers.store(producers, Ordering::Relaxed);
     }
 

@@ -8,8 +8,8 @@ use std::{
 
 /// A stamp for each job of a burst, in no order.
 ///
-/// All accesses are Relaxed: the stamps are read after the relay has seen the end of every job, and cleared before it starts
-/// the next.
+/// All accesses are Relaxed: the stamps are read after the relay has seen the end of every job, and cleared before it
+/// starts the next.
 #[derive(Debug)]
 pub(super) struct Stamps {
     origin: Instant,

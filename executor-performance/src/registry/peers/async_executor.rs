@@ -9,8 +9,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Called by `StaticExecutor::spawn`, which costs less than the same of an executor that can be dropped. A job is a task
-/// that is never pending. The crate brings no threads, so each of ours does nothing but run the executor.
+/// Called by `StaticExecutor::spawn`, which costs less than the same of an executor that can be dropped. A job is a
+/// task that is never pending. The crate brings no threads, so each of ours does nothing but run the executor.
 ///
 /// Shutting down waits for all jobs. What remains is the executor itself: it is made to live as long as the program.
 #[derive(Clone)]

@@ -15,11 +15,12 @@ use std::{
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel gives the job back;
-/// a submitter from outside then tries again, and a worker keeps the job for itself.
+/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel gives the
+/// job back; a submitter from outside then tries again, and a worker keeps the job for itself.
 ///
-/// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job is lost then,
-/// those that still wait never sleep again, and the run fails: sooner or later under a steady load, seldom in `wake`.
+/// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job is
+/// lost then, those that still wait never sleep again, and the run fails: sooner or later under a steady load, seldom
+/// in `wake`.
 #[derive(Clone)]
 pub(in crate::registry) struct BurstPool {
     sender: Arc<Mutex<Option<Sender<Job>>>>,

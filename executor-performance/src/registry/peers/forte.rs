@@ -10,13 +10,14 @@ use forte::{ThreadPool, Worker};
 /// Called by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
 /// `ThreadPool::spawn` from outside.
 ///
-/// It loses wake-ups: whoever gives a job from outside looks for sleepers by relaxed loads, with no fence between them and
-/// the push, so that each side can miss the other. About one run in a thousand stalls for that, and is reported as stalled.
+/// It loses wake-ups: whoever gives a job from outside looks for sleepers by relaxed loads, with no fence between them
+/// and the push, so that each side can miss the other. About one run in a thousand stalls for that, and is reported as
+/// stalled.
 ///
 /// It must not be older than 1.0.0-beta: before, a thread that gave it a job ran that job itself.
 ///
-/// Shutting down joins the threads. There is no way of waiting for jobs. What remains is the pool itself: it is made to live
-/// as long as the program.
+/// Shutting down joins the threads. There is no way of waiting for jobs. What remains is the pool itself: it is made to
+/// live as long as the program.
 #[derive(Clone)]
 pub(in crate::registry) struct Forte(&'static ThreadPool);
 

@@ -3,8 +3,8 @@
 use super::Pool;
 use workerpool::thunk::{Thunk, ThunkWorker};
 
-/// Called by `Pool::execute` with a `Thunk`. The pool is built on a crossbeam channel, a feature of that crate, and not on
-/// the standard library's behind a lock.
+/// Called by `Pool::execute` with a `Thunk`. The pool is built on a crossbeam channel, a feature of that crate, and not
+/// on the standard library's behind a lock.
 ///
 /// Shutting down waits for all jobs, for as long as they take. The threads leave with the last handle and tell nobody.
 #[derive(Clone)]

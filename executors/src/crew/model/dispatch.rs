@@ -1,5 +1,5 @@
-//! Models of a crew on the dispatcher's source: real workers, gates, board and queues. The stream is left out, as it has
-//! models of its own.
+//! Models of a crew on the dispatcher's source: real workers, gates, board and queues. The stream is left out, as it
+//! has models of its own.
 
 use super::{CHARTER, ModelParker, Pair, Tally, see_off};
 use crate::{
@@ -62,8 +62,8 @@ fn two_workers_share_a_token() {
     });
 }
 
-/// The second job of A waits for the token of the first, and that of B, which goes first, for it. So who goes on from A to
-/// B must see to it that somebody comes to A.
+/// The second job of A waits for the token of the first, and that of B, which goes first, for it. So who goes on from A
+/// to B must see to it that somebody comes to A.
 #[test]
 fn a_subpool_that_a_worker_leaves_is_not_overlooked() {
     check(1, || {

@@ -1,4 +1,5 @@
-//! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error of its own.
+//! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error of its
+//! own.
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{

@@ -55,8 +55,8 @@ impl Aging {
 
 /// Whose turn it was last, of up to 64.
 ///
-/// Relaxed: nothing follows from the number. It is changed by compare-and-exchange, so that it passes over nobody who is
-/// among those that its reader saw.
+/// Relaxed: nothing follows from the number. It is changed by compare-and-exchange, so that it passes over nobody who
+/// is among those that its reader saw.
 #[derive(Default)]
 pub(super) struct Turn(AtomicU32);
 

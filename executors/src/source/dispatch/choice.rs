@@ -82,8 +82,8 @@ impl DispatchSource {
         Some(Choice { at, by_turn: local.is_due_at(at.subpool()) })
     }
 
-    /// As above, but subpools take turns, and in each its queues. The stream has a turn besides, as each worker has jobs
-    /// of its own there.
+    /// As above, but subpools take turns, and in each its queues. The stream has a turn besides, as each worker has
+    /// jobs of its own there.
     pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
         let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
         let has_stream = shared & board::queue(NORMAL, CPU) != 0;
