@@ -218,7 +218,7 @@ mod tests {
     fn is_a_sentence_and_a_line_of_code() {
         let advice = Advice::of(&one_run(&[("channel", SLOWER), ("workstealing", STEADY)]), &[]).expect("there is one");
         insta::assert_snapshot!(advice, @r"
-        Take `workstealing` (a queue for each worker, with the default options) with 2 threads: `channel`, the runner-up, takes 2.00 times as long (95 % interval 1.99 to 2.01), which is more than the noise.
+        Take `workstealing` (a queue for each worker; default options) with 2 threads: `channel`, the runner-up, takes 2.00 times as long (95 % interval 1.99 to 2.01), which is more than the noise.
 
             let pool = executors::crossbeam_workstealing_pool::ThreadPool::builder().threads(2).build()?;
         ");
