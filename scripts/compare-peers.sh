@@ -91,7 +91,7 @@ line() {
             }
             next
         }
-        cell("executor") ~ /^(workstealing|elastic|burst|dispatcher|compat-|threadpool$|reference-)/ { next }
+        cell("executor") ~ /^(workstealing|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool$|reference-)/ { next }
         {
             value = field[figure] * scale
             if (!(workload in best) || (more ? value > best[workload] : value < best[workload])) {

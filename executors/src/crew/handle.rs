@@ -22,7 +22,8 @@ use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
 ///
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
-    last: Arc<LastHandle<S, P>>,
+    /// Apart from the count of handles: whoever clones one would otherwise take the line away from all who submit.
+    last: Arc<CachePadded<LastHandle<S, P>>>,
     /// Where its jobs go.
     to: S::Address,
 }
@@ -204,7 +205,7 @@ where
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
         let tether = tether(Arc::clone(&crew));
-        Handle { last: Arc::new(LastHandle { crew, tether }), to: S::Address::default() }
+        Handle { last: Arc::new(CachePadded::new(LastHandle { crew, tether })), to: S::Address::default() }
     }
 
     pub(crate) fn source(&self) -> &S {
