@@ -173,10 +173,10 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
     end(dispatcher);
 }
 
-/// Though all sleep when a burst comes, and nobody has taken the only token yet. One is called, and sometimes another, as
-/// a worker that is about to fall asleep may take the job for which the first was called; but not one for each job.
+/// Though all sleep when a burst comes, and nobody has taken the only token yet. One is called, and sometimes another,
+/// as a worker that is about to fall asleep may take the job for which the first was called; but not one for each job.
 #[test]
-fn a_narrow_subpool_calls_no_more_than_can_come() {
+fn a_narrow_subpool_calls_few() {
     let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let one = dispatcher.subpool("one").expect("it was built");
