@@ -17,8 +17,8 @@ usage() {
     cat <<USAGE
 Usage: scripts/compare-peers.sh [FOLDER]
 
-Measures the default work-stealing pool and the channel pool beside the pools of other crates, in turn and in one
-process, under each kind of load that the tool knows. Writes a CSV file for each experiment into a new folder
+Measures the default work-stealing pool and the channel pool beside the pools of other crates, in turn and each in
+processes of its own, under the loads of docs/results/peers.md. Writes a CSV file for each experiment into a new folder
 (default: compare-peers), and prints a line of a Markdown table for each load: what the work-stealing pool and the best
 of the others take, and how many times as much the other takes, with a 95 % interval. Above 1 the pool is better.
 

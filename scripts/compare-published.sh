@@ -16,7 +16,7 @@ usage() {
     cat <<USAGE
 Usage: scripts/compare-published.sh [FOLDER]
 
-Measures each pool beside the same pool of the published executors 0.10.0, in turn and in one process,
+Measures each pool beside the same pool of the published executors 0.10.0, in turn and in processes of its own,
 under the loads of the README, without work and with about a microsecond of it. Writes throughput.csv
 and latency.csv into a new folder (default: compare-published), and prints the ratios as a Markdown
 table: how much faster this version is, and how much less CPU time it takes. Above 1 it is better.

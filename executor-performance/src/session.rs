@@ -147,7 +147,9 @@ impl Session {
 /// Why sampling stopped.
 fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> Stop {
     let samples = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
-    let (target, budget) = (pace.target * 100.0, pace.budget.as_secs_f64());
+    let target = pace.target * 100.0;
+    // Milliseconds are more than enough: parts of a budget are no round numbers.
+    let budget = (pace.budget.as_secs_f64() * 1e3).round() / 1e3;
     let (reason, why) = match stopped {
         Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
         Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),

@@ -59,7 +59,7 @@ fn be_full() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// As many threads at work as there are cores, however many block.
+/// Whoever blocks is replaced, so that as many threads as the core has can go on.
 fn replace_the_blocked() -> Result<(), BuildError> {
     let pool = ThreadPool::builder().core(1).max(8).growth(Growth::WhenBlocked).build()?;
     let (tell, told) = mpsc::channel();

@@ -148,6 +148,11 @@ impl Dispatcher {
 
     /// The subpool for jobs that compute.
     ///
+    /// Its jobs of [`Priority::NORMAL`] go the way of the [work-stealing pool](crate::crossbeam_workstealing_pool),
+    /// which costs least: each worker has those that its own jobs give in a queue of its own, so that among workers
+    /// there is no order. Where order matters, name a subpool: that has one queue for each priority, first in, first
+    /// out.
+    ///
     /// # Examples
     ///
     /// ```

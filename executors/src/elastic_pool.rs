@@ -65,8 +65,9 @@ pub enum Growth {
     /// When a job comes in and no worker is idle.
     #[default]
     WhenBusy,
-    /// Only in place of workers that block inside [`blocking`]: as many workers as the core has are at work, however
-    /// many block.
+    /// Only in place of workers that block inside [`blocking`], so that as many as the core has can go on, however many
+    /// block. Workers that were hired so stay at work when the others go on, too, until they are idle for the
+    /// keep-alive: for a time there may be more at work than the core has.
     WhenBlocked,
 }
 
@@ -75,6 +76,9 @@ pub enum Growth {
 /// `queue` jobs may wait in each case; the choice is about the one after. Steps of futures, and jobs given by
 /// [`try_execute_locally`](crate::try_execute_locally), are not refused: they go on what was accepted before. They wait
 /// in the queue whatever its bound.
+///
+/// With [`Growth::WhenBlocked`] a job that has no worker waits even if the maximum is not reached, and places of
+/// workers that are not there are places to wait: up to `max - core + queue` jobs may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Saturation {
@@ -294,7 +298,8 @@ impl ThreadPool {
         self.handle.crew().workers().0
     }
 
-    /// How many workers have nothing to do.
+    /// How many workers have no job, be it that there is none or that they are on their way to one: a worker counts as
+    /// idle from when it is hired to when it takes its first job.
     #[must_use]
     pub fn idle_count(&self) -> usize {
         self.handle.crew().workers().1

@@ -35,6 +35,12 @@ fn a_million_continuations_run() {
 
     run(crossbeam_workstealing_pool::small_pool(2));
     run(crossbeam_channel_pool::ThreadPool::new(2));
+    #[cfg(feature = "dispatcher-exec")]
+    {
+        let builder = || executors::dispatcher::Dispatcher::builder().threads(2).subpool("narrow", 1);
+        run(builder().build().expect("possible").cpu());
+        run(builder().build().expect("possible").subpool("narrow").expect("it was built"));
+    }
 }
 
 /// The end of each link ends the next: in the thread that gives the first its value, as there is no pool any more.

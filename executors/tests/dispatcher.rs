@@ -253,26 +253,36 @@ fn a_higher_limit_lets_waiting_jobs_begin() {
     end(dispatcher);
 }
 
-/// Of the CPU subpool's stream, whose jobs lie in the workers' rings.
+#[test]
+fn the_cpu_subpool_is_as_wide_as_the_machine() {
+    let dispatcher = Dispatcher::builder().threads(1).build().expect("possible");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(dispatcher.cpu().stats().limit, cores);
+    end(dispatcher);
+}
+
+/// Of the CPU subpool's stream, whose jobs lie in the workers' rings, and of a subpool that has queues of its own.
 #[test]
 fn a_lower_limit_is_kept_once_it_is_reached() {
-    let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).build().expect("possible");
+    let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).subpool("some", 4).build().expect("possible");
     let _watchdog = watched(&dispatcher);
-    let (cpu, room) = (dispatcher.cpu(), Room::default());
-    let (done, jobs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    for _ in 0..8 {
-        inside(cpu.clone(), room.clone(), Arc::clone(&done), Arc::clone(&jobs));
+    for name in ["cpu", "some"] {
+        let (subpool, room) = (dispatcher.subpool(name).expect("it was built"), Room::default());
+        let (done, jobs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..8 {
+            inside(subpool.clone(), room.clone(), Arc::clone(&done), Arc::clone(&jobs));
+        }
+        for limit in [4, 2, 3, 1, 2, 1, 4, 1] {
+            subpool.set_limit(limit).expect("it is not bound");
+            until("as many are left", || subpool.stats().running <= limit);
+            room.most();
+            let before = jobs.load(SeqCst);
+            until("some jobs have run", || jobs.load(SeqCst) > before + 500);
+            assert!(room.most() <= limit, "in {name}");
+        }
+        done.store(true, SeqCst);
+        dispatcher.join().expect("this is no worker");
     }
-    for limit in [4, 2, 3, 1, 2, 1, 4, 1] {
-        cpu.set_limit(limit).expect("it is not bound");
-        until("as many are left", || cpu.stats().running <= limit);
-        room.most();
-        let before = jobs.load(SeqCst);
-        until("some jobs have run", || jobs.load(SeqCst) > before + 500);
-        assert!(room.most() <= limit);
-    }
-    done.store(true, SeqCst);
-    dispatcher.join().expect("this is no worker");
     end(dispatcher);
 }
 
@@ -285,6 +295,37 @@ fn inside(subpool: Subpool, room: Room, done: Arc<AtomicBool>, jobs: Arc<AtomicU
             inside(next, room, done, jobs);
         }
     });
+}
+
+#[test]
+fn jobs_are_cancelled_while_limits_and_pauses_change() {
+    let dispatcher =
+        Dispatcher::builder().threads(4).subpool("some", 2).bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    for name in ["cpu", "some", "bound"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        let (ran, mut cancelled) = (Arc::new(AtomicUsize::new(0)), 0);
+        for job in 0..3000 {
+            let ran = Arc::clone(&ran);
+            let handle = subpool.submit(move || ran.fetch_add(1, SeqCst));
+            match job % 30 {
+                0 => subpool.pause(),
+                10 if name != "bound" => subpool.set_limit(1 + job / 30 % 3).expect("it is not bound"),
+                20 => subpool.resume(),
+                _ => {}
+            }
+            if job % 3 == 0 {
+                cancelled += usize::from(handle.cancel());
+            } else {
+                handle.detach();
+            }
+        }
+        subpool.resume();
+        dispatcher.join().expect("this is no worker");
+        assert_eq!(ran.load(SeqCst) + cancelled, 3000, "in {name}");
+        assert!(cancelled > 0, "in {name}");
+    }
+    end(dispatcher);
 }
 
 #[test]

@@ -105,6 +105,9 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
     ///
+    /// Each worker that sleeps is woken as soon as it has its value, by a call of its own: one call for all would let
+    /// the first wait for the last (`docs/results/burst.md`).
+    ///
     /// # Errors
     ///
     /// [`BurstError`] with that value and all that follow it.
