@@ -57,8 +57,29 @@ fn every_peer_runs_every_job_and_shuts_down() {
     }
 }
 
-/// Runs `experiment` with all executors and returns what was written. None may fail but forte, which loses a wake-up
-/// now and then: see its adapter; and subpools where all workers are to be held at the same time.
+/// How executors may fail at `experiment`. Forte loses a wake-up now and then: see its adapter.
+fn excused(experiment: &str) -> Vec<&'static str> {
+    let others: &[_] = if experiment.contains("idle") {
+        // All workers are to be held at the same time, for which these are too narrow.
+        &["dispatcher-limited stalled", "dispatcher-bound stalled"]
+    } else if experiment.contains("panics") {
+        // A job that panics takes the worker with it, or the process.
+        &[
+            "reference-unpark stalled",
+            "reference-mutex-condvar stalled",
+            "rayon crashed",
+            "rayon-fifo crashed",
+            "futures-pool stalled",
+            "burst-pool panicked",
+            "forte crashed",
+        ]
+    } else {
+        &[]
+    };
+    others.iter().copied().chain(["forte stalled"]).collect()
+}
+
+/// Runs `experiment` with all executors and returns what was written. None may fail that is not excused.
 fn measure_all(experiment: &str) -> String {
     const BRIEF: &str = "--budget 0.01 --min-samples 1 --warm-up 0 --patience 5 -t 2 -e all";
     let line = format!("{BRIEF} {experiment}");
@@ -66,12 +87,8 @@ fn measure_all(experiment: &str) -> String {
     let output = program.args(line.split_whitespace()).output().expect("it runs");
     let text = String::from_utf8(output.stdout).expect("text");
     let failures = text.lines().filter(|line| line.starts_with("FAILED")).collect::<Vec<_>>().join("\n");
-    let may_stall = |failure: &str| {
-        let narrow: &[&str] =
-            if experiment.contains("idle") { &["dispatcher-limited", "dispatcher-bound"] } else { &[] };
-        narrow.iter().chain(&["forte"]).any(|name| failure.starts_with(&format!("FAILED: {name} stalled")))
-    };
-    assert!(failures.lines().all(may_stall), "{line}: {failures}");
+    let may_fail = |failure: &str| excused(experiment).iter().any(|how| failure.starts_with(&format!("FAILED: {how}")));
+    assert!(failures.lines().all(may_fail), "{line}: {failures}");
     assert_eq!(output.status.code(), Some(i32::from(!failures.is_empty())), "{line}: {text}");
     text
 }
@@ -97,7 +114,10 @@ fn every_experiment_measures_every_peer() {
         "-p 2 --jobs 100 submit --work 1000",
         "wake -s 1",
         "fairness --run-time 3",
+        "-m 10 latency -s 1",
         "-p 2 latency --rate 100000 --run-time 2",
+        "--jobs 10 blocking",
+        "--jobs 10 panics",
         "lifecycle",
         "--jobs 100 idle --settle 1 --window 1",
     ] {
