@@ -68,7 +68,15 @@ impl Machine {
             ("processor", self.processor.name.clone(), other.processor.name.clone()),
             ("cores", self.processor.cores.to_string(), other.processor.cores.to_string()),
             ("threads for each core", text(self.processor.threads_per_core), text(other.processor.threads_per_core)),
+            ("NUMA nodes", text(self.processor.numa_nodes), text(other.processor.numa_nodes)),
             ("operating system", self.system.name.clone(), other.system.name.clone()),
+            ("kernel", self.system.kernel.clone(), other.system.kernel.clone()),
+            (
+                "virtual machine",
+                text(self.system.virtual_machine.as_ref()),
+                text(other.system.virtual_machine.as_ref()),
+            ),
+            ("affinity", text(self.system.affinity.as_ref()), text(other.system.affinity.as_ref())),
             ("cgroup quota", text(self.system.cgroup_quota), text(other.system.cgroup_quota)),
             ("governor", text(self.processor.governor.as_ref()), text(other.processor.governor.as_ref())),
         ];
@@ -148,6 +156,10 @@ mod tests {
         let mut other = machine();
         other.processor.cores = 2;
         assert_eq!(machine().differences(&other), ["cores: 4 and 2"]);
+        let mut other = machine();
+        other.system.affinity = Some("1".to_owned());
+        other.system.kernel.push('0');
+        assert_eq!(machine().differences(&other).len(), 2);
     }
 
     #[test]
