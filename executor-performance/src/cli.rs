@@ -162,8 +162,8 @@ pub enum Command {
     Panics,
     /// Measures what it costs to build an executor and shut it down
     ///
-    /// A round trip is from before the executor is built until it has shut down, with its threads gone where it tells.
-    /// The time to the end of the first job counts from before it is built, too.
+    /// A round trip is from before the executor is built until it has shut down and, where the system can tell, its
+    /// threads have ended. The time to the end of the first job counts from before it is built, too.
     Lifecycle,
     /// Measures CPU time and memory of an executor that has nothing to do
     ///
