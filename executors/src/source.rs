@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cb-channel-exec")]
 pub(crate) mod channel;
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+mod dice;
 #[cfg(feature = "dispatcher-exec")]
 pub(crate) mod dispatch;
 #[cfg(feature = "burst-exec")]

@@ -1,6 +1,6 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
-use super::{Source, Whom};
+use super::{Source, Whom, dice::Dice};
 use crate::{
     job::{IntoJob, Job, Record},
     meter::Meter,
@@ -33,7 +33,7 @@ pub(crate) struct StealingLocal {
     spilled: Cell<bool>,
     /// Whom to steal from: groups of equally near workers, the nearest first.
     circles: Vec<Vec<usize>>,
-    random: Cell<u64>,
+    dice: Dice,
     /// The lane to look at first.
     lane: Cell<usize>,
 }
@@ -93,7 +93,7 @@ impl StealingSource {
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let mut busy = false;
         for circle in local.circles.iter().filter(|circle| !circle.is_empty()) {
-            let (before, after) = circle.split_at(local.random_below(circle.len()));
+            let (before, after) = circle.split_at(local.dice.below(circle.len()));
             for &victim in after.iter().chain(before) {
                 let (ring, spill) = (&self.stealers[victim], &self.spills[victim]);
                 if is_worth_stealing(ring) {
@@ -147,18 +147,6 @@ fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
     }
 }
 
-impl StealingLocal {
-    /// A number below `limit`, from a xorshift generator (Marsaglia, 2003).
-    fn random_below(&self, limit: usize) -> usize {
-        let mut x = self.random.get();
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        self.random.set(x);
-        (x % limit as u64) as usize
-    }
-}
-
 impl Source for StealingSource {
     type Address = ();
     type Local = StealingLocal;
@@ -172,7 +160,7 @@ impl Source for StealingSource {
             ring,
             spilled: Cell::new(false),
             circles: self.neighbourhood.circles(seat),
-            random: Cell::new(seat as u64 + 1),
+            dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
         }
     }

@@ -6,7 +6,7 @@ use crate::{
     job::{Closure, Run},
     meter::Meter,
     placement::Neighbourhood,
-    source::Source,
+    source::{Source, dice::Dice},
 };
 use std::{
     cell::{Cell, RefCell},
@@ -25,7 +25,7 @@ struct Simulation {
     source: DispatchSource,
     workers: Vec<Player>,
     begun: Arc<Mutex<Vec<Begun>>>,
-    random: Cell<u64>,
+    dice: Dice,
 }
 
 /// One step of a worker is the end of a job, and the beginning of its next one.
@@ -47,16 +47,7 @@ impl Simulation {
         let source = DispatchSource::new(workers, Neighbourhood::of_machine(vec![None; workers]), limits, &[], age);
         let player = |seat| Player { local: source.attach(seat), meter: Meter::default(), left: Cell::new(age) };
         let workers = (0..workers).map(player).collect();
-        Simulation { source, workers, begun: Arc::default(), random: Cell::new(1) }
-    }
-
-    fn below(&self, limit: usize) -> usize {
-        let mut x = self.random.get();
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        self.random.set(x);
-        (x % limit as u64) as usize
+        Simulation { source, workers, begun: Arc::default(), dice: Dice::new(1) }
     }
 
     fn put(&self, to: Address, what: Begun) {
@@ -88,8 +79,8 @@ impl Simulation {
     /// Goes on until the victim that is there has begun. Returns whether one has.
     fn advance(&self, count: &Count, age: u32) -> bool {
         // Now and then a worker is much slower than the others.
-        let sleepy = self.below(2 * self.workers.len());
-        let worker = self.below(self.workers.len());
+        let sleepy = self.dice.below(2 * self.workers.len());
+        let worker = self.dice.below(self.workers.len());
         if worker == sleepy || !self.step(worker, age) {
             return false;
         }
@@ -106,7 +97,7 @@ impl Simulation {
 
     /// Some steps, so that the next victim comes at another moment.
     fn go_on(&self, age: u32) {
-        (0..self.below(200)).for_each(|_| _ = self.advance(&self.zero(), age));
+        (0..self.dice.below(200)).for_each(|_| _ = self.advance(&self.zero(), age));
     }
 
     fn zero(&self) -> Count {
