@@ -55,7 +55,7 @@ Runs all checks, or the named parts only, and stops at the first failure.
 Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
   rules      the rules of docs/architecture.md that grep can check
-  lint       clippy without warnings, with all and the default features; the oldest Rust (if installed)
+  lint       clippy without warnings, with all and the default features; peers behind flags; the oldest Rust (if installed)
   docs       rustdoc without warnings, documentation tests with all features
   examples   every example runs; each asserts its outcome
   cli        every command of executor-performance runs
@@ -87,6 +87,7 @@ check_rules() {
     step "rules: unsafe code is in the leaves" unsafe_is_in_leaves
     step "rules: shared parts know no pool" shared_parts_know_no_pool
     step "rules: comments fit into 120 columns" comments_fit
+    step "rules: tables are those of their records" scripts/results.sh --check
 }
 
 # As rustfmt leaves comments alone. Tables cannot be broken.
@@ -147,6 +148,12 @@ check_lint() {
     local oldest
     step "lint: clippy [all features]" cargo clippy --workspace --all-targets --all-features -- -D warnings
     step "lint: clippy [default]" cargo clippy --workspace --all-targets -- -D warnings
+    # Adapters that are only there if the compiler is told so. burst-pool is for Linux.
+    if [[ $(uname -s) == Linux ]]; then
+        step "lint: peers that have to be asked for" \
+            env CARGO_TARGET_DIR="$target/peers" RUSTFLAGS="--cfg peers_forte --cfg peers_burst_pool" \
+            cargo check --package executor-performance --features peers --ignore-rust-version
+    fi
     oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
     if rustup toolchain list 2>/dev/null | grep --quiet "^$oldest"; then
         step "lint: Rust $oldest suffices" \
@@ -240,11 +247,6 @@ check_features() {
             cargo clippy --package executors --all-targets --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
             cargo test --package executors --no-default-features --features "$features" --lib --test public_api
-        # Each pool by itself; together they are tested below.
-        if [[ $features == *-exec && $features != *\ * ]]; then
-            test_step "features: conformance [$features]" \
-                cargo test --package executors --no-default-features --features "$features" --test conformance
-        fi
     done
 }
 

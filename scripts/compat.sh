@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 #
-# Does this crate still serve what was written for the published executors 0.10?
+# Does this crate still serve what was written for the published executors 0.10, and do our interfaces of other crates serve
+# as those crates do?
 # See usage() below.
 
 set -euo pipefail
@@ -12,6 +13,8 @@ programs=$root/scripts/compat
 
 published=0.10.0 # what our users have now
 kompact=0.12     # our largest user
+rusty_pool=1.0   # of these two we have the interfaces
+burst_pool=0.5.1
 
 # In seconds.
 build_limit=900
@@ -29,6 +32,8 @@ Checks that this crate can take the place of the published executors $published:
   kompact   kompact $kompact from the registry builds with this crate patched in (default
             features, low_latency, thread_pinning), and a small kompact program runs
   semver    cargo semver-checks against $published, if it is installed
+  originals the tests of compat::rusty_pool and compat::burst_pool pass with the crates rusty_pool
+            $rusty_pool and, on Linux, burst-pool $burst_pool, too, but for what is documented to differ
 
 Options:
   --tests     also run kompact's own tests with this crate patched in (some minutes more)
@@ -209,6 +214,45 @@ only_known_findings() {
         fi
 }
 
+# --- originals -------------------------------------------------------------------------------------------------------
+
+# original_project NAME TEST PATH: executors/tests/TEST with the crate itself in place of our module at PATH; what it depends
+# on is read from stdin.
+original_project() {
+    mkdir -p "$work/$1/src" "$work/$1/tests"
+    : >"$work/$1/src/lib.rs"
+    cp -R "$root/executors/tests/support" "$work/$1/tests/support"
+    # Whatever the features say, and whether the name is imported by itself or in front of others.
+    sed -e '/^#!\[cfg(feature/d' -e "/^use $3;\$/d" -e "s/^use ${3%::*}::/use /" \
+        "$root/executors/tests/$2" >"$work/$1/tests/$2"
+    {
+        printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n' "$1"
+        profile_section
+        printf "[dev-dependencies]\nexecutors = { path = '%s' }\nlog = \"0.4\"\n" "$root/executors"
+        cat
+    } >"$work/$1/Cargo.toml"
+}
+
+check_originals() {
+    original_project rusty-pool-original compat_rusty_pool.rs executors::compat::rusty_pool <<MANIFEST
+rusty_pool = "$rusty_pool"
+crossbeam-channel = "0.5"
+futures = "0.3"
+MANIFEST
+    test_step "compat: originals: our tests of its interface pass with rusty_pool $rusty_pool" \
+        in_project rusty-pool-original test
+    if [[ $(uname -s) != Linux ]]; then
+        skip "compat: originals: burst-pool is for Linux"
+        return
+    fi
+    original_project burst-pool-original compat_burst_pool.rs executors::compat::burst_pool <<MANIFEST
+burst-pool = "=$burst_pool"
+MANIFEST
+    # It loses values for which somebody was woken, or nobody, when the sender is dropped: see the module's documentation.
+    test_step "compat: originals: our tests of its interface pass with burst-pool $burst_pool" \
+        in_project burst-pool-original test -- --skip values_that
+}
+
 main() {
     local tests=false
     while (($# > 0)); do
@@ -230,6 +274,7 @@ main() {
     check_kompact
     if $tests; then check_kompact_tests; fi
     check_semver
+    check_originals
 }
 
 main "$@"

@@ -62,19 +62,3 @@ limited() {
         "$@"
     fi
 }
-
-# For awk programs.
-# shellcheck disable=SC2034 # the scripts that source this use it
-split_csv='
-# Splits a line into fields[1...], respecting quotes.
-function split_csv(line, fields,    n, i, c, quoted) {
-    n = 1
-    fields[n] = ""
-    for (i = 1; i <= length(line); i++) {
-        c = substr(line, i, 1)
-        if (c == "\"") quoted = !quoted
-        else if (c == "," && !quoted) fields[++n] = ""
-        else fields[n] = fields[n] c
-    }
-}
-'

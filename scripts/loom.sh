@@ -35,7 +35,7 @@ main() {
     export RUSTFLAGS="--cfg executors_loom ${RUSTFLAGS:-}"
     # A folder of its own, as the flags would have everything else compiled anew.
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/loom"
-    cargo test --release --package executors --lib "${1:-model::}" -- --nocapture
+    cargo test --release --package executors --features compat-burst-pool --lib "${1:-model::}" -- --nocapture
 }
 
 main "$@"

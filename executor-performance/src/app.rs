@@ -12,9 +12,9 @@ use crate::{
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
-use std::{env, ffi::OsString, io, path::Path, rc::Rc, time::Duration};
+use std::{collections::HashSet, env, ffi::OsString, io, path::Path, rc::Rc, time::Duration};
 
-/// Does what is ordered. It is told whether `interrupt` comes.
+/// Does what is ordered, and asks before what was not said. From then on it listens for an `interrupt`.
 ///
 /// # Errors
 ///
@@ -37,6 +37,8 @@ pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Strin
 
 fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> Result<Outcome, String> {
     let Some(Order { options, command }) = orders.first() else { return Ok(Outcome::Done) };
+    // Not before: whoever is asked a question wants to leave at once.
+    interrupt.listen();
     choose_colors(options.output.color);
     match command {
         Command::List => {
@@ -48,15 +50,18 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
             clap_complete::generate(own.shell, &mut cli::definition(), "executor-performance", &mut text);
             Ok(written(print(&text)))
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            let manual = clap_mangen::Man::new(cli::definition()).render(&mut text);
-            Ok(written(manual.and_then(|()| print(&text))))
-        }
+        Command::Man(own) => Ok(written(print(&cli::manual(own.command.as_deref())?))),
         Command::Compare(own) => compare(own, options),
         Command::Report(own) => report(&own.record, &options.output),
         Command::Recommend(own) => {
-            measure(orders, options, answers, None, interrupt, |record| recommend(record, &own.needs, options))
+            refuse_comparison(&options.comparison)?;
+            let record = Record::new(options.sampling.seed);
+            measure(orders, options, record, answers, None, interrupt, |record| {
+                if interrupt.came() {
+                    return Err("there is no advice, as not all was measured".to_owned());
+                }
+                recommend(record, &own.needs, options)
+            })
         }
         _ => measure_and_compare(orders, options, interrupt),
     }
@@ -73,19 +78,21 @@ fn choose_colors(color: Color) {
 
 fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
     let terms = terms(options);
-    let outlines = outlines(&plan(orders, None)?);
-    let baseline = baseline(&options.comparison, &Record::new(options.sampling.seed), &outlines, terms)?.map(Rc::new);
-    measure(orders, options, &[], baseline.as_ref(), interrupt, |record| match &baseline {
+    let plan = plan(orders, None)?;
+    let record = Record::new(options.sampling.seed);
+    let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
+    measure(orders, options, record, &[], baseline.as_ref(), interrupt, |record| match &baseline {
         Some(baseline) => Comparison::of(&baseline.record, record, &terms).map(|comparison| comparison.show(&terms)),
         None => Ok(Outcome::Done),
     })
 }
 
-/// Measures what is ordered, with `answers` beside the arguments, and says what `conclude` makes of it. Pages compare
-/// it with the `baseline`, if there is one.
+/// Measures what is ordered, with `answers` beside the arguments, into the `record`, and says what `conclude` makes of
+/// it. Pages compare it with the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,
+    record: Record,
     answers: &[String],
     baseline: Option<&Rc<Baseline>>,
     interrupt: &Interrupt,
@@ -95,9 +102,18 @@ fn measure(
     let plan = plan(orders, host.as_ref())?;
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
-    let session =
-        Session::new(Record::new(options.sampling.seed), sinks, budget, interrupt.clone(), options.output.quiet);
+    let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
     Ok(session.run(plan, conclude))
+}
+
+/// A recommendation compares executors with each other, and with nothing else.
+fn refuse_comparison(options: &ComparisonOptions) -> Result<(), String> {
+    let option = match options {
+        ComparisonOptions { baseline: Some(_), .. } => "--baseline",
+        ComparisonOptions { fail_on_regression: true, .. } => "--fail-on-regression",
+        _ => return Ok(()),
+    };
+    Err(format!("{option} means nothing to recommend: leave it out, and measure one of the experiments to compare"))
 }
 
 fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
@@ -141,7 +157,7 @@ pub fn serve(orders: &[Order], service: &Service) -> Result<Outcome, String> {
 fn baseline(
     options: &ComparisonOptions,
     record: &Record,
-    outlines: &[Run],
+    plan: &[Box<dyn Planned>],
     terms: Terms,
 ) -> Result<Option<Baseline>, String> {
     let Some(path) = &options.baseline else {
@@ -153,8 +169,10 @@ fn baseline(
     };
     let baseline = Record::read(path)?;
     if !terms.force {
-        compare::alike(&baseline, record, outlines)?;
+        compare::alike(&baseline, record, &outlines(plan))?;
     }
+    let planned: Vec<_> = plan.iter().map(|run| (run.outline(), run.executors())).collect();
+    compare::overlap(&baseline, &planned, terms.force)?;
     Ok(Some(Baseline { record: baseline, terms }))
 }
 
@@ -190,12 +208,11 @@ fn writes_to_output(options: &OutputOptions) -> bool {
 
 /// Refuses to write two things to one place.
 fn differ(destinations: &[Destination]) -> Result<(), String> {
-    for (index, destination) in destinations.iter().enumerate() {
-        if destinations[..index].iter().any(|other| other.target == destination.target) {
-            return Err(format!("--output names {} twice: leave one out", destination.target));
-        }
+    let mut places = HashSet::new();
+    match destinations.iter().find(|destination| !places.insert(destination.target.place())) {
+        Some(twice) => Err(format!("--output names {} twice: leave one out", twice.target)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {

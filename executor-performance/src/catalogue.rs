@@ -78,6 +78,15 @@ mod tests {
         assert!(others.len() == marks.len() && !marks.contains(&' ') && !marks.contains(&'*'), "{marks:?}");
     }
 
+    /// Which executors there are is a matter of features and of the compiler's flags.
+    #[test]
+    fn executors_and_experiments_are_listed() {
+        insta::assert_snapshot!("experiments", experiments().expect("they can be planned"));
+        if !cfg!(feature = "published") {
+            insta::assert_snapshot!("executors", executors());
+        }
+    }
+
     #[test]
     fn experiments_take_what_the_planner_does_not_refuse() {
         let text = experiments().expect("they can be planned");

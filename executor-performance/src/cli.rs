@@ -18,7 +18,7 @@ pub use self::{
     point::Point,
     recommend::{Need, RecommendOptions, Workload},
     sweep::Sweep,
-    tools::{CompareOptions, CompletionsOptions, ReportOptions},
+    tools::{CompareOptions, CompletionsOptions, ManOptions, ReportOptions},
 };
 
 use clap::{
@@ -80,10 +80,10 @@ Examples:
     executor-performance compare run.json new.json --fail-on-regression
 
 Exit codes: 0 all was measured, 1 an executor failed or results could not be
-written, 2 wrong usage, 3 something is slower than the baseline and
---fail-on-regression was given. An interrupt (Ctrl-C) ends the run after the
-sample that is being taken, writes what there is, and ends the program by that
-signal; a second one ends it at once.";
+written, 2 wrong usage, 3 something is slower than the baseline, or fails
+unlike there, and --fail-on-regression was given. An interrupt (Ctrl-C) ends
+the run after the sample that is being taken, writes what there is, and ends
+the program by that signal; a second one ends it at once.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]
@@ -213,11 +213,11 @@ pub enum Command {
     /// Example: executor-performance completions bash > ~/.local/share/bash-completion/completions/executor-performance
     #[command(override_usage = "executor-performance completions <SHELL>")]
     Completions(CompletionsOptions),
-    /// Prints the manual page
+    /// Prints the manual page, or that of a command
     ///
-    /// Example: executor-performance man | man -l -
-    #[command(override_usage = "executor-performance man")]
-    Man,
+    /// Example: executor-performance man latency | man -l -
+    #[command(override_usage = "executor-performance man [COMMAND]")]
+    Man(ManOptions),
 }
 
 /// Commands that measure nothing, and which of the options for experiments mean something to them.
@@ -228,6 +228,16 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("completions", &[]),
     ("man", &[]),
 ];
+
+/// Options that mean nothing to recommend.
+const NOT_TO_RECOMMEND: &[&str] =
+    &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
+
+const THREADS_TO_RECOMMEND_FOR: &str =
+    "Worker threads that you will have [default: one for each core; if jobs block, 64]";
+
+const EXECUTORS_TO_RECOMMEND: &str =
+    "Executors to choose from, by name; `all` for all. May be repeated [default: those that suit]";
 
 /// Why there is nothing to run.
 #[derive(Debug)]
@@ -317,7 +327,7 @@ impl Refusal {
 }
 
 /// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point
-/// in showing them where they mean nothing.
+/// in showing them where they mean nothing; and a configuration file stands in place of a command.
 pub fn definition() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
@@ -329,7 +339,45 @@ pub fn definition() -> clap::Command {
             })
         });
     }
-    command
+    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(name, |command| {
+            command.mut_args(|option| if option.get_id() == "config" { option.hide(true) } else { option })
+        });
+    }
+    // One by one and in place: what is known of the options' order must stay true.
+    command.mut_subcommand("recommend", |recommend| {
+        recommend.mut_args(|option| match option.get_id().as_str() {
+            "threads" => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
+            "executors" => retold(option, EXECUTORS_TO_RECOMMEND, "-e channel,workstealing"),
+            useless if NOT_TO_RECOMMEND.contains(&useless) => option.hide(true),
+            _ => option,
+        })
+    })
+}
+
+/// An option that means something else here.
+fn retold(option: clap::Arg, help: &'static str, example: &str) -> clap::Arg {
+    option.help(help).long_help(format!("{help}\n\nExample: {example}"))
+}
+
+/// The manual page of `command`, or of the whole program, for `man`.
+///
+/// # Errors
+///
+/// If there is no such command: a line that names those that there are.
+pub fn manual(command: Option<&str>) -> Result<Vec<u8>, String> {
+    let whole = definition();
+    let chosen = match command {
+        None => whole,
+        Some(name) => whole.find_subcommand(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+            format!("no command is called `{name}`: choose from {}", known.join(", "))
+        })?,
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(chosen).render(&mut text).expect("memory can be written");
+    Ok(text)
 }
 
 /// All experiments: their names, and what they measure.
@@ -435,6 +483,46 @@ mod tests {
         let Err(Refusal::Shown(help)) = parsed("executor-performance compare --help") else { panic!("help") };
         let help = help.to_string();
         assert!(help.contains("--noise-threshold") && !help.contains("--threads"), "{help}");
+        let Err(Refusal::Shown(help)) = parsed("executor-performance recommend --help") else { panic!("help") };
+        let help = help.to_string();
+        for useless in
+            ["--producers", "--messages", "--amplification", "--baseline", "--config", "[default: 1]\n\n  -e"]
+        {
+            assert!(!help.contains(useless), "{useless} in {help}");
+        }
+        assert!(help.contains("one for each core"), "{help}");
+    }
+
+    #[test]
+    fn everything_is_explained() {
+        let help = |line: String| match parsed(&line) {
+            Err(Refusal::Shown(help)) => help.to_string(),
+            other => panic!("{line}: {other:?}"),
+        };
+        insta::assert_snapshot!("help", help("executor-performance --help".to_owned()));
+        for command in definition().get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help") {
+            insta::assert_snapshot!(format!("help_{command}"), help(format!("executor-performance {command} --help")));
+        }
+    }
+
+    #[test]
+    fn the_manual_page_explains_it_as_well() {
+        let manual = |command: Option<&str>| String::from_utf8(manual(command).expect("a command")).expect("text");
+        let versionless = |text: String| text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        insta::assert_snapshot!(versionless(manual(None)));
+        insta::assert_snapshot!("the_manual_page_of_latency", versionless(manual(Some("latency"))));
+        for (experiment, _) in experiments() {
+            assert!(manual(Some(&experiment)).contains("threads"), "{experiment}");
+        }
+        assert!(super::manual(Some("latenzy")).expect_err("none").contains("choose from throughput, latency"));
+    }
+
+    #[test]
+    fn recommend_takes_the_options_that_its_help_shows_and_understands_the_others() {
+        let options = options("recommend -t 3 -e channel --budget 7 --seed 4 -o x.json -m 5");
+        assert_eq!((options.threads.values(), options.executors.len()), (&[3][..], 1));
+        assert_eq!((options.sampling.budget.as_secs(), options.sampling.seed), (7, 4));
+        assert_eq!((options.output.output.len(), options.load.messages.expect("given").values()), (1, &[5][..]));
     }
 
     #[test]

@@ -5,13 +5,14 @@ mod change;
 pub use self::change::{Change, Verdict};
 
 use crate::{
+    failure::Failure,
     record::{Record, Row, Run, Settings},
     session::Outcome,
     sink::{Terminal, error},
-    stats::{Level, Summary},
+    stats::{Level, Ratio, Summary},
     view::{self, Column, Table},
 };
-use std::{collections::HashSet, io};
+use std::{collections::HashSet, io, ptr};
 
 /// What counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +45,8 @@ pub struct Comparison {
 struct Pair<'a> {
     old: &'a Row,
     new: &'a Row,
-    levels: (Level, Level),
+    /// What it costs. None if it fails now, and did not before.
+    levels: Option<(Level, Level)>,
 }
 
 impl Comparison {
@@ -57,29 +59,36 @@ impl Comparison {
         if !terms.force {
             alike(old, new, &new.runs)?;
         }
-        let (mut runs, mut left_out) = (Vec::new(), Vec::new());
+        let (mut runs, mut left_out, mut matched) = (Vec::new(), Vec::new(), Vec::new());
         for run in &new.runs {
             let Some(before) = counterpart(old, run, terms.force) else {
                 left_out.push(format!("{}, which is not in the baseline", title(run)));
                 continue;
             };
+            let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
+            left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
+            matched.push((before, run));
             let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
             let pairs: Vec<Pair<'_>> =
                 rows.filter_map(|(old, row)| pair(old, row, run).map_err(|why| left_out.push(why)).ok()).collect();
             runs.push((run, pairs));
         }
-        left_out.sort();
-        left_out.dedup();
-        let many = runs.iter().map(|(_, pairs)| pairs.len()).sum();
+        let gone = old.runs.iter().filter(|before| matched.iter().all(|(it, _)| !ptr::eq(*it, *before)));
+        left_out.extend(gone.map(|before| format!("{}, which is in the baseline only", title(before))));
+        let executors = |run: &Run| run.rows.iter().map(|row| row.executor.clone()).collect::<Vec<_>>();
+        if !matched.iter().any(|(before, run)| in_both(before, &executors(run))) {
+            return Err("nothing is in both records: nothing can be compared".to_owned());
+        }
+        let many = runs.iter().flat_map(|(_, pairs)| pairs).filter(|pair| pair.levels.is_some()).count();
         let changes = |(run, pairs): (&Run, Vec<Pair<'_>>)| {
-            let changes = pairs.iter().filter_map(|pair| change(pair, run, many, terms.threshold)).collect();
+            let changes = pairs.iter().map(|pair| change(pair, run, many, terms.threshold));
+            let changes = changes.filter_map(|change| change.map_err(|why| left_out.push(why)).ok()).collect();
             (title(run), changes)
         };
         let mut runs: Vec<(String, Vec<Change>)> = runs.into_iter().map(changes).collect();
         runs.retain(|(_, changes)| !changes.is_empty());
-        if runs.is_empty() {
-            return Err("nothing is in both records: nothing can be compared".to_owned());
-        }
+        left_out.sort();
+        left_out.dedup();
         Ok(Comparison { old: origin(old), new: origin(new), runs, left_out, threshold: terms.threshold })
     }
 
@@ -97,23 +106,27 @@ impl Comparison {
 
     /// Whether that is good. If it is not, that is told.
     pub fn outcome(&self, terms: &Terms) -> Outcome {
-        let slower = self.slower();
-        if slower.is_empty() || !terms.fail_on_regression {
+        let (slower, failed) = (self.with(Verdict::Slower), self.with(Verdict::Failed));
+        if !terms.fail_on_regression || (slower.is_empty() && failed.is_empty()) {
             return Outcome::Done;
         }
-        error(&format!("slower than before: {}", slower.join(", ")));
+        for (what, executors) in [("slower than before", slower), ("fails, and did not before", failed)] {
+            if !executors.is_empty() {
+                error(&format!("{what}: {}", executors.join(", ")));
+            }
+        }
         Outcome::Regressed
     }
 
-    /// The executors that have become slower.
-    fn slower(&self) -> Vec<&str> {
-        let mut slower: Vec<&str> = Vec::new();
+    /// The executors that have this verdict in some run.
+    fn with(&self, verdict: Verdict) -> Vec<&str> {
+        let mut executors: Vec<&str> = Vec::new();
         for change in self.runs.iter().flat_map(|(_, changes)| changes) {
-            if change.verdict == Verdict::Slower && !slower.contains(&change.executor.as_str()) {
-                slower.push(&change.executor);
+            if change.verdict == verdict && !executors.contains(&change.executor.as_str()) {
+                executors.push(&change.executor);
             }
         }
-        slower
+        executors
     }
 
     fn print<W: io::Write>(&self, terminal: &mut Terminal<W>) -> io::Result<()> {
@@ -127,9 +140,10 @@ impl Comparison {
 
     /// What is to be known about the tables.
     pub fn remarks(&self) -> Vec<String> {
-        let all = || self.runs.iter().flat_map(|(_, changes)| changes);
+        let all = || self.runs.iter().flat_map(|(_, changes)| changes).filter(|change| change.cost.is_some());
         let mut remarks: Vec<String> = self.left_out.iter().map(|line| format!("Left out: {line}.")).collect();
         let intervals = match all().count() {
+            0 => return remarks,
             1 => "the interval is".to_owned(),
             many => format!("all {many} intervals together are"),
         };
@@ -190,6 +204,11 @@ pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
     if old.program.build != new.program.build {
         differences.push(format!("build: {} and {}", old.program.build, new.program.build));
     }
+    let features = [&old.program.executors_features, &new.program.executors_features];
+    // Older records do not tell.
+    if features[0] != features[1] && features.iter().all(|features| !features.is_empty()) {
+        differences.push(format!("features of executors: {} and {}", features[0].join(" "), features[1].join(" ")));
+    }
     for run in runs {
         // Points of a sweep may be missing, but not all of them.
         let mut siblings = runs.iter().filter(|sibling| sibling.experiment == run.experiment);
@@ -217,6 +236,38 @@ fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Ru
     same.or_else(|| candidates.first().copied().filter(|_| forced && candidates.len() == 1))
 }
 
+/// Refuses to compare what has nothing in common with `old`: none of the runs of a plan, each with the names of its
+/// executors. Some may be `forced`.
+///
+/// # Errors
+///
+/// A line that says what there is.
+pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<(), String> {
+    let measured_before = |(run, executors): &(Run, Vec<&str>)| {
+        counterpart(old, run, forced).is_some_and(|before| in_both(before, executors))
+    };
+    if plan.iter().any(measured_before) {
+        return Ok(());
+    }
+    let mut there: Vec<String> = Vec::new();
+    for run in &old.runs {
+        let executors: Vec<&str> = run.rows.iter().map(|row| row.executor.as_str()).collect();
+        let line = format!("{} of {}", run.experiment, executors.join(", "));
+        if !there.contains(&line) {
+            there.push(line);
+        }
+    }
+    Err(format!(
+        "--baseline has nothing of what is to be measured, but {}: measure one of these, or leave it out",
+        if there.is_empty() { "no run at all".to_owned() } else { there.join("; ") }
+    ))
+}
+
+/// Whether one of the `executors` has a row in `before`.
+fn in_both<S: AsRef<str>>(before: &Run, executors: &[S]) -> bool {
+    executors.iter().any(|name| before.rows.iter().any(|row| row.executor == name.as_ref()))
+}
+
 fn differing(old: &Settings, new: &Settings) -> Vec<String> {
     let text = |settings: &Settings, name: &str| settings.get(name).map_or("none".to_owned(), ToString::to_string);
     let names = new.keys().filter(|name| old.get(*name) != new.get(*name));
@@ -233,12 +284,21 @@ fn title(run: &Run) -> String {
 /// If they cannot be compared: a line that says why.
 fn pair<'a>(old: Option<&'a Row>, new: &'a Row, run: &Run) -> Result<Pair<'a>, String> {
     let old = old.ok_or_else(|| format!("{} is not in the baseline of {}", new.executor, run.experiment))?;
-    let nothing = |why: &str| format!("{} cannot be compared in {}: {why}", new.executor, run.experiment);
-    if let Some(why) = new.error.as_ref().or(old.error.as_ref()) {
-        return Err(nothing(why));
+    let nothing = |why: &str| Err(incomparable(new, run, why));
+    match (&old.error, &new.error) {
+        (Some(why), _) => nothing(why),
+        // That says nothing about the executor.
+        (None, Some(why)) if *why == Failure::Interrupted.to_string() => nothing(why),
+        (None, Some(_)) => Ok(Pair { old, new, levels: None }),
+        (None, None) => match level(old, run).zip(level(new, run)) {
+            None => nothing("there are no samples"),
+            levels => Ok(Pair { old, new, levels }),
+        },
     }
-    let levels = level(old, run).zip(level(new, run)).ok_or_else(|| nothing("there are no samples"))?;
-    Ok(Pair { old, new, levels })
+}
+
+fn incomparable(row: &Row, run: &Run, why: &str) -> String {
+    format!("{} cannot be compared in {}: {why}", row.executor, run.experiment)
 }
 
 /// What its samples cost.
@@ -249,34 +309,55 @@ fn level(row: &Row, run: &Run) -> Option<Level> {
 }
 
 /// One of so `many`.
-fn change(Pair { old, new, levels }: &Pair<'_>, run: &Run, many: usize, threshold: f64) -> Option<Change> {
-    let (before, after) = levels;
-    let cost = after.relative_to(before, many)?;
-    let scale = run.first_column()?.scale;
+///
+/// # Errors
+///
+/// If there is no ratio: a line that says so.
+fn change(Pair { old, new, levels }: &Pair<'_>, run: &Run, many: usize, threshold: f64) -> Result<Change, String> {
+    let scale = run.first_column().map_or(1.0, |column| column.scale);
     let median = |row: &Row| Summary::of(&row.samples.values).map(|summary| summary.median * scale);
-    Some(Change {
+    let none = || incomparable(new, run, "there are no samples");
+    let failed = Change {
         executor: new.executor.clone(),
-        old: median(old)?,
-        new: median(new)?,
-        cost,
+        old: median(old).ok_or_else(none)?,
+        new: None,
+        cost: None,
+        noise: None,
+        verdict: Verdict::Failed,
+    };
+    let Some((before, after)) = levels else { return Ok(failed) };
+    let cost = after
+        .relative_to(before, many)
+        .ok_or_else(|| incomparable(new, run, "a cost is 0, or endless, so that there is no ratio"))?;
+    Ok(Change {
+        new: Some(median(new).ok_or_else(none)?),
+        cost: Some(cost),
         noise: before.noise().zip(after.noise()).map(|(before, after)| before.max(after)),
         verdict: Verdict::of(&cost, threshold),
+        ..failed
     })
 }
 
 /// A row for each executor.
 pub fn table(changes: &[Change]) -> Table {
-    let figures = |figure: fn(&Change) -> f64| changes.iter().map(|change| Some(figure(change))).collect::<Vec<_>>();
-    let noise = |change: &Change| change.noise.map_or("(?)".to_owned(), |noise| format!("{:.1}", noise * 100.0));
+    let figures = |figure: fn(&Change) -> Option<f64>| changes.iter().map(figure).collect::<Vec<_>>();
+    let of_cost = |change: &Change, text: fn(Ratio) -> String| change.cost.map_or("-".to_owned(), text);
+    let noise = |change: &Change| match change.noise {
+        Some(noise) => format!("{:.1}", noise * 100.0),
+        None => of_cost(change, |_| "(?)".to_owned()),
+    };
     Table {
         columns: vec![
             Column::names(["executor", ""], changes.iter().map(|change| change.executor.clone())),
-            Column::figures(["old", "median"], &figures(|change| change.old)),
+            Column::figures(["old", "median"], &figures(|change| Some(change.old))),
             Column::figures(["new", "median"], &figures(|change| change.new)),
-            Column::text(["cost", "x old"], changes.iter().map(|change| format!("{:.2}", change.cost.value))),
+            Column::text(
+                ["cost", "x old"],
+                changes.iter().map(|change| of_cost(change, |cost| format!("{:.2}", cost.value))),
+            ),
             Column::text(
                 ["95%", "interval"],
-                changes.iter().map(|change| format!("{:.2}-{:.2}", change.cost.low, change.cost.high)),
+                changes.iter().map(|change| of_cost(change, |cost| format!("{:.2}-{:.2}", cost.low, cost.high))),
             ),
             Column::text(["noise", "%"], changes.iter().map(noise)),
             Column::names(["verdict", ""], changes.iter().map(|change| change.verdict.to_string())),
@@ -445,6 +526,48 @@ mod tests {
     }
 
     #[test]
+    fn an_executor_that_fails_now_is_a_regression() {
+        let (sound, mut broken) = (of_processes(), of_processes());
+        let name = broken.runs[0].rows[1].executor.clone();
+        broken.runs[0].rows[1] = Row::new(&name, Err("crashed".to_owned()), Samples::default(), None);
+        let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Failed]);
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
+        assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
+        // What works now and did not before is none, and neither is what was not measured to the end.
+        let comparison = Comparison::of(&broken, &sound, &TERMS).expect("alike");
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        broken.runs[0].rows[1].error = Some(Failure::Interrupted.to_string());
+        let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+    }
+
+    #[test]
+    fn what_costs_nothing_is_left_out_with_the_reason() {
+        let mut idle = of_processes();
+        idle.runs.drain(..2);
+        for row in &mut idle.runs[0].rows {
+            row.samples.values.iter_mut().for_each(|value| *value = 0.0);
+        }
+        let comparison = Comparison::of(&idle, &idle, &TERMS).expect("alike");
+        assert_eq!((verdicts(&comparison), comparison.outcome(&TERMS)), (Vec::new(), Outcome::Done));
+        assert_eq!(comparison.left_out.len(), 2, "{comparison:?}");
+        assert!(comparison.left_out.iter().all(|line| line.contains("a cost is 0")), "{comparison:?}");
+    }
+
+    #[test]
+    fn a_plan_has_something_in_common_with_its_baseline() {
+        let record = record();
+        let planned = |executor: &'static str| vec![(record.runs[0].clone(), vec![executor])];
+        assert_eq!(overlap(&record, &planned("channel"), false), Ok(()));
+        let complaint = overlap(&record, &planned("elastic"), false).expect_err("not in it");
+        assert!(complaint.contains("latency of channel, workstealing"), "{complaint}");
+        let mut other = planned("channel");
+        other[0].0.experiment = "idle".to_owned();
+        assert!(overlap(&record, &other, true).is_err());
+    }
+
+    #[test]
     fn what_is_in_one_record_only_is_told() {
         let mut fewer = record();
         fewer.runs.remove(0);
@@ -455,6 +578,12 @@ mod tests {
             comparison.left_out.iter().any(|line| line.contains("channel is not in the baseline")),
             "{comparison:?}"
         );
+        let comparison = Comparison::of(&record(), &fewer, &TERMS).expect("points of a sweep may be missing");
+        for part in
+            ["threads 1, producers 2, which is in the baseline only", "channel is in the baseline of throughput only"]
+        {
+            assert!(comparison.left_out.iter().any(|line| line.contains(part)), "{part} in {comparison:?}");
+        }
         fewer.runs.clear();
         assert!(Comparison::of(&fewer, &record(), &TERMS).expect_err("nothing").contains("nothing is in both"));
     }

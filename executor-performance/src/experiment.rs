@@ -97,7 +97,7 @@ pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 /// A thing to do with an executor that gives one sample.
 ///
 /// Turns go to other processes, and samples come from there.
-pub trait Turn: Serialize + DeserializeOwned {
+pub trait Turn: Serialize + DeserializeOwned + 'static {
     /// What it measures.
     type Sample: Sample + Serialize + DeserializeOwned;
 }

@@ -18,22 +18,26 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Takes signals from now on. If the system does not allow that, they end the program as ever.
-    pub fn listen() -> Self {
-        let interrupt = Interrupt::default();
+    pub fn listen(&self) {
         for signal in [SIGINT, SIGTERM] {
             let again = Arc::new(AtomicBool::new(false));
             // In this order, as the first signal must not yet see what it sets.
             let _ = flag::register_conditional_default(signal, Arc::clone(&again));
             let _ = flag::register(signal, again);
-            let _ = flag::register_usize(signal, Arc::clone(&interrupt.signal), signal as usize);
+            let _ = flag::register_usize(signal, Arc::clone(&self.signal), signal as usize);
         }
-        interrupt
     }
 
     /// Whether somebody asked to stop.
     pub fn came(&self) -> bool {
         // Relaxed: nothing else is told by it.
         self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// As if somebody had asked.
+    #[cfg(test)]
+    pub(crate) fn come(&self) {
+        self.signal.store(SIGINT as usize, Ordering::Relaxed);
     }
 
     /// Ends the program as the signal would have, so that a script which called it ends, too. Returns if none came.

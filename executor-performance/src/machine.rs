@@ -18,9 +18,6 @@ use std::fs;
 /// What `/proc` counts CPU time in.
 const TICKS_IN_A_SECOND: f64 = 100.0;
 
-/// The load average above which a machine counts as busy.
-const BUSY: f64 = 0.5;
-
 /// Facts about this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -30,12 +27,20 @@ pub struct Machine {
     pub system: System,
     /// Processes that wanted to run, on average over the last minute before the measurements.
     pub load_average: Option<f64>,
+    /// Cores that other processes kept busy just before the measurements.
+    #[serde(default)]
+    pub other_cores: Option<f64>,
 }
 
 impl Machine {
-    /// The facts now.
+    /// The facts now. Looks at what others do for a moment.
     pub fn now() -> Self {
-        Machine { processor: Processor::here(), system: System::here(), load_average: surroundings::load_average() }
+        Machine {
+            processor: Processor::here(),
+            system: System::here(),
+            load_average: surroundings::load_average(),
+            other_cores: surroundings::other_cores(),
+        }
     }
 
     /// What makes measurements with `threads` doubtful here.
@@ -47,8 +52,11 @@ impl Machine {
                 "{threads} threads on {cores} cores: this measures the operating system's scheduler as well"
             ));
         }
-        if let Some(load) = self.load_average.filter(|load| *load > BUSY) {
-            doubts.push(format!("the machine is busy (load average {load}): wait until it is quiet, or expect noise"));
+        // Not by the load average: what has ended in the last minute is in it, such as the run before this one.
+        if let Some(others) = self.other_cores.filter(|others| *others > surroundings::DISTURBED) {
+            doubts.push(format!(
+                "the machine is busy (other processes keep {others:.1} cores busy): wait until it is quiet, or expect noise"
+            ));
         }
         if let Some(quota) = self.system.cgroup_quota.filter(|quota| *quota < cores as f64) {
             doubts.push(format!(
@@ -125,6 +133,7 @@ pub(crate) mod mock {
                 affinity: Some("0-3".to_owned()),
             },
             load_average: Some(0.1),
+            other_cores: Some(0.0),
         }
     }
 }
@@ -136,16 +145,21 @@ mod tests {
     #[test]
     fn a_quiet_machine_raises_no_doubts() {
         assert_eq!(machine().doubts(4), Vec::<String>::new());
-        assert_eq!(Machine { load_average: None, ..machine() }.doubts(1), Vec::<String>::new());
+        assert_eq!(Machine { other_cores: None, ..machine() }.doubts(1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_has_ended_raises_no_doubts() {
+        assert_eq!(Machine { load_average: Some(9.0), ..machine() }.doubts(4), Vec::<String>::new());
     }
 
     #[test]
     fn doubts_are_raised_about_each_cause_of_noise() {
-        let mut machine = Machine { load_average: Some(1.5), ..machine() };
+        let mut machine = Machine { other_cores: Some(1.5), ..machine() };
         machine.system.cgroup_quota = Some(1.5);
         machine.processor.governor = Some("powersave".to_owned());
         let doubted = machine.doubts(5).join("\n");
-        for cause in ["5 threads on 4 cores", "load average 1.5", "1.5 of 4 cores", "`powersave`"] {
+        for cause in ["5 threads on 4 cores", "keep 1.5 cores busy", "1.5 of 4 cores", "`powersave`"] {
             assert!(doubted.contains(cause), "{doubted}");
         }
     }

@@ -15,9 +15,13 @@ const WRONG_USAGE: u8 = 2;
 const REGRESSED: u8 = 3;
 
 fn main() -> ExitCode {
-    let interrupt = Interrupt::listen();
+    let (interrupt, service) = (Interrupt::default(), Service::asked_for());
+    if service.is_some() {
+        // What asks the host to stop comes here as well, and the host wants its sample.
+        interrupt.listen();
+    }
     let outcome = match cli::parse(env::args_os()) {
-        Ok(orders) => match Service::asked_for() {
+        Ok(orders) => match service {
             Some(service) => app::serve(&orders, &service),
             None => app::perform(&orders, &interrupt),
         },

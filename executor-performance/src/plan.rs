@@ -24,6 +24,9 @@ pub trait Planned {
     /// The run as it will begin, but for what will be fitted to the budget.
     fn outline(&self) -> Run;
 
+    /// The names of its executors.
+    fn executors(&self) -> Vec<&'static str>;
+
     /// For how long it may sample.
     fn budget(&self) -> Duration;
 
@@ -57,6 +60,10 @@ pub struct Prepared<X: Experiment> {
 impl<X: Experiment> Planned for Prepared<X> {
     fn outline(&self) -> Run {
         Run::beginning(&self.experiment)
+    }
+
+    fn executors(&self) -> Vec<&'static str> {
+        self.subjects.iter().map(|subject| subject.name()).collect()
     }
 
     fn budget(&self) -> Duration {
@@ -279,7 +286,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)
         }
         Command::Recommend(own) => site.recommended(own),
-        Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man => {
+        Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {
             Ok(Vec::new())
         }
     }

@@ -18,6 +18,9 @@ pub struct Program {
     pub git: String,
     /// Features of this program that were chosen.
     pub features: Vec<String>,
+    /// Features that the crate `executors` was built with. None if that was not recorded.
+    #[serde(default)]
+    pub executors_features: Vec<String>,
     /// Crates whose versions matter to the figures, each with its version.
     pub crates: Vec<String>,
     /// The command, with its arguments.
@@ -37,6 +40,7 @@ impl Program {
             rustc: env!("RUSTC_VERSION").to_owned(),
             git: env!("GIT_STATE").to_owned(),
             features: list(env!("BUILD_FEATURES")),
+            executors_features: executors::features().map(str::to_owned).collect(),
             crates: list(env!("CRATE_VERSIONS")),
             command: command(env::args_os().map(|word| word.to_string_lossy().into_owned())),
             seed,
@@ -76,6 +80,7 @@ mod tests {
         let program = Program::this(0);
         assert!(program.rustc.starts_with("rustc "), "{program:?}");
         assert!(program.crates.iter().any(|name| name.starts_with("threadpool ")), "{program:?}");
+        assert!(program.executors_features.iter().any(|name| name == "workstealing-exec"), "{program:?}");
         assert_eq!(program.doubts().is_empty(), !cfg!(debug_assertions));
     }
 }

@@ -4,6 +4,7 @@
 //! with an executor chosen at run time passes a [`Visitor`], and is called with the executor's own type.
 
 mod adapter;
+mod burst_typed;
 #[cfg(feature = "peers")]
 mod peers;
 #[cfg(feature = "published")]
@@ -202,6 +203,8 @@ executors! {
         |threads| built(burst_pool::ThreadPool::builder().threads(threads));
     "burst-dealt", "as burst, without stealing", ON_REQUEST, [Futures Forks], None,
         |threads| built(burst_pool::ThreadPool::builder().threads(threads).stealing(false));
+    "burst-typed", "as burst, each job a value for a handler", ON_REQUEST, [], None,
+        |threads| burst_typed::BurstTyped::new(threads).map(Adapted::of);
     "elastic", "threads come and go; one queue in lanes", ON_REQUEST, [Futures Forks], None,
         |threads| built(elastic_pool::ThreadPool::builder().threads(threads));
     "elastic-started", "as elastic, all threads from the beginning", ON_REQUEST, [Futures Forks], None,
@@ -210,6 +213,8 @@ executors! {
         |threads| built(elastic_pool::ThreadPool::builder().core(0).max(threads));
     "dispatcher", "subpools; jobs go to one as wide as the pool", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).cpu_limit(threads));
+    "dispatcher-ordered", "as dispatcher, in strict order", ON_REQUEST, [Futures Forks Subpools], None,
+        |threads| built(Dispatcher::builder().threads(threads).cpu_limit(threads).strict_order(true));
     "dispatcher-limited", "as dispatcher, in a subpool one job narrower", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", (threads - 1).max(1)).main_subpool("jobs", Priority::NORMAL));
     "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, [Futures Forks Subpools], None,

@@ -5,7 +5,8 @@ mod recorder;
 use self::recorder::Recorder;
 use crate::{
     clock::{Clock, WallClock},
-    experiment::{Experiment, Sample},
+    experiment::{Experiment, Sample, Subject, Turn},
+    failure::Failure,
     interrupt::Interrupt,
     machine::Observer,
     plan::{Planned, Prepared},
@@ -13,8 +14,9 @@ use crate::{
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
     stats,
+    usage::Usage,
 };
-use std::{fmt, io, time::Duration};
+use std::{cell::Cell, fmt, io, rc::Rc, time::Duration};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,9 +81,18 @@ impl Session {
     /// One run.
     pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
         let Prepared { mut experiment, pace, subjects, threads, .. } = prepared;
+        let trying = Rc::new(Cell::new(true));
+        let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects
+            .into_iter()
+            .map(|subject| {
+                let (interrupt, trying) = (self.interrupt.clone(), Rc::clone(&trying));
+                Box::new(Interruptible { subject, interrupt, trying }) as Box<dyn Subject<X::Turn>>
+            })
+            .collect();
         let (clock, seed) = (WallClock::start(), self.record.program.seed);
         self.progress.doing("trying out how long a sample takes");
         experiment.fit(&pace, &subjects);
+        trying.set(false);
 
         let mut run = Run::beginning(&experiment);
         run.warnings = [self.record.program.doubts(), self.record.machine.doubts(threads)].concat();
@@ -141,6 +152,41 @@ impl Session {
         if !self.quiet {
             self.progress.aside(|| doubts.iter().for_each(|doubt| warning(doubt)));
         }
+    }
+}
+
+/// An executor that takes no further turn after an interrupt, as long as it is only tried out. The sampler looks for
+/// itself, between turns; one that it wanted is no failure.
+struct Interruptible<T: Turn> {
+    subject: Box<dyn Subject<T>>,
+    interrupt: Interrupt,
+    trying: Rc<Cell<bool>>,
+}
+
+impl<T: Turn> fmt::Debug for Interruptible<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.subject.fmt(f)
+    }
+}
+
+impl<T: Turn> Subject<T> for Interruptible<T> {
+    fn name(&self) -> &'static str {
+        self.subject.name()
+    }
+
+    fn take(&self, turn: &T) -> Result<T::Sample, Failure> {
+        if self.trying.get() && self.interrupt.came() {
+            return Err(Failure::Interrupted);
+        }
+        self.subject.take(turn)
+    }
+
+    fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
+        self.subject.take_metered(turn)
+    }
+
+    fn renew(&self) {
+        self.subject.renew();
     }
 }
 
@@ -204,6 +250,46 @@ impl fmt::Debug for Session {
 mod tests {
     use super::*;
     use crate::record::Samples;
+    use serde::{Deserialize, Serialize};
+
+    /// Does nothing.
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Nothing;
+
+    impl Turn for Nothing {
+        type Sample = Nothing;
+    }
+
+    impl Sample for Nothing {
+        fn cost(&self) -> f64 {
+            1.0
+        }
+    }
+
+    #[derive(Debug)]
+    struct Obedient;
+
+    impl Subject<Nothing> for Obedient {
+        fn name(&self) -> &'static str {
+            "obedient"
+        }
+
+        fn take(&self, _turn: &Nothing) -> Result<Nothing, Failure> {
+            Ok(Nothing)
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_trying_out_and_no_sample() {
+        let (interrupt, trying) = (Interrupt::default(), Rc::new(Cell::new(true)));
+        let subject =
+            Interruptible { subject: Box::new(Obedient), interrupt: interrupt.clone(), trying: Rc::clone(&trying) };
+        assert!(subject.take(&Nothing).is_ok());
+        interrupt.come();
+        assert!(matches!(subject.take(&Nothing), Err(Failure::Interrupted)));
+        trying.set(false);
+        assert!(subject.take(&Nothing).is_ok() && subject.take_metered(&Nothing).is_ok());
+    }
 
     fn row(values: Vec<f64>) -> Row {
         Row::new("channel", Ok(Default::default()), Samples::new(values, &[]), None)

@@ -3,6 +3,8 @@
 mod csv;
 mod destination;
 mod document;
+#[cfg(test)]
+mod every_experiment;
 mod html;
 mod markdown;
 mod paint;

@@ -6,12 +6,6 @@ use std::{
     process::{Command, Output},
 };
 
-/// Stands for the executors of the line before.
-const THE_SAME: &str = "…the same…";
-
-/// Says in front of executors that they are those of all lines of the section.
-const ALL_WITH: &str = "All with `-e ";
-
 /// A command line of the document: the words after the name of the program, without executors, and these.
 #[derive(Debug)]
 struct Line {
@@ -23,33 +17,12 @@ struct Line {
 fn lines() -> Vec<Line> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproducing.md");
     let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-    text.split("\n## ").flat_map(lines_of_section).collect()
-}
-
-fn lines_of_section(section: &str) -> Vec<Line> {
-    let of_all =
-        section.split_once(ALL_WITH).and_then(|(_, rest)| rest.split_once('`')).map(|(names, _)| listed(names));
-    let mut before = of_all.unwrap_or_default();
-    let rows = section.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
+    let rows = text.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
         let (_, arguments) = line.trim_end_matches([' ', '|', '`']).rsplit_once("| `")?;
-        Some(arguments)
+        // Figures stand in other columns behind names.
+        Some(arguments).filter(|arguments| !arguments.contains('`'))
     });
-    let line = |arguments: &str| {
-        let arguments = arguments.replace(THE_SAME, "SAME");
-        let mut words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        if let Some(place) = words.iter().position(|word| word == "-e") {
-            if words[place + 1] != "SAME" {
-                before = listed(&words[place + 1]);
-            }
-            words.drain(place..place + 2);
-        }
-        Line { words, executors: before.clone() }
-    };
-    rows.map(line).collect()
-}
-
-fn listed(names: &str) -> Vec<String> {
-    names.split(',').map(str::to_owned).collect()
+    rows.map(Line::of).collect()
 }
 
 fn run(words: &[String]) -> Output {
@@ -61,6 +34,13 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Line {
+    fn of(arguments: &str) -> Self {
+        let mut words = words(arguments);
+        let place = words.iter().position(|word| word == "-e").unwrap_or_else(|| panic!("{arguments} names executors"));
+        let executors = words.drain(place..place + 2).next_back().expect("two words");
+        Line { words, executors: executors.split(',').map(str::to_owned).collect() }
+    }
+
     /// With those executors only that this build has.
     fn command(&self, known: &str, words: &[String]) -> Vec<String> {
         let known = |name: &&String| known.lines().any(|line| line.split_whitespace().any(|word| word == *name));

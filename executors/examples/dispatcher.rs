@@ -3,14 +3,17 @@
 //! Run with `cargo run --release --example dispatcher`.
 
 use executors::{
-    Executor, Pool,
+    Executor, FuturesExecutor, Pool, TaskError,
     dispatcher::{Dispatcher, Priority},
+    group::Group,
+    sequence,
+    timer::Timer,
 };
 use std::{
     cell::RefCell,
     error::Error,
     sync::{
-        Arc, Mutex,
+        Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
@@ -24,8 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     read_files(&dispatcher)?;
     draw(&dispatcher)?;
     answer_the_user_first(&dispatcher)?;
+    continue_elsewhere(&dispatcher)?;
     println!("{}", dispatcher.subpool("dsik").expect_err("there is none of that name"));
     dispatcher.shutdown()?;
+    start_small()?;
+    keep_the_order()?;
     Ok(())
 }
 
@@ -80,5 +86,65 @@ fn answer_the_user_first(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> 
     let order = order.lock().expect("nobody panics here");
     println!("{order:?}");
     assert_eq!(*order, ["answer", "load", "back up"]);
+    Ok(())
+}
+
+/// A subpool takes all that a pool takes: futures, groups, sequences, and what a timer gives it.
+fn continue_elsewhere(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
+    let (cpu, disk, window) = (dispatcher.cpu(), dispatcher.subpool("disk")?, dispatcher.subpool("window")?);
+    // While it waits for the disk, this holds no thread, and nothing of the limit of those that compute.
+    let read = disk.submit(|| "1 2 3");
+    let sum = cpu.submit_future(async move { read.await.map(|line| line.split(' ').map(str::len).sum::<usize>()) });
+    assert_eq!(sum.wait()??, 3);
+
+    // Nobody wants to know any more. (A worker that is just going on from the read could still begin one of these.)
+    dispatcher.join()?;
+    disk.pause();
+    let group: Group<u32> = (0..10).map(|file| disk.submit(move || file)).collect();
+    assert_eq!(group.cancel(), 10);
+    disk.resume();
+    assert!(group.wait().iter().all(|result| matches!(result, Err(TaskError::Cancelled))));
+
+    // One after the other, and no further than the first that fails.
+    let stopped = sequence::serial(&window, ["1", "2", "three", "4"], str::parse::<u32>).wait()?;
+    assert_eq!(stopped.expect_err("one is no number").done, [1, 2]);
+
+    // In its thread, and in its turn, when the time has come.
+    let thread = window.submit(|| thread::current().id()).wait()?;
+    let later = Timer::shared().after(Duration::from_millis(1), &window, || thread::current().id())?;
+    assert_eq!(later.wait()?, thread);
+    println!("continued, cancelled, stopped, and in time");
+    Ok(())
+}
+
+/// Two threads at first: that of the sound, which does nothing else, and one for the rest. The others come with jobs.
+fn start_small() -> Result<(), Box<dyn Error>> {
+    let builder = Dispatcher::builder().threads(8).cpu_limit(8).bound_subpool("sound").reserve(1).preheat(2);
+    let dispatcher = builder.build()?;
+    assert_eq!(dispatcher.stats().workers, 2);
+    let meeting = Arc::new(Barrier::new(7));
+    for _job in 0..7 {
+        let meeting = Arc::clone(&meeting);
+        dispatcher.execute(move || _ = meeting.wait());
+    }
+    dispatcher.join()?;
+    println!("{} threads, as seven jobs have met", dispatcher.stats().workers);
+    assert_eq!(dispatcher.stats().workers, 8);
+    println!("{}", Dispatcher::builder().threads(4).preheat(5).build().expect_err("there are four"));
+    dispatcher.shutdown()?;
+    Ok(())
+}
+
+/// What only one thread does anyway may as well be done in the order in which it came.
+fn keep_the_order() -> Result<(), Box<dyn Error>> {
+    let dispatcher = Dispatcher::builder().threads(2).cpu_limit(1).strict_order(true).build()?;
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    for line in 0..1000 {
+        let lines = Arc::clone(&lines);
+        dispatcher.execute(move || lines.lock().expect("nobody panics here").push(line));
+    }
+    dispatcher.join()?;
+    assert!(lines.lock().expect("nobody panics here").iter().copied().eq(0..1000));
+    dispatcher.shutdown()?;
     Ok(())
 }

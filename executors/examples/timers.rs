@@ -37,6 +37,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rate = timer.at_fixed_rate(2 * MILLISECOND, &pool, move || tell.send(start.elapsed()).unwrap_or_default())?;
     assert_eq!(told.iter().take(5).count(), 5);
     assert!(rate.cancel());
+    let (tell, told) = channel();
+    let poll = timer.with_fixed_delay(MILLISECOND, &pool, move || tell.send("asked once more").unwrap_or_default())?;
+    assert_eq!(told.iter().take(3).count(), 3);
+    assert!(poll.cancel());
     assert!(matches!(timer.with_fixed_delay(Duration::ZERO, &pool, || ()), Err(TimerError::ZeroPeriod)));
 
     // A future that sleeps, here as a timeout: a job that does nothing, run by the timer itself.

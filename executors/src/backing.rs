@@ -2,7 +2,7 @@
 
 use crate::{
     common::{SHUTDOWN_PATIENCE, ignore},
-    containment::guard,
+    containment::{discard, guard},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
     local::{self, Home, PoolId},
@@ -82,9 +82,16 @@ pub(crate) trait Backing {
 
     fn stats(&self) -> Stats;
 
+    /// What is to be said of the pool if it is open, and has not admitted a job nevertheless.
+    fn refusal_while_open(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Drops a job that was not admitted, and says why.
     fn drop_refused<F>(&self, closure: F) {
-        ignore(closure);
+        let Some(reason) = self.refusal_while_open() else { return ignore(closure) };
+        guard(|| log::warn!("Ignoring a job, as {} {reason}.", self.name()));
+        discard(closure);
     }
 
     #[inline(always)]

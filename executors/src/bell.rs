@@ -1,10 +1,18 @@
 //! Waiting for something that others seldom wait for: ringing costs one fence and one load while nobody listens.
+//!
+//! There are two ways of waiting. [`Bell::wait_until`] is each listener for itself: it goes on when it finds its
+//! condition met. [`Bell::wait_together`] is for a condition that is the same for all, and may have passed when the
+//! slower of them looks: they go on together once it has been met in front of one of them, or by a change that
+//! [`Bell::ring_by`] makes.
+//!
+//! The models in `bell/model.rs` fail if such a change is not counted as a release, and if nobody is told of one of
+//! which it is not sure that it meets the condition.
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use crate::sync::{
-    Condvar, Mutex,
+    Condvar, Mutex, MutexGuard,
     atomic::{AtomicUsize, Ordering::SeqCst, fence},
 };
 use std::{
@@ -16,18 +24,45 @@ use std::{
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     listeners: AtomicUsize,
-    lock: Mutex<()>,
+    /// How often those who wait together were released. Locked while anybody looks at a condition: so whoever finds it
+    /// met has looked after all who wait had come.
+    releases: Mutex<usize>,
     rung: Condvar,
 }
 
 impl Bell {
     /// Lets all listeners look at their conditions again. To be called after a change that may fulfil one.
     pub(crate) fn ring(&self) {
-        // Pairs with the fence in `wait_until`: either the listener's look sees the change, or we see the listener.
+        // Pairs with the fence in `wait`: either the listener's look sees the change, or we see the listener.
         fence(SeqCst);
         if self.listeners.load(SeqCst) > 0 {
             // A listener that looked before the change holds the lock until it sleeps; after this it does.
-            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(self.lock());
+            self.rung.notify_all();
+        }
+    }
+
+    /// Makes a `change`, which returns whether it may fulfil a condition, and rings if so. If `is_all_else_met`, which
+    /// is looked at before, the change does fulfil the condition of those who [`wait_together`](Self::wait_together):
+    /// all who waited before this call are released then, however soon the condition ceases to hold.
+    pub(crate) fn ring_by(&self, is_all_else_met: impl FnOnce() -> bool, change: impl FnOnce() -> bool) {
+        if !self.is_awaited() {
+            if change() {
+                // Whoever has come meanwhile looks for itself.
+                self.ring();
+            }
+            return;
+        }
+        // The condition is met between two looks of the listeners: none comes in between.
+        let mut releases = self.lock();
+        let is_met = is_all_else_met();
+        // What is looked at comes before the change for everybody, as in the looks of the listeners.
+        fence(SeqCst);
+        if change() {
+            if is_met {
+                *releases = releases.wrapping_add(1);
+            }
+            drop(releases);
             self.rung.notify_all();
         }
     }
@@ -36,7 +71,7 @@ impl Bell {
     /// takes long.
     ///
     /// A fence belongs between the change and this look, as there is one between being counted and looking in
-    /// `wait_until`; who leaves it out may miss a listener who arrives just then.
+    /// `wait`; who leaves it out may miss a listener who arrives just then.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         self.listeners.load(SeqCst) > 0
@@ -44,13 +79,35 @@ impl Bell {
 
     /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
     pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
+        self.wait(timeout, |_releases| met())
+    }
+
+    /// [`wait_until`](Self::wait_until) for a condition that is the same for all who wait in this way. Returns whether
+    /// it has held since this call began.
+    pub(crate) fn wait_together(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
+        let mut before = None;
+        self.wait(timeout, |releases| {
+            if *before.get_or_insert(*releases) != *releases {
+                return true;
+            }
+            let met = met();
+            if met {
+                *releases = releases.wrapping_add(1);
+                self.rung.notify_all();
+            }
+            met
+        })
+    }
+
+    /// Looks at a condition under the lock, until it holds.
+    fn wait(&self, timeout: Option<Duration>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
         fence(SeqCst);
         let holds = loop {
-            if met() {
+            if met(&mut guard) {
                 break true;
             }
             guard = match deadline {
@@ -66,6 +123,10 @@ impl Bell {
         };
         self.listeners.fetch_sub(1, SeqCst);
         holds
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.releases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,6 +147,69 @@ mod tests {
             }
             assert!(listeners.into_iter().all(|listener| listener.join().unwrap()));
         });
+    }
+
+    /// Far more than a listener needs to look, and less than a test may take.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Listeners that wait together for `state` to be zero, and have come.
+    fn with_listeners(wait: fn(&Bell, &AtomicUsize) -> bool, act: impl FnOnce(&Bell, &AtomicUsize)) -> Vec<bool> {
+        let (bell, state) = (Bell::default(), AtomicUsize::new(1));
+        thread::scope(|scope| {
+            let listeners: Vec<_> = (0..8).map(|_| scope.spawn(|| wait(&bell, &state))).collect();
+            while bell.listeners.load(SeqCst) < 8 {
+                thread::yield_now();
+            }
+            act(&bell, &state);
+            listeners.into_iter().map(|listener| listener.join().unwrap()).collect()
+        })
+    }
+
+    fn together(bell: &Bell, state: &AtomicUsize) -> bool {
+        bell.wait_together(Some(PATIENCE), || state.load(SeqCst) == 0)
+    }
+
+    #[test]
+    fn who_waits_together_is_released_though_the_moment_has_passed() {
+        let released = with_listeners(together, |bell, state| {
+            bell.ring_by(|| true, || state.swap(0, SeqCst) == 1);
+            state.store(1, SeqCst);
+        });
+        assert_eq!(released, [true; 8]);
+    }
+
+    /// One of them sees it for all, also if nobody who made it so has looked.
+    #[test]
+    fn who_sees_it_first_releases_the_others() {
+        let released = with_listeners(
+            |bell, state| {
+                let is_zero = || state.compare_exchange(0, 1, SeqCst, SeqCst).is_ok();
+                bell.wait_together(Some(PATIENCE), is_zero)
+            },
+            |bell, state| bell.ring_by(|| false, || state.swap(0, SeqCst) == 1),
+        );
+        assert_eq!(released, [true; 8]);
+    }
+
+    #[test]
+    fn who_waits_for_itself_is_not_released_by_others() {
+        let released = with_listeners(
+            |bell, state| bell.wait_until(Some(Duration::from_millis(50)), || state.load(SeqCst) == 0),
+            |bell, state| {
+                bell.ring_by(|| true, || true);
+                assert!(bell.wait_together(None, || true));
+                assert_eq!(state.load(SeqCst), 1);
+            },
+        );
+        assert_eq!(released, [false; 8]);
+    }
+
+    #[test]
+    fn who_comes_after_the_release_waits_for_the_next() {
+        let bell = Bell::default();
+        assert!(bell.wait_together(None, || true));
+        bell.ring_by(|| true, || true);
+        assert!(!bell.wait_together(Some(Duration::from_millis(1)), || false));
     }
 
     #[test]

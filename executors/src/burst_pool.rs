@@ -36,11 +36,15 @@
 //! pool.shutdown().unwrap();
 //! ```
 
+mod error;
 mod handle;
 mod pool;
 mod team;
+mod when_busy;
 
+pub use error::BurstError;
 pub use pool::BurstPool;
+pub use when_busy::WhenBusy;
 
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
@@ -53,7 +57,7 @@ use crate::{
     source::mail::MailSource,
 };
 use handle::{Crew, Handle};
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 const CHARTER: Charter = Charter {
     label: "burst_pool",
@@ -63,82 +67,6 @@ const CHARTER: Charter = Charter {
     // As in the channel pool.
     fairness: Fairness::Counted(1024),
 };
-
-/// What becomes of a new job when no worker is idle.
-///
-/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
-/// they go on what was accepted before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum WhenBusy {
-    /// It goes to the worker with the fewest jobs.
-    #[default]
-    Queue,
-    /// It is given back: [`BurstPool::send`], [`ThreadPool::offer`] and `try_execute` return it, `execute` drops it
-    /// with a `warn!`.
-    GiveBack,
-    /// Its submitter waits until a worker is idle, and then it is given back.
-    ///
-    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
-    Block {
-        /// How long the submitter waits; `None` is for as long as it takes.
-        timeout: Option<Duration>,
-    },
-}
-
-/// Why a value or a job was not accepted; it is inside.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BurstError<T> {
-    /// The pool is closed.
-    Closed(T),
-    /// No worker is idle, and the time to wait for one was up, if there was some.
-    Busy(T),
-    /// The pool has no workers yet.
-    NoWorkers(T),
-}
-
-impl<T> BurstError<T> {
-    /// What was not accepted.
-    #[must_use = "dropping the value loses it; ignore the error instead if that is what you want"]
-    pub fn into_value(self) -> T {
-        match self {
-            BurstError::Closed(value) | BurstError::Busy(value) | BurstError::NoWorkers(value) => value,
-        }
-    }
-
-    fn map<U>(self, f: impl FnOnce(T) -> U) -> BurstError<U> {
-        match self {
-            BurstError::Closed(value) => BurstError::Closed(f(value)),
-            BurstError::Busy(value) => BurstError::Busy(f(value)),
-            BurstError::NoWorkers(value) => BurstError::NoWorkers(f(value)),
-        }
-    }
-}
-
-impl<T> fmt::Debug for BurstError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BurstError::Closed(_) => "Closed(..)",
-            BurstError::Busy(_) => "Busy(..)",
-            BurstError::NoWorkers(_) => "NoWorkers(..)",
-        })
-    }
-}
-
-impl<T> fmt::Display for BurstError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BurstError::Closed(_) => "the pool is closed and takes nothing more",
-            BurstError::Busy(_) => {
-                "all workers of the pool are busy: give it more workers, choose `WhenBusy::Queue`, or try again later"
-            }
-            BurstError::NoWorkers(_) => "the pool has no workers: call `spawn` before `send`",
-        })
-    }
-}
-
-impl<T> std::error::Error for BurstError<T> {}
 
 /// What only burst pools let their users choose.
 #[derive(Debug, Clone, Copy)]

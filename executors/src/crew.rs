@@ -201,7 +201,7 @@ where
             Whom::Seat(seat) => (seat, !self.source.is_for_all()),
             Whom::Owner(seat) => (seat, true),
         };
-        // Pairs with the fence in `Worker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
+        // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
         fence(SeqCst);
         if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
             // It is awake, but may be at another job before it comes to this one.
@@ -350,7 +350,7 @@ where
     /// Has the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
     fn give_out(&self) {
         self.source.on_close();
-        // Pairs with the fence in `Worker::sleep`, as in `announce`.
+        // Pairs with the fence in `parker::sleep`, as in `announce`.
         fence(SeqCst);
         self.parker.unpark_all();
     }
@@ -366,13 +366,19 @@ where
         self.life.active() == 0
     }
 
+    /// Counts out a worker, or who has done its work, when it has found nothing more to do.
+    fn become_idle(&self, busy: bool) {
+        // The look and the change are those of `is_idle`, in the same order.
+        self.life.become_idle(busy, || !self.source.has_unfinished());
+    }
+
     /// Whether the crew's work is done for good; declares the end if this is the moment.
     fn is_over(&self) -> bool {
         if self.life.is_over() {
             return true;
         }
         if self.life.is_closed() && self.is_idle() && self.life.end() {
-            // Pairs with the fence in `Worker::sleep`: either who falls asleep sees the end, or the parker sees the
+            // Pairs with the fence in `parker::sleep`: either who falls asleep sees the end, or the parker sees the
             // sleeper.
             fence(SeqCst);
             self.parker.unpark_all();

@@ -7,14 +7,16 @@
 //! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
 //!   server that takes so many calls and no more;
 //! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread,
-//!   in order: for what must not leave its thread.
+//!   in order, but for what its documentation says of the close: for what must not leave its thread.
 //!
 //! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A
 //! worker that has run a job takes the next that may run itself, of whichever subpool.
 //!
 //! A [`Subpool`] is an [`Executor`](crate::Executor) like any pool of this crate. It gives its jobs a [`Priority`]
 //! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs
-//! of a subpool start in the order in which they came.
+//! of a subpool start in the order in which they came, but for those of the CPU subpool with [`Priority::NORMAL`].
+//! These keep that order only where [`strict_order`](Builder::strict_order) asks for it: without, even jobs of one
+//! submitter may overtake each other.
 //!
 //! Lower priorities are not starved: after each 61 jobs, or as many as [`Fairness::Counted`] says (`A`), a worker takes
 //! one from the waiting subpools in turn, and after as many of one subpool one from its priorities in turn. So before a
@@ -44,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cold;
 mod error;
 mod parker;
 mod priority;
@@ -60,10 +63,11 @@ use crate::{
     crew::{self, Charter},
     options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
-    source::dispatch::{self, Address, DispatchSource},
+    source::dispatch::{self, DispatchSource},
 };
-use parker::TwoParkers;
 use std::{fmt, sync::Arc};
+
+pub(crate) use parker::TwoParkers;
 
 const CHARTER: Charter = Charter {
     label: "dispatcher",
@@ -99,6 +103,10 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// A dispatcher of `threads` threads with a CPU subpool only.
+    ///
+    /// As many jobs run at a time as there are cores that the process may use, also if `threads` is more: that is the
+    /// CPU subpool's limit. For jobs that block, ask for more by `builder().threads(n).cpu_limit(n)`
+    /// ([`cpu_limit`](Builder::cpu_limit)), or [`set_limit`](Subpool::set_limit).
     ///
     /// # Panics
     ///
@@ -151,7 +159,7 @@ impl Dispatcher {
     /// Its jobs of [`Priority::NORMAL`] go the way of the [work-stealing pool](crate::crossbeam_workstealing_pool),
     /// which costs least: each worker has those that its own jobs give in a queue of its own, so that among workers
     /// there is no order. Where order matters, name a subpool: that has one queue for each priority, first in, first
-    /// out.
+    /// out; or ask for [`strict_order`](Builder::strict_order), which gives this one such a queue, too.
     ///
     /// # Examples
     ///
@@ -206,7 +214,7 @@ impl Dispatcher {
     }
 
     fn handle_to(&self, subpool: usize) -> Subpool {
-        let address = Address::new(subpool, Priority::NORMAL.level());
+        let address = self.handle.source().address(subpool, Priority::NORMAL.level());
         Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
     }
 }

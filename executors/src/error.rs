@@ -44,6 +44,10 @@ pub(crate) enum BuildErrorKind {
         reserve: usize,
         bound: usize,
     },
+    TooManyPreheated {
+        preheat: usize,
+        threads: usize,
+    },
     UnknownMain {
         name: String,
         known: Vec<String>,
@@ -135,6 +139,11 @@ impl fmt::Display for BuildError {
                 f,
                 "{reserve} threads are reserved for bound subpools, of which there are {bound}: reserve at most as many"
             ),
+            BuildErrorKind::TooManyPreheated { preheat, threads } => write!(
+                f,
+                "{preheat} threads are to be preheated, but there are only {threads}: preheat at most as many, or ask \
+                 for more threads"
+            ),
             BuildErrorKind::UnknownMain { name, known } => {
                 write!(f, "the main subpool is to be {name:?}, but there are only {known:?}: add it, or choose one of these")
             }
@@ -196,6 +205,43 @@ impl<F> fmt::Display for Rejected<F> {
 }
 
 impl<F> Error for Rejected<F> {}
+
+/// Implements what is the same for all errors that have one variant for each reason, and what was refused in each:
+/// giving that back, and saying the reason without a word about it.
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+macro_rules! impl_refusal {
+    ($error:ident, $(#[doc = $doc:literal])+ $into:ident { $($reason:ident: $text:literal,)+ }) => {
+        impl<T> $error<T> {
+            $(#[doc = $doc])+
+            #[must_use = "dropping it loses it; ignore the error instead if that is what you want"]
+            pub fn $into(self) -> T {
+                match self {
+                    $($error::$reason(refused))|+ => refused,
+                }
+            }
+        }
+
+        impl<T> std::fmt::Debug for $error<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $($error::$reason(_) => concat!(stringify!($reason), "(..)"),)+
+                })
+            }
+        }
+
+        impl<T> std::fmt::Display for $error<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $($error::$reason(_) => $text,)+
+                })
+            }
+        }
+
+        impl<T> std::error::Error for $error<T> {}
+    };
+}
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+pub(crate) use impl_refusal;
 
 /// Why waiting for a pool to become idle ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

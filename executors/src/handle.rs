@@ -43,7 +43,9 @@ use std::{
 ///
 /// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it
 /// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
-/// no job but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.)
+/// no job but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.) After
+/// [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
+/// [`TaskError::Dropped`].
 ///
 /// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)`
 /// in a job blocks a worker until another has run it.
@@ -125,7 +127,7 @@ impl<T> TaskHandle<T> {
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
-        local::stand_in(self.home, || self.task.run_if_queued());
+        local::help(self.home, || self.task.run_if_queued(), || self.task.drop_if_queued());
         // For a result that is there, no waker is made.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
@@ -338,6 +340,7 @@ thread_local! {
 trait Outcome<T>: Send + Sync {
     fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
     fn run_if_queued(&self);
+    fn drop_if_queued(&self);
     fn cancel(&self) -> bool;
     fn is_finished(&self) -> bool;
     fn runs_on(&self, thread: ThreadId) -> bool;
@@ -363,6 +366,10 @@ where
 
     fn run_if_queued(&self) {
         self.run();
+    }
+
+    fn drop_if_queued(&self) {
+        self.end_unrun(TaskError::Dropped, wake_after_drop);
     }
 
     fn cancel(&self) -> bool {

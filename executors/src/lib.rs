@@ -134,7 +134,7 @@ pub use crate::{
     handle::TaskHandle,
     job::INLINE_BYTES,
     local::try_execute_locally,
-    options::{Fairness, Idle, Placement, THREADS_VARIABLE},
+    options::{Fairness, Idle, Placement, THREADS_VARIABLE, features},
     pool::{Pool, Stats},
 };
 

@@ -35,7 +35,7 @@ impl PoolId {
     }
 }
 
-/// Where a job belongs: who waits for it in a job that belongs there, too, may run it in place.
+/// Where a job belongs: who waits for it in a job that belongs there, too, may [run it in place](Help::Run).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Home {
     pub(crate) pool: PoolId,
@@ -66,9 +66,11 @@ pub(crate) trait Attendant {
         None
     }
 
-    /// Of which part of the executor other jobs may run in the middle of this one, if it has parts.
-    fn part(&self) -> usize {
-        0
+    /// What this thread does about a job of that part of the executor which has not begun, and for which one that runs
+    /// here is going to wait.
+    fn help(&self, part: usize) -> Help {
+        let _ = part;
+        Help::Run
     }
 
     /// The thread is going to block: its executor may have another one stand in for it until it
@@ -77,6 +79,17 @@ pub(crate) trait Attendant {
 
     /// The thread blocks no more.
     fn goes_on(&self) {}
+}
+
+/// What becomes of a job that somebody waits for before it has begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Help {
+    /// It runs here and now.
+    Run,
+    /// It is dropped, as it is not to run at all.
+    Drop,
+    /// Nothing: it must run elsewhere, and the thread blocks until it has.
+    Nothing,
 }
 
 /// The head of whatever stands for an executor on this thread. See [`Post::enter`].
@@ -225,14 +238,17 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Calls `f` as part of a job that belongs to `home`, if this thread runs one: also if a job of another executor runs
-/// further in.
-pub(crate) fn stand_in(home: Home, f: impl FnOnce()) {
+/// Has a job that belongs to `home` and has not begun run here by `run`, or dropped by `drop`, as part of a job of that
+/// executor, if this thread runs one (also if a job of another executor runs further in) and its attendant says so.
+pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     with_post_of(home.pool, |post| {
-        if let Some(post) = post.filter(|post| post.attendant.part() == home.part) {
-            let again = Post { outer: Cell::new(ptr::null()), ..*post };
-            let _standing = again.enter();
-            f();
+        let Some(post) = post else { return };
+        let again = Post { outer: Cell::new(ptr::null()), ..*post };
+        let _standing = again.enter();
+        match post.attendant.help(home.part) {
+            Help::Run => run(),
+            Help::Drop => drop(),
+            Help::Nothing => (),
         }
     });
 }

@@ -6,6 +6,37 @@ use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
+/// The features that this crate was built with. Cargo joins those that all dependents ask for, so only the crate itself
+/// knows them: programs that measure it should write them down.
+///
+/// # Examples
+///
+/// ```
+/// println!("executors with {}", executors::features().collect::<Vec<_>>().join(", "));
+/// ```
+pub fn features() -> impl Iterator<Item = &'static str> {
+    FEATURES.iter().filter(|(_, chosen)| *chosen).map(|(name, _)| *name)
+}
+
+/// All features, and which of them were chosen.
+const FEATURES: &[(&str, bool)] = &[
+    ("threadpool-exec", cfg!(feature = "threadpool-exec")),
+    ("cb-channel-exec", cfg!(feature = "cb-channel-exec")),
+    ("workstealing-exec", cfg!(feature = "workstealing-exec")),
+    ("elastic-exec", cfg!(feature = "elastic-exec")),
+    ("burst-exec", cfg!(feature = "burst-exec")),
+    ("dispatcher-exec", cfg!(feature = "dispatcher-exec")),
+    ("compat-burst-pool", cfg!(feature = "compat-burst-pool")),
+    ("compat-rusty-pool", cfg!(feature = "compat-rusty-pool")),
+    ("compat-rusty-pool-async", cfg!(feature = "compat-rusty-pool-async")),
+    ("defaults", cfg!(feature = "defaults")),
+    ("ws-timed-fairness", cfg!(feature = "ws-timed-fairness")),
+    ("ws-no-park", cfg!(feature = "ws-no-park")),
+    ("thread-pinning", cfg!(feature = "thread-pinning")),
+    ("numa-aware", cfg!(feature = "numa-aware")),
+    ("produce-metrics", cfg!(feature = "produce-metrics")),
+];
+
 /// No pool has more threads. Operating systems refuse long before, but what a pool keeps for each is made before they
 /// are asked; and the parker counts in 20 bits.
 pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
@@ -183,5 +214,21 @@ fn default_threads() -> Result<usize, BuildError> {
             Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into())
         }
         Err(env::VarError::NotPresent) => Ok(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_features_are_known() {
+        let manifest = include_str!("../Cargo.toml");
+        let (_, section) = manifest.split_once("\n[features]\n").expect("it has features");
+        let (section, _) = section.split_once("\n[").expect("more follows");
+        let names = section.lines().filter_map(|line| Some(line.split_once(" = ")?.0));
+        let names: Vec<&str> = names.filter(|name| *name != "default" && !name.starts_with('_')).collect();
+        assert_eq!(names, FEATURES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(features().any(|name| name == "ws-no-park"), cfg!(feature = "ws-no-park"));
     }
 }

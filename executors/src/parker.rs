@@ -17,7 +17,10 @@
 //! ```
 
 mod idle;
+mod slumber;
 mod word;
+
+pub(crate) use slumber::sleep;
 
 use idle::IdleSet;
 use std::{fmt, sync::Arc, time::Duration};

@@ -58,8 +58,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
     ///
-    /// Any number of threads may wait; all are released. Jobs that are given to the pool meanwhile may prolong the
-    /// wait. Works on a closed pool, too.
+    /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
+    /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too.
     ///
     /// # Errors
     ///

@@ -124,9 +124,8 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if self.0.running.fetch_sub(1, SeqCst) == 1 {
-            self.0.bell.ring();
-        }
+        // There is no queue: when nothing runs, all is done.
+        self.0.bell.ring_by(|| true, || self.0.running.fetch_sub(1, SeqCst) == 1);
     }
 }
 
@@ -166,7 +165,7 @@ impl Backing for Handle {
     }
 
     fn await_idle(&self, timeout: Option<Duration>) -> bool {
-        self.0.bell.wait_until(timeout, || self.0.running.load(SeqCst) == 0)
+        self.0.bell.wait_together(timeout, || self.0.running.load(SeqCst) == 0)
     }
 
     fn await_end(&self, timeout: Duration) -> bool {

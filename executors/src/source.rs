@@ -63,10 +63,15 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.attach(seat)
     }
 
+    /// Where jobs go for which nobody has chosen.
+    fn anywhere(&self) -> Self::Address {
+        Self::Address::default()
+    }
+
     /// The address of the job that the worker runs.
     fn here(&self, local: &Self::Local) -> Self::Address {
         let _ = local;
-        Self::Address::default()
+        self.anywhere()
     }
 
     /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both

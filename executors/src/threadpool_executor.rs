@@ -33,7 +33,7 @@ use crate::{
     futures_executor::{JoinHandle, spawn_task, step},
     job::{Job, Run},
     ledger::Ledger,
-    local::{self, Attendant, PoolId},
+    local::{self, Attendant, Help, PoolId},
     meter::Exporter,
     options::{Options, PanicHandler, Placement},
     pool::{Stats, impl_futures_executor, impl_pool},
@@ -318,6 +318,12 @@ impl Attendant for ThisWorker {
 
     fn report(&self, payload: &(dyn Any + Send)) {
         let _ = WORKER.try_with(|worker| worker.get().map(|worker| worker.report(payload)));
+    }
+
+    fn help(&self, _part: usize) -> Help {
+        let discards = |worker: &Worker| worker.records.discarding.load(SeqCst);
+        let discards = WORKER.try_with(|worker| worker.get().is_some_and(discards));
+        if discards.unwrap_or(false) { Help::Drop } else { Help::Run }
     }
 }
 

@@ -237,10 +237,21 @@ impl Timer {
     ///
     /// ```
     /// use executors::{run_now::RunNowExecutor, timer::Timer};
-    /// use std::time::Duration;
+    /// use std::{sync::mpsc::channel, time::Duration};
     ///
-    /// let error = Timer::shared().with_fixed_delay(Duration::ZERO, &RunNowExecutor::new(), || ()).unwrap_err();
+    /// let (timer, clock) = Timer::manual();
+    /// let (sender, answers) = channel();
+    /// let second = Duration::from_secs(1);
+    /// let poll = timer.with_fixed_delay(second, &RunNowExecutor::new(), move || _ = sender.send("an answer"))?;
+    /// // Long overdue: it is polled once, and the next time a second after that.
+    /// clock.advance(10 * second);
+    /// clock.advance(second);
+    /// assert!(poll.cancel());
+    /// assert_eq!(answers.iter().count(), 2);
+    ///
+    /// let error = timer.with_fixed_delay(Duration::ZERO, &RunNowExecutor::new(), || ()).unwrap_err();
     /// assert!(error.to_string().contains("ask for at least 1 ns"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_fixed_delay<E, F>(&self, delay: Duration, executor: &E, job: F) -> Result<Periodic, TimerError>
     where

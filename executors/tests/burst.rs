@@ -13,12 +13,16 @@ use std::{
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        mpsc::{self, Receiver, Sender, channel},
+        mpsc::{self, Receiver, channel},
     },
     thread,
     time::Duration,
 };
-use support::watchdog::{PATIENCE, Watchdog};
+use support::{
+    child::Child,
+    gate::occupy,
+    watchdog::{PATIENCE, until, watch},
+};
 
 /// A pool whose workers say which of them got what.
 fn telling(pool: &mut BurstPool<u32>, workers: usize) -> Receiver<(usize, u32)> {
@@ -28,35 +32,6 @@ fn telling(pool: &mut BurstPool<u32>, workers: usize) -> Receiver<(usize, u32)> 
         pool.spawn(move |value| tell.send((worker, value)).expect("the test listens"));
     }
     told
-}
-
-fn watch() -> Watchdog {
-    Watchdog::new(Box::new(|| "a test of the burst pool".to_owned()))
-}
-
-/// Keeps workers of a pool busy until it is dropped.
-struct Occupied {
-    _release: Vec<Sender<()>>,
-}
-
-impl Occupied {
-    fn all(pool: &ThreadPool, workers: usize) -> Occupied {
-        let meeting = Arc::new(Barrier::new(workers + 1));
-        let release = (0..workers)
-            .map(|_| {
-                let (release, released) = channel::<()>();
-                let meeting = Arc::clone(&meeting);
-                let job = move || {
-                    meeting.wait();
-                    assert!(released.recv().is_err());
-                };
-                pool.offer(job).expect("a worker is idle");
-                release
-            })
-            .collect();
-        meeting.wait();
-        Occupied { _release: release }
-    }
 }
 
 #[test]
@@ -106,9 +81,7 @@ fn without_stealing_a_worker_keeps_what_it_was_dealt() {
     // The first has 0, and gets what comes when both are busy and it has fewest.
     let mut values: Vec<_> = (0..3).collect();
     pool.send_all(values.drain(..)).expect("there are workers");
-    while pool.stats().done < 1 {
-        thread::yield_now();
-    }
+    until("the second has handled one", || pool.stats().done >= 1);
     drop(release);
     pool.join().expect("this is no worker");
     let by_first: Vec<_> = told.try_iter().filter(|&(worker, _)| worker == 0).map(|(_, value)| value).collect();
@@ -121,7 +94,7 @@ fn without_stealing_a_worker_keeps_what_it_was_dealt() {
 fn an_idle_worker_takes_what_lies_behind_a_busy_one() {
     let _watchdog = watch();
     let pool = ThreadPool::builder().threads(2).build().expect("possible");
-    let occupied = Occupied::all(&pool, 2);
+    let (first, second) = (occupy(&pool, 1), occupy(&pool, 1));
     let ran = Arc::new(AtomicUsize::new(0));
     let handles: Vec<_> = (0..10)
         .map(|_| {
@@ -130,14 +103,12 @@ fn an_idle_worker_takes_what_lies_behind_a_busy_one() {
         })
         .collect();
     assert_eq!(pool.stats().queued, 10);
-    // One of the two is let go.
-    let Occupied { _release: mut release } = occupied;
-    drop(release.pop());
+    second.open();
     for handle in handles {
         handle.wait().expect("the other worker took it");
     }
     assert_eq!(ran.load(Relaxed), 10);
-    drop(release);
+    first.open();
     pool.shutdown().expect("nobody blocks any more");
 }
 
@@ -146,7 +117,7 @@ fn what_is_given_back_was_not_run() {
     let _watchdog = watch();
     let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::GiveBack).build().expect("possible");
     for _ in 0..50 {
-        let occupied = Occupied::all(&pool, 2);
+        let occupied = occupy(&pool, 2);
         let ran = Arc::new(AtomicUsize::new(0));
         let job = {
             let ran = Arc::clone(&ran);
@@ -157,7 +128,7 @@ fn what_is_given_back_was_not_run() {
         let Err(BurstError::Busy(job)) = pool.offer(job) else { panic!("both are busy") };
         assert!(pool.try_execute(|| ()).is_err());
         assert_eq!(pool.execute_batch((0..3).map(|_| || ())), 0);
-        drop(occupied);
+        occupied.open();
         pool.join().expect("this is no worker");
         // A worker counts as idle soon after it has said so.
         let mut job = Some(job);
@@ -168,9 +139,7 @@ fn what_is_given_back_was_not_run() {
         assert_eq!(ran.load(Relaxed), 1);
         while pool.offer(|| ()).is_err() {}
         pool.join().expect("this is no worker");
-        while pool.stats().idle < 2 {
-            thread::yield_now();
-        }
+        until("both are idle", || pool.stats().idle == 2);
     }
     pool.shutdown().expect("nobody blocks");
 }
@@ -180,10 +149,10 @@ fn who_blocks_goes_on_when_a_worker_is_idle() {
     let _watchdog = watch();
     let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout: None }).build().expect("possible");
     for _ in 0..50 {
-        let occupied = Occupied::all(&pool, 1);
+        let occupied = occupy(&pool, 1);
         thread::scope(|scope| {
             let submitters: Vec<_> = (0..3).map(|_| scope.spawn(|| pool.offer(|| ()).is_ok())).collect();
-            drop(occupied);
+            occupied.open();
             assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
         });
     }
@@ -195,19 +164,19 @@ fn who_blocks_gives_up_in_time_and_at_the_close() {
     let _watchdog = watch();
     let build = |timeout| ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout }).build().unwrap();
     let pool = build(Some(Duration::from_millis(1)));
-    let occupied = Occupied::all(&pool, 1);
+    let occupied = occupy(&pool, 1);
     assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
-    drop(occupied);
+    occupied.open();
     pool.shutdown().expect("nobody blocks");
 
     let pool = build(None);
-    let occupied = Occupied::all(&pool, 1);
+    let occupied = occupy(&pool, 1);
     thread::scope(|scope| {
         let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
         pool.shutdown_async();
         assert_eq!(waits.join().unwrap(), Err("Closed(..)".to_owned()));
     });
-    drop(occupied);
+    occupied.open();
 }
 
 #[test]
@@ -226,6 +195,23 @@ fn errors_say_what_to_do() {
     let error = BurstPool::<()>::builder().name("a\0b").build().unwrap_err();
     assert!(error.to_string().contains("NUL"), "{error}");
     assert!(ThreadPool::builder().threads(0).build().is_err());
+}
+
+/// The handler of a worker that could not be started goes, too, with what it owns.
+#[test]
+fn a_refused_worker_leaves_no_handler() {
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        let mut pool = BurstPool::<()>::builder().stack_size(4 << 30).build().expect("no thread is started yet");
+        let witness = Arc::new(());
+        let owned = Arc::clone(&witness);
+        let refused = pool.try_spawn(move |()| drop(Arc::clone(&owned))).unwrap_err();
+        assert!(refused.is_thread_refused(), "{refused}");
+        assert_eq!(Arc::strong_count(&witness), 1);
+        assert_eq!(pool.send(()), Err(BurstError::NoWorkers(())));
+    });
 }
 
 #[test]

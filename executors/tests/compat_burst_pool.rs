@@ -8,11 +8,7 @@ use std::{
     sync::{Arc, mpsc::channel},
     thread,
 };
-use support::watchdog::Watchdog;
-
-fn watch() -> Watchdog {
-    Watchdog::new(Box::new(|| "a test of the interface of burst-pool".to_owned()))
-}
+use support::watchdog::watch;
 
 /// Enqueues, again and again until a receiver waits.
 fn insist<T: Send>(sender: &mut Sender<T>, value: T) {

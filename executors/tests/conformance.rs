@@ -171,9 +171,71 @@ macro_rules! every_pool {
 /// What every pool with threads answers for, whichever worker a job waits for.
 macro_rules! any_pool {
     ($subject:expr) => {
-        every_executor! { $subject }
+        in_turn! { $subject }
 
         mod any_pool {
+            use super::*;
+
+            // They have all workers wait at a gate, or wait for one job in another.
+            tests! { $subject;
+                building:
+                    the_default_is_a_worker_for_each_core
+                    the_environment_sets_the_number_of_threads
+                    threads_bear_the_name;
+                closing:
+                    a_closed_pool_can_be_joined
+                    a_draining_job_may_block_on_its_child
+                    draining_jobs_may_spawn
+                    many_may_wait_for_the_end
+                    shutdown_async_from_a_worker
+                    shutdown_now_discards_the_backlog
+                    shutdown_runs_the_backlog
+                    shutdown_timeout_reports_what_is_left;
+                continuations:
+                    a_queued_future_can_be_cancelled
+                    futures_that_panic_when_dropped_are_survived;
+                dropping:
+                    a_closed_pool_may_be_dropped
+                    idle_pools_of_any_size_end
+                    the_backlog_runs
+                    the_process_may_end_at_any_time;
+                futures:
+                    a_future_woken_from_elsewhere_stays_on_its_pool
+                    a_job_may_wait_for_the_step_behind_it
+                    futures_that_yield_are_resumed;
+                groups:
+                    a_group_is_cancelled_as_a_whole
+                    a_group_whose_time_is_up_comes_back;
+                handles:
+                    a_future_that_waits_is_woken
+                    a_timeout_gives_the_handle_back
+                    a_waiting_job_can_be_cancelled
+                    unobserved_jobs_run
+                    waiting_does_not_move_a_job_to_another_pool;
+                panics:
+                    a_panicking_handler_is_survived
+                    captures_that_panic_when_dropped_are_survived
+                    workers_keep_their_names;
+                sequences: clusters_are_cancelled_as_a_whole;
+                statistics:
+                    an_idle_pool_says_so
+                    running_and_queued_jobs_are_counted
+                    workers_are_counted;
+                timers:
+                    a_discarded_repetition_is_over
+                    a_repetition_can_be_cancelled_in_each_stage;
+                waiting: many_waiters_are_released;
+            }
+        }
+    };
+}
+
+/// What every pool with threads answers for, also if it runs one job at a time.
+macro_rules! in_turn {
+    ($subject:expr) => {
+        every_executor! { $subject }
+
+        mod in_turn {
             use super::*;
 
             tests! { $subject;
@@ -184,105 +246,70 @@ macro_rules! any_pool {
                     nonsense_in_the_environment_is_refused
                     pools_can_be_printed
                     stacks_are_as_large_as_asked_for
-                    the_default_is_a_worker_for_each_core
-                    the_environment_sets_the_number_of_threads
-                    threads_bear_the_name
                     zero_in_the_environment_is_refused;
                 closing:
-                    a_closed_pool_can_be_joined
-                    a_draining_job_may_block_on_its_child
                     a_job_may_shut_another_pool_down
                     a_pool_may_end_as_soon_as_it_begins
-                    draining_jobs_may_spawn
-                    many_may_wait_for_the_end
                     reports_add_up_when_discarding_races_with_submitting
-                    shutdown_async_from_a_worker
                     shutdown_from_a_worker_is_refused
-                    shutdown_now_discards_the_backlog
                     shutdown_now_from_a_worker
-                    shutdown_runs_the_backlog
                     shutdown_runs_the_backlog_with_any_number_of_threads
-                    shutdown_timeout_reports_what_is_left
                     silent_submitters_race_with_close
                     submitters_race_with_close
                     the_last_running_job_may_spawn;
                 continuations:
-                    a_queued_future_can_be_cancelled
                     a_suspended_future_cannot_be_cancelled
                     a_waiting_future_holds_no_thread
                     a_waiting_worker_runs_the_future
                     cancelling_races_with_the_first_step
                     dropped_futures_say_so
                     each_end_has_its_type
-                    futures_that_panic_when_dropped_are_survived
                     jobs_can_be_chained;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
-                    a_closed_pool_may_be_dropped
                     a_discarded_job_may_own_a_handle
                     a_job_may_drop_another_pool
                     a_job_that_owns_a_handle_keeps_the_pool_open
                     a_queued_job_that_owns_a_handle_runs
                     a_remaining_handle_keeps_the_pool_open
                     a_worker_may_drop_the_last_handle
-                    idle_pools_of_any_size_end
-                    no_thread_and_no_noise_is_left
-                    the_backlog_runs
-                    the_process_may_end_at_any_time;
+                    no_thread_and_no_noise_is_left;
                 futures:
                     a_forgotten_future_keeps_no_thread
                     a_future_may_own_its_pool
                     a_future_woken_after_the_end_is_cancelled
-                    a_future_woken_from_elsewhere_stays_on_its_pool
-                    a_job_may_wait_for_the_step_behind_it
                     a_panic_reaches_the_awaiter
                     a_ready_future_gives_its_value
                     futures_may_wait_for_each_other
-                    futures_that_yield_are_resumed
                     handles_cancel_or_detach
                     shutdown_now_cancels_futures
                     wakers_race_with_close;
-                groups:
-                    a_group_is_cancelled_as_a_whole
-                    a_group_whose_time_is_up_comes_back
-                    jobs_may_wait_for_groups;
+                groups: jobs_may_wait_for_groups;
                 handles:
                     a_child_cannot_wait_for_the_job_that_runs_it
-                    a_future_that_waits_is_woken
                     a_job_cannot_wait_for_itself
                     a_panic_does_not_pass_through_a_helping_waiter
                     a_running_job_cannot_be_cancelled
-                    a_timeout_gives_the_handle_back
-                    a_waiting_job_can_be_cancelled
                     a_worker_may_wait_with_a_timeout
                     cancelling_ends_a_wait
-                    cancelling_races_with_running
-                    unobserved_jobs_run
-                    waiting_does_not_move_a_job_to_another_pool;
+                    cancelling_races_with_running;
                 panics:
-                    a_panicking_handler_is_survived
                     a_panicking_logger_changes_nothing
-                    captures_that_panic_when_dropped_are_survived
                     each_panic_is_reported_once
                     nothing_leaks_after_panics
                     other_jobs_are_unaffected
-                    the_next_job_does_not_see_a_panic
-                    workers_keep_their_names;
+                    the_next_job_does_not_see_a_panic;
                 running:
                     a_worker_keeps_its_jobs_in_order
                     each_job_runs_once_with_any_number_of_threads;
-                sequences: clusters_are_cancelled_as_a_whole;
-                serial: a_serial_sequence_lets_others_run a_serial_sequence_stops_early;
+                serial:
+                    a_serial_sequence_lets_others_run
+                    a_serial_sequence_stops_early;
                 statistics:
-                    an_idle_pool_says_so
                     counters_never_go_back
                     jobs_run_by_their_waiters_are_counted_once
-                    jobs_spawned_by_jobs_are_counted
-                    running_and_queued_jobs_are_counted
-                    workers_are_counted;
+                    jobs_spawned_by_jobs_are_counted;
                 timers:
-                    a_discarded_repetition_is_over
-                    a_repetition_can_be_cancelled_in_each_stage
                     a_repetition_does_not_overlap
                     a_repetition_owns_a_handle
                     cancelling_races_with_the_time;
@@ -292,7 +319,6 @@ macro_rules! any_pool {
                     a_job_that_is_being_dropped_is_waited_for
                     a_queued_job_is_waited_for
                     a_running_job_is_waited_for
-                    many_waiters_are_released
                     waiters_race_with_submitters;
             }
         }
@@ -327,7 +353,10 @@ macro_rules! any_crew {
         mod any_crew {
             use super::*;
 
-            tests! { $subject; building: start_hooks_may_spawn; }
+            tests! { $subject;
+                building: start_hooks_may_spawn;
+                waiting: who_waits_is_released_though_a_job_comes;
+            }
         }
     };
 }
@@ -489,13 +518,16 @@ mod burst {
 #[cfg(feature = "dispatcher-exec")]
 mod dispatcher {
     macro_rules! policy {
-        ($name:ident: $main:expr, $idle:expr, $fairness:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+        (
+            $name:ident: $main:expr, $equip:expr, $idle:expr, $fairness:expr, $placement:expr, $sizes:expr;
+            $($group:ident)+
+        ) => {
             mod $name {
                 use crate::topics::subject::{self, Dispatched};
                 use executors::{Fairness, Idle, Placement, dispatcher::Priority};
 
                 static SUBJECT: Dispatched = Dispatched {
-                    main: $main, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes,
+                    main: $main, equip: $equip, idle: $idle, fairness: $fairness, placement: $placement, sizes: $sizes,
                 };
 
                 $( $group! { SUBJECT } )+
@@ -504,37 +536,67 @@ mod dispatcher {
     }
 
     policy! {
-        cpu: ("cpu", Priority::NORMAL), Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::ANY;
+        cpu: ("cpu", Priority::NORMAL), |builder| builder, Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::ANY;
         every_crew sleeps
     }
     policy! {
-        spinning: ("cpu", Priority::NORMAL), Idle::Spin, Fairness::COUNTED, Placement::Floating, subject::FEW;
+        spinning: ("cpu", Priority::NORMAL), |builder| builder, Idle::Spin,
+        Fairness::COUNTED, Placement::Floating, subject::FEW;
         every_crew
     }
     policy! {
-        limited: ("limited", Priority::NORMAL), Idle::PARK, Fairness::COUNTED, Placement::Floating, subject::ANY;
+        limited: ("limited", Priority::NORMAL), |builder| builder, Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::ANY;
         every_crew sleeps
     }
     // Takes turns after each job, which is the rare branch otherwise.
     policy! {
-        restless: ("cpu", Priority::HIGH), Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1),
-        Placement::Floating, subject::FEW;
+        restless: ("cpu", Priority::HIGH), |builder| builder,
+        Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1), Placement::Floating, subject::FEW;
         every_crew sleeps
     }
-    // By their handles. One job at a time is less than the others promise; all else holds.
-    mod serial {
-        use crate::topics::subject::Part;
-
-        every_executor! { Part("serial") }
+    policy! {
+        strict: ("cpu", Priority::NORMAL), |builder| builder.strict_order(true), Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::FEW;
+        every_crew sleeps
     }
-    mod bound {
-        use crate::topics::subject::Part;
+    // Starts its threads one by one, as jobs need them; a thread that is refused is no error then.
+    policy! {
+        cold: ("cpu", Priority::NORMAL), |builder| builder.preheat(0), Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::ANY;
+        any_crew sleeps
+    }
+    // One job at a time is less than the others promise: what needs two that wait for each other, or occupies all
+    // workers, is not asked of these.
+    policy! {
+        serial: ("serial", Priority::NORMAL), |builder| builder, Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::FEW;
+        in_turn
+    }
+    policy! {
+        bound: ("bound", Priority::NORMAL), |builder| builder, Idle::PARK,
+        Fairness::COUNTED, Placement::Floating, subject::FEW;
+        in_turn
+    }
+    // By their own handles, which cannot be built anew.
+    mod handles {
+        macro_rules! handle {
+            ($($name:ident)+) => { $(
+                mod $name {
+                    use crate::topics::subject::Part;
 
-        every_executor! { Part("bound") }
+                    every_executor! { Part(stringify!($name)) }
+                }
+            )+ };
+        }
+
+        handle! { cpu limited serial bound }
     }
     #[cfg(feature = "thread-pinning")]
     policy! {
-        pinned: ("cpu", Priority::LOWEST), Idle::PARK, Fairness::COUNTED, Placement::Auto, subject::ANY;
+        pinned: ("cpu", Priority::LOWEST), |builder| builder, Idle::PARK,
+        Fairness::COUNTED, Placement::Auto, subject::ANY;
         every_crew sleeps pins
     }
 }

@@ -20,6 +20,13 @@ fn chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<u32>, TaskHandle<Resul
     (tell, last)
 }
 
+/// The `cpu` subpool, or one whose jobs run one at a time: the `narrow` one, or the one that is `bound` to a thread.
+#[cfg(feature = "dispatcher-exec")]
+fn subpool(name: &str) -> executors::dispatcher::Subpool {
+    let builder = executors::dispatcher::Dispatcher::builder().threads(3).subpool("narrow", 1).bound_subpool("bound");
+    builder.build().expect("possible").subpool(name).expect("it was built")
+}
+
 #[test]
 fn a_million_continuations_run() {
     fn run(pool: impl Pool + FuturesExecutor) {
@@ -36,40 +43,50 @@ fn a_million_continuations_run() {
     run(crossbeam_workstealing_pool::small_pool(2));
     run(crossbeam_channel_pool::ThreadPool::new(2));
     #[cfg(feature = "dispatcher-exec")]
-    {
-        let builder = || executors::dispatcher::Dispatcher::builder().threads(2).subpool("narrow", 1);
-        run(builder().build().expect("possible").cpu());
-        run(builder().build().expect("possible").subpool("narrow").expect("it was built"));
+    for name in ["cpu", "narrow", "bound"] {
+        run(subpool(name));
     }
 }
 
 /// The end of each link ends the next: in the thread that gives the first its value, as there is no pool any more.
 #[test]
 fn a_million_continuations_are_dropped() {
-    within(|| {
-        let pool = crossbeam_workstealing_pool::small_pool(2);
-        let (tell, last) = chain(&pool);
-        pool.join().expect("this is no worker");
-        pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
-        assert!(!last.is_finished());
-        assert!(tell.send(5).is_ok(), "the first link waits");
-        assert!(matches!(block_on(last), Err(TaskError::Dropped)));
-    });
+    fn run(pool: impl Pool + FuturesExecutor) {
+        within(|| {
+            let (tell, last) = chain(&pool);
+            pool.join().expect("this is no worker");
+            pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+            assert!(!last.is_finished());
+            assert!(tell.send(5).is_ok(), "the first link waits");
+            assert!(matches!(block_on(last), Err(TaskError::Dropped)));
+        });
+    }
+
+    run(crossbeam_workstealing_pool::small_pool(2));
+    #[cfg(feature = "dispatcher-exec")]
+    run(subpool("bound"));
 }
 
 /// As above, while workers drop what they find in their queues.
 #[test]
 fn a_million_continuations_are_discarded() {
-    within(|| {
-        let pool = crossbeam_workstealing_pool::small_pool(2);
-        let (tell, last) = chain(&pool);
-        tell.send(5).expect("the first link waits");
-        pool.shutdown_now();
-        match last.wait() {
-            Ok(Ok(number)) => assert_eq!(number, LINKS + 5),
-            Ok(Err(TaskError::Dropped)) | Err(TaskError::Dropped) => (),
-            other => panic!("{other:?}"),
-        }
-        pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
-    });
+    fn run(pool: impl Pool + FuturesExecutor) {
+        within(|| {
+            let (tell, last) = chain(&pool);
+            tell.send(5).expect("the first link waits");
+            pool.shutdown_now();
+            match last.wait() {
+                Ok(Ok(number)) => assert_eq!(number, LINKS + 5),
+                Ok(Err(TaskError::Dropped)) | Err(TaskError::Dropped) => (),
+                other => panic!("{other:?}"),
+            }
+            pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        });
+    }
+
+    run(crossbeam_workstealing_pool::small_pool(2));
+    #[cfg(feature = "dispatcher-exec")]
+    for name in ["narrow", "bound"] {
+        run(subpool(name));
+    }
 }

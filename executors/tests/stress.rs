@@ -90,17 +90,12 @@ fn run_program(seed: u64) {
             build(executors::burst_pool::ThreadPool::builder(), threads, random)
         }),
         #[cfg(feature = "dispatcher-exec")]
-        12 | 13 => program(seed, random, threads, |random| {
-            use executors::dispatcher::{Dispatcher, Priority};
-
-            // A program's jobs block on each other, so the limit must be no lower than the number of threads.
-            let main = ["cpu", "limited"][random.below(2) as usize];
-            let priority = Priority::ALL[random.below(5) as usize];
-            let builder =
-                Dispatcher::builder().cpu_limit(threads).subpool("limited", 1000).main_subpool(main, priority);
-            let age = 1 + random.below(70) as u32;
-            build_with(builder, threads, executors::Fairness::Counted(age), random)
-        }),
+        12 | 13 => {
+            // A program's jobs block on each other, so it has to know how many run at a time.
+            let main = ["cpu", "limited", "serial", "bound"][random.below(4) as usize];
+            let width = if matches!(main, "serial" | "bound") { 1 } else { threads };
+            program(seed, random, width, |random| dispatcher(main, threads, random));
+        }
         #[cfg(feature = "elastic-exec")]
         8 | 9 => program(seed, random, threads, |random| {
             use executors::elastic_pool::{Growth, ThreadPool};
@@ -126,6 +121,24 @@ fn run_program(seed: u64) {
         #[cfg(not(feature = "workstealing-exec"))]
         _ => {} // this number is a program for a pool that is not there
     }
+}
+
+/// Chooses a dispatcher that gives its own jobs to the subpool `main`.
+#[cfg(feature = "dispatcher-exec")]
+fn dispatcher(main: &str, threads: usize, random: &mut Random) -> executors::dispatcher::Dispatcher {
+    use executors::{
+        Fairness,
+        dispatcher::{Dispatcher, Priority},
+    };
+
+    let priority = Priority::ALL[random.below(5) as usize];
+    let preheat = random.below(threads as u64 + 1) as usize;
+    let builder = Dispatcher::builder().preheat(preheat).strict_order(random.one_in(2)).main_subpool(main, priority);
+    let builder = builder.cpu_limit(threads).subpool("limited", 1000).subpool("serial", 1);
+    let reserve = random.below(2).min(threads as u64 - 1) as usize;
+    let builder = if main == "bound" { builder.bound_subpool("bound").reserve(reserve) } else { builder };
+    let age = 1 + random.below(70) as u32;
+    build_with(builder, threads, Fairness::Counted(age), random)
 }
 
 /// Chooses policies.
@@ -251,14 +264,14 @@ struct Program<P> {
     ledger: Arc<Ledger>,
     /// Jobs that may still be spawned by jobs.
     fuel: AtomicI64,
-    /// Workers that may block: all but one, for that one has to do what the others wait for.
+    /// Jobs that may block: all but one of those that run, for that one's worker has to do what the others wait for.
     may_block: AtomicUsize,
     /// The pool is closed, or soon will be.
     ends: AtomicBool,
 }
 
-/// Runs one program to its end and checks the accounts.
-fn program<P>(seed: u64, random: &mut Random, threads: usize, build: impl Fn(&mut Random) -> P)
+/// Runs one program to its end and checks the accounts. The pool runs `width` jobs at a time.
+fn program<P>(seed: u64, random: &mut Random, width: usize, build: impl Fn(&mut Random) -> P)
 where
     P: Pool + FuturesExecutor + Debug,
 {
@@ -269,7 +282,7 @@ where
         neighbour: build(random),
         ledger: Arc::clone(&ledger),
         fuel: AtomicI64::new(random.below(2000) as i64),
-        may_block: AtomicUsize::new(threads - 1),
+        may_block: AtomicUsize::new(width - 1),
         ends: AtomicBool::new(false),
     });
     let (suspect, accounts) = (Arc::downgrade(&shared), Arc::clone(&ledger));

@@ -16,7 +16,7 @@ pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
     let title =
         format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", threshold * 100.0);
     let band = (1.0 / (1.0 + threshold), 1.0 + threshold);
-    let ends = changes.iter().flat_map(|change| [change.cost.low, change.cost.high]);
+    let ends = changes.iter().filter_map(|change| change.cost).flat_map(|cost| [cost.low, cost.high]);
     let axis = Axis::of_changes(ends.chain([band.0, band.1]));
     let across = |value: f64| axis.place(value, LEFT, RIGHT);
     let bottom = TOP + STEP * changes.len() as f64;
@@ -33,9 +33,11 @@ pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
             @let middle = TOP + STEP * (index as f64 + 0.5);
             @let class = class(*verdict);
             text x=(px(LEFT - 8.0)) y=(px(middle + 4.0)) text-anchor="end" { (executor) }
-            line.range.(class) x1=(px(across(cost.low))) x2=(px(across(cost.high))) y1=(px(middle)) y2=(px(middle)) {}
-            circle.(class) cx=(px(across(cost.value))) cy=(px(middle)) r="4.5" {
-                title { (executor) ": " (format!("{:.3} times ({:.3} to {:.3})", cost.value, cost.low, cost.high)) }
+            @if let Some(cost) = cost {
+                line.range.(class) x1=(px(across(cost.low))) x2=(px(across(cost.high))) y1=(px(middle)) y2=(px(middle)) {}
+                circle.(class) cx=(px(across(cost.value))) cy=(px(middle)) r="4.5" {
+                    title { (executor) ": " (format!("{:.3} times ({:.3} to {:.3})", cost.value, cost.low, cost.high)) }
+                }
             }
             text x=(px(RIGHT + 14.0)) y=(px(middle + 4.0)) { (verdict) }
         }
@@ -47,7 +49,7 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",
         Verdict::Same => "same",
-        Verdict::Slower => "slower",
+        Verdict::Slower | Verdict::Failed => "slower",
         Verdict::Unsure => "unsure",
     }
 }

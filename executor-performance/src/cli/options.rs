@@ -155,7 +155,8 @@ pub struct SamplingOptions {
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
-    /// Processes of each executor, one after the other, that share the budget; but not more than --min-samples
+    /// Processes of each executor, one after the other, that share the budget; each gives a sample at least
+    /// [default: 5, or as few as --min-samples]
     ///
     /// Processes differ by more than their samples tell. To compare records, have several in both. Example: --processes
     /// 10
@@ -164,10 +165,9 @@ pub struct SamplingOptions {
         global = true,
         value_name = "N",
         allow_negative_numbers = true,
-        default_value = "5",
         value_parser = at_least_one::<usize>
     )]
-    pub processes: usize,
+    pub processes: Option<usize>,
 
     /// Rounds to throw away at the beginning of each process
     ///
@@ -303,7 +303,7 @@ pub struct ComparisonOptions {
     )]
     pub noise_threshold: f64,
 
-    /// Exit with code 3 if an executor has become slower
+    /// Exit with code 3 if an executor has become slower, or fails and did not before
     ///
     /// Example: compare old.json new.json --fail-on-regression
     #[arg(long, global = true)]
@@ -398,16 +398,52 @@ impl SamplingOptions {
     ///
     /// If the limits contradict each other.
     pub fn pace(&self, rse: f64) -> Result<Pace, String> {
-        let (min_samples, max_samples) = (self.min_samples, self.max_samples);
-        if min_samples > max_samples {
-            return Err(format!("--min-samples {min_samples} is more than --max-samples {max_samples}"));
+        const USUAL_PROCESSES: usize = 5;
+        let (least, max_samples) = (self.min_samples, self.max_samples);
+        let processes = match self.processes {
+            _ if self.in_process => 1,
+            Some(processes) => processes,
+            None => USUAL_PROCESSES.min(least),
+        };
+        for (option, samples) in [("--min-samples", least), ("--processes", processes)] {
+            if samples > max_samples {
+                return Err(format!("{option} {samples} is more than --max-samples {max_samples}"));
+            }
         }
+        let min_samples = least.max(processes);
         let target = self.rse.unwrap_or(rse) / 100.0;
-        let processes = if self.in_process { 1 } else { self.processes.min(min_samples) };
         Ok(Pace { warm_up: self.warm_up, min_samples, max_samples, processes, target, budget: self.budget })
     }
 }
 
 fn executor_names() -> PossibleValuesParser {
     ENTRIES.iter().map(|entry| entry.name).chain(["all"]).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli;
+
+    /// Processes, and samples at least.
+    fn pace(line: &str) -> Result<(usize, usize), String> {
+        let words = format!("executor-performance {line} throughput");
+        let orders = cli::parse(words.split_whitespace().map(Into::into)).expect(line);
+        orders[0].options.sampling.pace(2.0).map(|pace| (pace.processes, pace.min_samples))
+    }
+
+    #[test]
+    fn each_process_gives_a_sample() {
+        for (line, expected) in [
+            ("", (5, 5)),
+            ("--processes 12", (12, 12)),
+            ("--processes 3", (3, 5)),
+            ("--processes 3 --min-samples 2", (3, 3)),
+            ("--min-samples 2", (2, 2)),
+            ("--in-process --processes 7", (1, 5)),
+        ] {
+            assert_eq!(pace(line), Ok(expected), "{line}");
+        }
+        let complaint = pace("--processes 8 --max-samples 7").expect_err("one is missing");
+        assert_eq!(complaint, "--processes 8 is more than --max-samples 7");
+    }
 }

@@ -20,6 +20,13 @@ pub struct ReportOptions {
     pub record: PathBuf,
 }
 
+/// What applies to man only.
+#[derive(Debug, Args)]
+pub struct ManOptions {
+    /// The command whose page to print, with its options [default: that of the whole program]
+    pub command: Option<String>,
+}
+
 /// What applies to completions only.
 #[derive(Debug, Args)]
 pub struct CompletionsOptions {

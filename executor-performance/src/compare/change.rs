@@ -8,12 +8,12 @@ pub struct Change {
     pub executor: String,
     /// The median of its samples before, in the unit for people.
     pub old: f64,
-    /// The median of its samples now.
-    pub new: f64,
-    /// How many times as much it costs now.
-    pub cost: Ratio,
+    /// The median of its samples now. None if it fails.
+    pub new: Option<f64>,
+    /// How many times as much it costs now. None if it fails.
+    pub cost: Option<Ratio>,
     /// How much processes of it differ, at least of one record: the standard deviation, as a fraction. None if a record
-    /// has one only.
+    /// has one only, or it fails.
     pub noise: Option<f64>,
     /// What to make of that.
     pub verdict: Verdict,
@@ -30,6 +30,8 @@ pub enum Verdict {
     Slower,
     /// The samples do not tell.
     Unsure,
+    /// It did its work before, and fails now.
+    Failed,
 }
 
 impl Verdict {
@@ -55,6 +57,7 @@ impl fmt::Display for Verdict {
             Verdict::Same => "same",
             Verdict::Slower => "SLOWER",
             Verdict::Unsure => "unsure",
+            Verdict::Failed => "FAILED",
         })
     }
 }

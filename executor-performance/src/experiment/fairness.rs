@@ -210,6 +210,8 @@ impl Experiment for Fairness {
             Setting::new("threads", self.threads),
             Setting::new("chains", self.asked.chains),
             Setting::new("probe_interval_us", self.asked.interval.as_micros()),
+            Setting::new("run_time_ms", self.asked.time.as_millis()),
+            Setting::new("seed", self.asked.seed),
             Setting::fitted("sampled_ms", self.sampled.as_millis()),
         ]
     }

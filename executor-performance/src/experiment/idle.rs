@@ -26,7 +26,10 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub struct Idle {
     threads: usize,
-    turn: Vigil,
+    /// What was asked for.
+    asked: Vigil,
+    /// For how long an executor is let alone in a sample.
+    sampled: Duration,
 }
 
 const METRICS: &[Metric] = &[
@@ -60,7 +63,7 @@ const JOBS_PER_THREAD: u64 = 1000;
 impl Idle {
     /// Of executors with `threads` workers.
     pub fn new(threads: usize, vigil: Vigil) -> Self {
-        Idle { threads, turn: vigil }
+        Idle { threads, asked: vigil, sampled: vigil.window }
     }
 }
 
@@ -185,34 +188,35 @@ impl Experiment for Idle {
     }
 
     fn turn(&self) -> Vigil {
-        self.turn
+        Vigil { window: self.sampled, ..self.asked }
     }
 
     /// The window is shorter than was asked for if the least samples would not fit into the budget.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Vigil>>]) {
         const SHORTEST: Duration = Duration::from_millis(10);
         let share = pace.longest_round() / subjects.len().max(1) as u32;
-        let window = share.saturating_sub(2 * self.turn.settle).max(SHORTEST);
-        self.turn.window = window.min(self.turn.window);
+        let window = share.saturating_sub(2 * self.asked.settle).max(SHORTEST);
+        self.sampled = window.min(self.asked.window);
     }
 
     fn settings(&self) -> Vec<Setting> {
         vec![
             Setting::new("threads", self.threads),
-            Setting::new("settle_ms", self.turn.settle.as_millis()),
-            Setting::new("window_ms", self.turn.window.as_millis()),
-            Setting::new("queued_jobs", self.turn.queued),
+            Setting::new("settle_ms", self.asked.settle.as_millis()),
+            Setting::new("window_ms", self.asked.window.as_millis()),
+            Setting::new("queued_jobs", self.asked.queued),
+            Setting::fitted("sampled_ms", self.sampled.as_millis()),
         ]
     }
 
     fn description(&self) -> Vec<(&'static str, String)> {
-        let (window, settling) = (self.turn.window.as_millis(), self.turn.settle.as_millis());
+        let (window, settling) = (self.sampled.as_millis(), self.asked.settle.as_millis());
         vec![
             ("threads", self.threads.to_string()),
             ("a sample", format!("CPU time in {window} ms, {settling} ms after the last job; heap in use then")),
             (
                 "queued job",
-                format!("of {} with 8 bytes each, while all workers are kept from their work", self.turn.queued),
+                format!("of {} with 8 bytes each, while all workers are kept from their work", self.asked.queued),
             ),
         ]
     }

@@ -171,11 +171,12 @@ impl Experiment for OpenLatency {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        let Arrivals { rate, producers, labour, seed, .. } = self.asked;
+        let Arrivals { rate, time, producers, labour, seed, .. } = self.asked;
         vec![
             Setting::new("threads", self.threads),
             Setting::new("producers", producers),
             Setting::new("rate_per_s", rate),
+            Setting::new("run_time_ms", time.as_millis()),
             Setting::new("pre_units", labour.pre),
             Setting::new("post_units", labour.post),
             Setting::new("seed", seed),

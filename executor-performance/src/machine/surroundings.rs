@@ -2,10 +2,13 @@
 
 use super::{TICKS_IN_A_SECOND, family, told_by};
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// Cores kept busy by other processes above which figures are doubtful.
-const DISTURBED: f64 = 0.2;
+pub(super) const DISTURBED: f64 = 0.2;
 
 /// Percent of the time taken by other virtual machines above which figures are doubtful.
 const STOLEN: f64 = 2.0;
@@ -68,15 +71,26 @@ impl Observer {
 
     /// What went on from then to now.
     pub fn seen(&self) -> Surroundings {
-        let (elapsed, now) = (self.began.elapsed(), told_by("/proc/stat").as_deref().and_then(Ticks::in_stat));
-        let ticks = now.zip(self.ticks).filter(|_| elapsed >= LONG_ENOUGH).map(|(now, then)| now.since(then));
-        let own = family::cpu_seconds().zip(self.own).map(|(now, then)| now - then);
+        let long_enough = self.began.elapsed() >= LONG_ENOUGH;
+        let ticks = self.ticks_since().filter(|_| long_enough);
         Surroundings {
             load_average_before: self.load_average,
             load_average_after: load_average(),
-            other_cores: ticks.zip(own).map(|(ticks, own)| ticks.others(own, elapsed.as_secs_f64())),
+            other_cores: self.other_cores().filter(|_| long_enough),
             stolen_percent: ticks.filter(|ticks| ticks.all > 0).map(|it| 100.0 * it.stolen as f64 / it.all as f64),
         }
+    }
+
+    fn ticks_since(&self) -> Option<Ticks> {
+        let now = told_by("/proc/stat").as_deref().and_then(Ticks::in_stat);
+        now.zip(self.ticks).map(|(now, then)| now.since(then))
+    }
+
+    /// Cores that other processes have kept busy since then.
+    fn other_cores(&self) -> Option<f64> {
+        let (seconds, ticks) = (self.began.elapsed().as_secs_f64(), self.ticks_since());
+        let own = family::cpu_seconds().zip(self.own).map(|(now, then)| now - then);
+        ticks.zip(own).map(|(ticks, own)| ticks.others(own, seconds))
     }
 }
 
@@ -102,6 +116,15 @@ impl Ticks {
     fn others(&self, own: f64, seconds: f64) -> f64 {
         ((self.busy as f64 / TICKS_IN_A_SECOND - own) / seconds).max(0.0)
     }
+}
+
+/// Cores that other processes keep busy now: in a moment that is long enough to tell a quiet machine from one that is
+/// not, as one tick of each of them is 0.03 cores.
+pub(super) fn other_cores() -> Option<f64> {
+    const MOMENT: Duration = Duration::from_millis(300);
+    let observer = Observer::start();
+    thread::sleep(MOMENT);
+    observer.other_cores()
 }
 
 pub(super) fn load_average() -> Option<f64> {

@@ -21,8 +21,8 @@ const TRUST: &[&str] =
 
 /// A CSV file that results are appended to.
 ///
-/// Its first line names the columns, with units. It is written if the file is new or empty; otherwise it must be the
-/// same, as rows under wrong titles are worse than no rows.
+/// Its first line names the columns, with units. It is written at once if the file is new or empty; otherwise it must
+/// be the same, as rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
     /// None if rows go to the standard output.
@@ -54,7 +54,7 @@ impl CsvFile {
 
     fn appending(path: &Path, header: Vec<u8>) -> Result<Self, String> {
         let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
-        let file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
+        let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
         // Devices and pipes have no contents to be looked at.
         let is_file = file.metadata().map_err(|error| complain(&error))?.is_file();
         let present = if is_file { std::fs::read(path).map_err(|error| complain(&error))? } else { Vec::new() };
@@ -68,7 +68,12 @@ impl CsvFile {
         } else {
             b"\n".to_vec()
         };
-        Ok(CsvFile { file: Some(file), text })
+        if !is_file {
+            return Ok(CsvFile { file: Some(file), text });
+        }
+        // At once, so that whatever ends the run, the file says what it was to hold.
+        file.write_all(&text).map_err(|error| complain(&error))?;
+        Ok(CsvFile { file: Some(file), text: Vec::new() })
     }
 }
 
@@ -177,6 +182,19 @@ mod tests {
         );
         let text = [file.rows(&first), file.rows(&record)].concat();
         insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+    }
+
+    #[test]
+    fn titles_are_there_before_any_row() {
+        let path = std::env::temp_dir().join(format!("csv-titles-{}.csv", std::process::id()));
+        let outlines = &record().runs[..1];
+        let open = || CsvFile::open(&Target::File(path.clone()), outlines).map(drop);
+        assert_eq!(open(), Ok(()));
+        let text = std::fs::read_to_string(&path).expect("a file");
+        assert!(text.starts_with("time_utc,") && text.ends_with('\n') && text.lines().count() == 1, "{text}");
+        assert_eq!(open(), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), text);
+        std::fs::remove_file(&path).expect("removed");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an argument says about where results go, and how.
 
 use std::{
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
 };
 
@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 /// Where results are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// To a file.
     File(PathBuf),
@@ -64,6 +64,18 @@ impl Destination {
             None => Format::Csv,
         };
         Ok(Destination { format, target: Target::File(text.into()) })
+    }
+}
+
+impl Target {
+    /// Where that is, however it is spelled.
+    pub fn place(&self) -> Self {
+        let Target::File(path) = self else { return Target::Output };
+        let real = fs::canonicalize(path).ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+        });
+        Target::File(real.unwrap_or_else(|| path.clone()))
     }
 }
 
@@ -103,6 +115,20 @@ mod tests {
         }
         assert_eq!(Destination::parse("-"), Ok(Destination { format: Format::Json, target: Target::Output }));
         assert_eq!(Destination::parse("csv:-"), Ok(Destination { format: Format::Csv, target: Target::Output }));
+    }
+
+    #[test]
+    fn a_place_is_the_same_however_it_is_spelled() {
+        let folder = std::env::temp_dir();
+        let place = |name: &str| Target::File(folder.join(name)).place();
+        let inside = format!(
+            "../{}/no-such.json",
+            folder.canonicalize().expect("a folder").file_name().expect("a name").to_string_lossy()
+        );
+        assert_eq!(place("no-such.json"), place(&inside));
+        assert_ne!(place("no-such.json"), place("no-other.json"));
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(Target::File("x.json".into()).place(), Target::File(here.join("x.json")).place());
     }
 
     #[test]

@@ -3,7 +3,10 @@
 use super::Bell;
 use crate::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{
+        AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
     check, thread,
 };
 
@@ -44,4 +47,44 @@ fn two_listeners_hear_a_change() {
 #[test]
 fn a_listener_hears_the_last_of_two_changes() {
     everybody_hears(1, 2);
+}
+
+/// One who is at work stops, and begins anew at once if all `listeners` have come to wait until nobody is at work.
+/// `met` is what it knows of the rest of their condition.
+fn everybody_is_released(listeners: usize, met: bool) {
+    check(3, move || {
+        let shared = Arc::new((Bell::default(), AtomicUsize::new(1)));
+        let threads: Vec<_> = (0..listeners)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let (bell, at_work) = &*shared;
+                    assert!(bell.wait_together(None, || at_work.load(Relaxed) == 0));
+                })
+            })
+            .collect();
+        let (bell, at_work) = &*shared;
+        let all_wait = met && bell.listeners.load(SeqCst) == listeners;
+        bell.ring_by(|| met, || at_work.fetch_sub(1, Relaxed) == 1);
+        if all_wait {
+            at_work.fetch_add(1, Relaxed);
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(bell.listeners.load(Relaxed), 0);
+    });
+}
+
+#[test]
+fn a_listener_is_released_though_the_moment_has_passed() {
+    everybody_is_released(1, true);
+}
+
+#[test]
+fn two_listeners_are_released_though_the_moment_has_passed() {
+    everybody_is_released(2, true);
+}
+
+#[test]
+fn listeners_look_for_themselves_if_it_is_not_sure() {
+    everybody_is_released(2, false);
 }

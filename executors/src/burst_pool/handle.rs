@@ -3,8 +3,6 @@
 use super::{BurstError, WhenBusy};
 use crate::{
     backing::{Backing, impl_backing_by_crew},
-    common::ignore,
-    containment::{discard, guard},
     crew,
     futures_executor::JoinHandle,
     job::{Closure, Job},
@@ -81,12 +79,8 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
         self.offer(closure, |closure| closure).map_err(BurstError::into_value)
     }
 
-    fn drop_refused<F>(&self, closure: F) {
-        if self.crew.is_closed_to_caller() {
-            return ignore(closure);
-        }
-        guard(|| log::warn!("Ignoring a job, as all workers of {} are busy.", self.name()));
-        discard(closure);
+    fn refusal_while_open(&self) -> Option<&'static str> {
+        (!self.crew.is_closed_to_caller()).then_some("has no idle worker")
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -80,7 +80,12 @@ impl<T: Send + 'static> BurstPool<T> {
         if boxes.workers() >= MAX_THREADS {
             return Err(BuildErrorKind::TooManyThreads { asked: boxes.workers() + 1, limit: MAX_THREADS }.into());
         }
-        crew.hire(|seat| self.team.equip(seat, Box::new(handler)))?;
+        let mut place = None;
+        let equip = |seat| self.team.equip(*place.insert(seat), Box::new(handler));
+        if let Err(refused) = crew.hire(equip) {
+            place.into_iter().for_each(|seat| self.team.strip(seat));
+            return Err(refused);
+        }
         // Only now: what is dealt to a worker must not depend on whether there will be one.
         boxes.join();
         Ok(())

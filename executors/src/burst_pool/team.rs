@@ -21,6 +21,12 @@ impl<T> Team<T> {
         *self.0.get(seat).lock() = Some(handler);
     }
 
+    /// There is no worker on `seat` after all.
+    pub(super) fn strip(&self, seat: usize) {
+        let handler = self.0.get(seat).lock().take();
+        drop(handler); // not under the lock: it is the user's
+    }
+
     /// Has the worker that this thread is handle `value`.
     pub(super) fn handle(&self, value: T) {
         // At the end of the pool, what came late is run by a thread without a handler: in place of the first worker.

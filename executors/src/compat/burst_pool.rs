@@ -1,23 +1,20 @@
 #![doc = include_str!("burst_pool.md")]
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 pub use crate::burst_pool::{BurstError, BurstPool};
 
 use crate::{
     mailbox::{Claim, Mailboxes},
-    parker::{self, DynamicThreadData, ParkResult, Parker, StaticParker},
-};
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{
-            AtomicBool,
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
+    parker::{self, DynamicThreadData, Parker, StaticParker},
+    sync::atomic::{
+        AtomicBool,
+        Ordering::{Relaxed, SeqCst},
+        fence,
     },
-    thread,
 };
+use std::{fmt, sync::Arc};
 
 /// The end that gives values to receivers which wait for some.
 ///
@@ -81,7 +78,7 @@ impl<T> Sender<T> {
         for (claim, value) in self.enqueued.drain(..) {
             boxes.put(claim, value);
         }
-        // Pairs with the fence in `recv`: either the receiver sees its value, or the parker sees that it sleeps.
+        // Pairs with the fence of the receiver's sleep: either it sees its value, or the parker sees that it sleeps.
         fence(SeqCst);
         for receiver in called {
             parker.unpark(receiver);
@@ -116,37 +113,31 @@ impl<T> Receiver<T> {
             self.is_idle = true;
             boxes.settle(self.number);
         }
+        let is_orphaned = || orphaned.load(Relaxed);
         loop {
-            let is_orphaned = orphaned.load(Relaxed);
+            let was_orphaned = is_orphaned();
             // Pairs with the fence of a sender that is dropped: what it gave before is seen below.
             fence(SeqCst);
             if let Some(value) = boxes.take(self.number) {
                 self.is_idle = false;
                 return Ok(value);
             }
-            if is_orphaned {
+            if was_orphaned {
                 return Err(RecvError::Orphaned);
             }
             parker.prepare_park(self.number);
-            // Pairs with those in `wake_all` and `drop`.
-            fence(SeqCst);
-            if boxes.has_letters_for(self.number) || orphaned.load(Relaxed) {
-                parker.abort_park(self.number);
-                continue;
-            }
-            while let ParkResult::Retry = parker.park(self.number) {
-                thread::yield_now();
-            }
+            // Its fence pairs with those in `wake_all` and in the sender's `drop`.
+            parker::sleep(parker, self.number, || boxes.has_letters_for(self.number) || is_orphaned(), || None);
         }
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // Pairs with the first fence in `recv`.
+        // Pairs with the fence in `recv`.
         fence(SeqCst);
         self.shared.orphaned.store(true, Relaxed);
-        // Pairs with the second fence in `recv`: either the receiver sees this, or the parker sees that it sleeps.
+        // Pairs with the fence of the receiver's sleep: either it sees this, or the parker sees that it sleeps.
         fence(SeqCst);
         self.shared.parker.unpark_all();
     }

@@ -1,20 +1,21 @@
 #![doc = include_str!("rusty_pool.md")]
 
+mod builder;
+mod join_handle;
+mod task;
+
+pub use builder::Builder;
+pub use join_handle::JoinHandle;
+pub use task::Task;
+
 #[cfg(feature = "compat-rusty-pool-async")]
 use crate::FuturesExecutor;
-use crate::{
-    Pool, builder,
-    elastic_pool::{self, KEEP_ALIVE},
-    error::WaitError,
-    handle::block_on,
-    options::MAX_THREADS,
-};
+use crate::{Pool, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS};
 use crossbeam_channel::SendError;
 use futures_channel::oneshot;
 use std::{
     fmt,
     future::Future,
-    num::NonZeroUsize,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
     time::Duration,
@@ -24,63 +25,6 @@ use std::{
 pub const MAX_SIZE: usize = (1 << (usize::BITS / 2)) - 1;
 
 type Job = Box<dyn FnOnce() + Send + 'static>;
-
-/// What a [`ThreadPool`] runs: closures, and whatever else implements this.
-pub trait Task<R: Send>: Send {
-    /// Does it.
-    fn run(self) -> R;
-
-    /// The task as a closure, if it is one.
-    fn into_fn(self) -> Option<Box<dyn FnOnce() -> R + Send + 'static>>;
-
-    /// Whether the task is a closure.
-    fn is_fn(&self) -> bool;
-}
-
-impl<R, F> Task<R> for F
-where
-    R: Send,
-    F: FnOnce() -> R + Send + 'static,
-{
-    fn run(self) -> R {
-        self()
-    }
-
-    fn into_fn(self) -> Option<Box<dyn FnOnce() -> R + Send + 'static>> {
-        Some(Box::new(self))
-    }
-
-    fn is_fn(&self) -> bool {
-        true
-    }
-}
-
-/// The result of a task.
-#[derive(Debug)]
-pub struct JoinHandle<T: Send> {
-    /// Where the result arrives. Cancelled if the task panics.
-    pub receiver: oneshot::Receiver<T>,
-}
-
-impl<T: Send> JoinHandle<T> {
-    /// Blocks until the task has ended.
-    ///
-    /// # Errors
-    ///
-    /// If it panicked.
-    pub fn try_await_complete(self) -> Result<T, oneshot::Canceled> {
-        block_on(self.receiver)
-    }
-
-    /// Blocks until the task has ended.
-    ///
-    /// # Panics
-    ///
-    /// If it panicked.
-    pub fn await_complete(self) -> T {
-        self.try_await_complete().expect("the task panicked, so that it has no result")
-    }
-}
 
 /// A handle to a pool that grows and shrinks. See the [module](self).
 ///
@@ -112,7 +56,7 @@ impl ThreadPool {
     }
 
     fn start(
-        builder: builder::Builder<elastic_pool::ThreadPool>,
+        builder: crate::Builder<elastic_pool::ThreadPool>,
         name: String,
         core_size: usize,
         max_size: usize,
@@ -240,7 +184,7 @@ impl ThreadPool {
         Ok(JoinHandle { receiver })
     }
 
-    /// Blocks until the pool is idle, also if more jobs come in meanwhile.
+    /// Blocks until the pool is idle, also if more jobs come in meanwhile. All who wait then go on.
     ///
     /// # Panics
     ///
@@ -305,84 +249,4 @@ fn never<R>(_refused: SendError<Job>) -> R {
 fn default_name() -> String {
     static POOLS: AtomicUsize = AtomicUsize::new(1);
     format!("rusty_pool_{}", POOLS.fetch_add(1, Relaxed))
-}
-
-/// Chooses what a [`ThreadPool`] is to be.
-#[derive(Debug)]
-#[must_use = "a builder does nothing before `build`"]
-pub struct Builder {
-    builder: builder::Builder<elastic_pool::ThreadPool>,
-    name: Option<String>,
-    core_size: Option<usize>,
-    max_size: Option<usize>,
-    keep_alive: Option<Duration>,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        let builder = elastic_pool::ThreadPool::builder();
-        Builder { builder, name: None, core_size: None, max_size: None, keep_alive: None }
-    }
-}
-
-impl Builder {
-    /// Nothing is chosen yet.
-    pub fn new() -> Builder {
-        Builder::default()
-    }
-
-    /// The name of the pool, and the beginning of the names of its threads. The default is `rusty_pool_1` and so on.
-    pub fn name(mut self, name: String) -> Builder {
-        self.name = Some(name);
-        self
-    }
-
-    /// How many threads stay. The default is one for each CPU, or `max_size` if that is less.
-    pub fn core_size(mut self, size: usize) -> Builder {
-        self.core_size = Some(size);
-        self
-    }
-
-    /// How many threads there are at most. The default is twice `core_size`.
-    pub fn max_size(mut self, size: usize) -> Builder {
-        self.max_size = Some(size);
-        self
-    }
-
-    /// How long threads beyond the core stay without work. The default is a minute.
-    pub fn keep_alive(mut self, keep_alive: Duration) -> Builder {
-        self.keep_alive = Some(keep_alive);
-        self
-    }
-
-    /// Called on each thread before its first job.
-    pub fn on_worker_start<F>(mut self, callback: F) -> Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.builder = self.builder.on_start(move |_worker| callback());
-        self
-    }
-
-    /// Called on each thread after its last job.
-    pub fn on_worker_stop<F>(mut self, callback: F) -> Self
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        self.builder = self.builder.on_stop(move |_worker| callback());
-        self
-    }
-
-    /// Makes the pool. Threads come with its first jobs.
-    ///
-    /// # Panics
-    ///
-    /// As [`ThreadPool::new_named`].
-    pub fn build(self) -> ThreadPool {
-        let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let core_size = self.core_size.unwrap_or_else(|| cpus().min(self.max_size.unwrap_or(MAX_SIZE)));
-        let max_size = self.max_size.unwrap_or_else(|| core_size.saturating_mul(2).min(MAX_SIZE));
-        let keep_alive = self.keep_alive.unwrap_or(KEEP_ALIVE);
-        ThreadPool::start(self.builder, self.name.unwrap_or_else(default_name), core_size, max_size, keep_alive)
-    }
 }

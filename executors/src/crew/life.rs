@@ -102,10 +102,13 @@ impl Life {
         self.roll.become_busy();
     }
 
-    pub(super) fn become_idle(&self, busy: bool) {
-        if self.roll.become_idle(busy) {
-            self.idle.ring();
+    /// Counts out who has nothing to do, after a look whether there is `nothing_left` for others either.
+    pub(super) fn become_idle(&self, busy: bool, nothing_left: impl FnOnce() -> bool) {
+        // Who leaves others active meets nobody's condition: no need for the lock and the look while somebody waits.
+        if self.idle.is_awaited() && self.roll.become_idle_beside_others(busy) {
+            return;
         }
+        self.idle.ring_by(nothing_left, || self.roll.become_idle(busy));
     }
 
     /// Counts one more worker, if its `terms` make that due for so many waiting `jobs`. Returns whether it did.
@@ -118,12 +121,14 @@ impl Life {
         self.roll.cancel_hire()
     }
 
-    /// An active worker that is not needed for the core counts itself out. Returns whether it did.
-    pub(super) fn resign(&self, terms: &Terms) -> bool {
-        let without = self.roll.resign(terms.core);
-        if without.is_some_and(|roll| roll.active() == 0) {
-            self.idle.ring();
-        }
+    /// An active worker that is not needed for the core counts itself out, as in [`become_idle`](Self::become_idle).
+    /// Returns whether it did.
+    pub(super) fn resign(&self, terms: &Terms, nothing_left: impl FnOnce() -> bool) -> bool {
+        let mut without = None;
+        self.idle.ring_by(nothing_left, || {
+            without = self.roll.resign(terms.core);
+            without.is_some_and(|roll| roll.active() == 0)
+        });
         without.is_some()
     }
 
@@ -150,9 +155,9 @@ impl Life {
         }
     }
 
-    /// Blocks until `is_idle` holds, at most for `timeout`. Returns whether it does.
+    /// Blocks until `is_idle` holds, or has held since this call began; at most for `timeout`. Returns whether it has.
     pub(super) fn await_idle(&self, timeout: Option<Duration>, is_idle: impl FnMut() -> bool) -> bool {
-        self.idle.wait_until(timeout, is_idle)
+        self.idle.wait_together(timeout, is_idle)
     }
 
     /// Blocks until no thread is left, at most for `timeout`. Returns whether none is.

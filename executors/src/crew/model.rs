@@ -2,6 +2,8 @@
 
 mod burst;
 #[cfg(feature = "dispatcher-exec")]
+mod cold;
+#[cfg(feature = "dispatcher-exec")]
 mod dispatch;
 mod elastic;
 
@@ -12,7 +14,7 @@ use crate::{
     local::try_execute_locally,
     meter::Meter,
     options::{Fairness, Idle, Options},
-    parker::{self, DynamicThreadData, Origin, StaticParker},
+    parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
     source::{Source, Whom},
     sync::{
         Gate,
@@ -25,6 +27,7 @@ use crate::{
 };
 use std::{
     collections::VecDeque,
+    fmt::Debug,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -183,7 +186,7 @@ fn crew(workers: usize) -> Handle<ModelSource, ModelParker> {
 }
 
 /// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
-fn see_off<S: Source>(crew: Handle<S, ModelParker>) {
+fn see_off<S: Source, P: Parker + Debug>(crew: Handle<S, P>) {
     loom::skip_branch();
     let report = crew.shutdown_timeout(Duration::MAX).unwrap();
     assert_eq!((report.running, report.queued), (0, 0));
@@ -216,6 +219,24 @@ fn jobs_from_two_submitters_run() {
         submitter.join().unwrap();
         crew.join(None).unwrap();
         assert_eq!(ran.count(), 2);
+        see_off(crew);
+    });
+}
+
+/// Two wait, and are released together: but not by an idleness that was before the job that one of them has brought.
+/// (Only one brings a job, as a tray of the model does not know which of the jobs on their way to it has come.)
+#[test]
+fn who_is_released_with_others_finds_its_job_run() {
+    check(2, || {
+        let (crew, ran) = (crew(1), Tally::default());
+        let other = thread::spawn({
+            let crew = crew.clone();
+            move || crew.join(None).unwrap()
+        });
+        crew.execute(ran.mark());
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 1);
+        other.join().unwrap();
         see_off(crew);
     });
 }
@@ -301,7 +322,7 @@ fn jobs_that_are_moved_can_wait_for_each_other() {
 }
 
 /// Two jobs that wait for each other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Pair(Arc<[Gate; 2]>);
 
 impl Pair {

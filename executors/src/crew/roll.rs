@@ -57,6 +57,11 @@ impl fmt::Debug for Roll {
     }
 }
 
+/// What an active worker counts for.
+fn active(busy: bool) -> u64 {
+    if busy { ACTIVE + BUSY } else { ACTIVE }
+}
+
 /// The roll as shared state.
 ///
 /// Every change is a sequentially consistent read-modify-write, as the arguments of `crew/README.md` and
@@ -91,8 +96,13 @@ impl RollWord {
 
     /// Who becomes idle may have been `busy`. Returns whether nobody is active any more.
     pub(super) fn become_idle(&self, busy: bool) -> bool {
-        let change = if busy { ACTIVE + BUSY } else { ACTIVE };
-        self.counts.fetch_sub(change, SeqCst) & COUNT == ACTIVE
+        self.counts.fetch_sub(active(busy), SeqCst) & COUNT == ACTIVE
+    }
+
+    /// As [`become_idle`](Self::become_idle), but only if others are active. Returns whether they are.
+    pub(super) fn become_idle_beside_others(&self, busy: bool) -> bool {
+        let without = |counts| (counts & COUNT > ACTIVE).then(|| counts - active(busy));
+        self.counts.fetch_update(SeqCst, SeqCst, without).is_ok()
     }
 
     pub(super) fn block(&self) {

@@ -4,7 +4,7 @@ use super::Crew;
 use crate::{
     containment,
     job::Job,
-    local::{self, Attendant, Post},
+    local::{self, Attendant, Help, Post},
     parker::Parker,
     source::Source,
     sync::atomic::{
@@ -39,7 +39,7 @@ where
         fence(SeqCst);
         let dropped = jobs.map(containment::discard).count() as u64;
         self.discarded.fetch_add(dropped, Relaxed);
-        self.life.become_idle(false);
+        self.become_idle(false);
         drop(standing);
         // Workers may have looked before, and sleep.
         self.is_over();
@@ -58,7 +58,7 @@ where
     fn accept(&self, job: Job) -> bool {
         let accepted = !self.0.life.is_closed();
         if accepted {
-            self.0.myself().put_from_outside(S::Address::default(), job);
+            self.0.myself().put_from_outside(self.0.source.anywhere(), job);
         } else {
             containment::discard(job);
         }
@@ -70,7 +70,11 @@ where
         containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
     }
 
-    fn part(&self) -> usize {
-        S::part(S::Address::default())
+    /// What a destructor waits for is among what is to be dropped after it. Running it would be against
+    /// `shutdown_now`, and against a limit of the part it belongs to; to block, waiting for oneself.
+    fn help(&self, _part: usize) -> Help {
+        let life = &self.0.life;
+        // Otherwise one job makes room for another, in a pool without parts.
+        if life.is_discarding() || life.is_over() { Help::Drop } else { Help::Run }
     }
 }

@@ -9,18 +9,15 @@ use super::{
 use crate::{
     containment::{contain, discard, discard_payload},
     job::{IntoJob, Job, Run},
-    local::{Attendant, Post},
+    local::{Attendant, Help, Post},
     meter::Meter,
     options::{Idle, WorkerHook},
-    parker::{Origin, ParkResult, Parker},
+    parker::{self, Origin, Parker},
     placement,
     source::{Source, Whom},
-    sync::{
-        atomic::{
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
-        thread,
+    sync::atomic::{
+        Ordering::{Relaxed, SeqCst},
+        fence,
     },
 };
 use crossbeam_utils::Backoff;
@@ -269,7 +266,7 @@ where
     }
 
     fn become_idle(&self) {
-        self.crew.life.become_idle(self.busy.take());
+        self.crew.become_idle(self.busy.take());
     }
 
     fn search(&self) -> Option<Job> {
@@ -326,8 +323,8 @@ where
         if !has_own && !is_relied_on {
             return;
         }
-        // Pairs with the fence in `sleep`: either who falls asleep sees the jobs, or the parker sees the sleeper; and
-        // with the one in `Crew::discard_backlog`: either that sees the jobs or we see that they are to go.
+        // Pairs with the fence in `parker::sleep`: either who falls asleep sees the jobs, or the parker sees the
+        // sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to go.
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
@@ -344,7 +341,7 @@ where
     /// Leaves the crew, if that has workers enough: steps L2 to L5 in `elastic_pool/README.md`.
     fn resigns(&self) -> bool {
         let Crew { life, parker, source, terms, .. } = self.crew;
-        if !life.resign(terms) {
+        if !life.resign(terms, || !source.has_unfinished()) {
             return false;
         }
         parker.stop_looking(self.seat);
@@ -383,25 +380,10 @@ where
         let Crew { parker, source, .. } = self.crew;
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
-        // Pairs with the fence in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
-        fence(SeqCst);
-        loop {
-            let has_jobs =
-                if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
-            if has_jobs || self.crew.is_over() {
-                parker.abort_park(self.seat);
-                break;
-            }
-            let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
-            if let Some(duration) = nap.or_else(left) {
-                parker.nap(self.seat, duration);
-                break;
-            }
-            match parker.park(self.seat) {
-                ParkResult::Retry => thread::yield_now(),
-                ParkResult::Abort | ParkResult::Woken => break,
-            }
-        }
+        let has_jobs = || if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
+        let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
+        // Its fence pairs with the one in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
+        parker::sleep(parker, self.seat, || has_jobs() || self.crew.is_over(), || nap.or_else(left));
         parker.start_looking(self.seat);
     }
 
@@ -451,8 +433,16 @@ where
         Some(self.seat)
     }
 
-    fn part(&self) -> usize {
-        self.crew.source.part_here(&self.local)
+    fn help(&self, part: usize) -> Help {
+        let Crew { life, source, .. } = self.crew;
+        if life.is_discarding() {
+            // It may be among what this thread itself is dropping: nobody else would come to it.
+            Help::Drop
+        } else if source.part_here(&self.local) == part {
+            Help::Run
+        } else {
+            Help::Nothing
+        }
     }
 
     fn blocks(&self) {

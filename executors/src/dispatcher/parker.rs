@@ -1,78 +1,41 @@
 //! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of
-//! them.
-//!
-//! And threads that do not exist yet, which are called by starting them, when nobody else is asleep: see "Cold threads"
-//! in `dispatcher/README.md`.
+//! them. And among those that share subpools some may be [cold](ColdSeats).
 
-use crate::{
-    parker::{self, DynamicThreadData, Origin, ParkResult, Parker, StaticParker},
-    sync::atomic::{
-        AtomicUsize,
-        Ordering::{Relaxed, SeqCst},
-    },
-};
+use super::cold::ColdSeats;
+use crate::parker::{self, DynamicThreadData, Origin, ParkResult, Parker, StaticParker};
 use crossbeam_utils::CachePadded;
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 type Half = StaticParker<DynamicThreadData>;
 
 #[derive(Clone, Debug)]
-pub(super) struct TwoParkers {
+pub(crate) struct TwoParkers {
     /// For the threads that share subpools, which have the first numbers.
     sharing: Half,
     reserved: Half,
     first_reserved: usize,
-    cold: Arc<CachePadded<Cold>>,
-}
-
-/// Threads that have not been started: the last ones of those that share subpools.
-struct Cold {
-    /// How many are left.
-    left: AtomicUsize,
-    /// Those with lower numbers began warm.
-    first: usize,
-    /// How many are on their way: they will look for jobs.
-    coming: AtomicUsize,
-    /// Starts one. Returns whether it comes.
-    start: OnceLock<Box<dyn Fn(usize) -> bool + Send + Sync>>,
+    cold: Arc<CachePadded<ColdSeats>>,
 }
 
 impl TwoParkers {
     /// The first `warm` of those that share are there from the beginning.
-    pub(super) fn new(warm: usize, first_reserved: usize) -> Self {
-        let cold = Cold {
-            left: AtomicUsize::new(first_reserved - warm),
-            first: warm,
-            coming: AtomicUsize::new(0),
-            start: OnceLock::new(),
-        };
-        let cold = Arc::new(CachePadded::new(cold));
+    pub(crate) fn new(warm: usize, first_reserved: usize) -> Self {
+        let cold = Arc::new(CachePadded::new(ColdSeats::new(warm..first_reserved)));
         TwoParkers { sharing: parker::dynamic(), reserved: parker::dynamic(), first_reserved, cold }
     }
 
     /// Has cold threads started by `start`. To be called before there are jobs.
-    pub(super) fn start_by(&self, start: impl Fn(usize) -> bool + Send + Sync + 'static) {
-        let _ = self.cold.start.set(Box::new(start));
+    pub(crate) fn start_by(&self, start: impl Fn(usize) -> bool + Send + Sync + 'static) {
+        self.cold.start_by(start);
     }
 
-    /// Starts a thread, if nobody else will look for the job that has arrived.
+    /// Starts a thread, if nobody else will look for the job that has arrived. Relies on a fence before.
     #[cold]
     fn job_arrived_among_few(&self, origin: Origin) {
-        // SeqCst for the sake of the order in the README, as in the census. A thread that is coming looks for jobs
-        // before it sleeps, with a fence in between, and is not counted here any more then.
-        if self.sharing.is_anybody_free() || self.cold.coming.load(SeqCst) > 0 {
+        if self.sharing.is_anybody_free() || self.cold.is_one_coming() {
             self.sharing.job_arrived(origin);
-        } else if let Some(start) = self.cold.start.get()
-            && let Ok(left) = self.cold.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1))
-        {
-            self.cold.coming.fetch_add(1, SeqCst);
-            if !start(self.first_reserved - left) {
-                self.cold.coming.fetch_sub(1, SeqCst);
-            }
+        } else {
+            self.cold.start_one();
         }
     }
 
@@ -92,9 +55,7 @@ impl Parker for TwoParkers {
     }
 
     fn init(&self, thread: usize) {
-        if (self.cold.first..self.first_reserved).contains(&thread) {
-            self.cold.coming.fetch_sub(1, SeqCst);
-        }
+        self.cold.arrived(thread);
         let (parker, thread) = self.of(thread);
         parker.init(thread);
     }
@@ -140,8 +101,7 @@ impl Parker for TwoParkers {
 
     #[inline(always)]
     fn job_arrived(&self, origin: Origin) {
-        // Relaxed: who brings the number to zero has started a thread for the job of this time.
-        if self.cold.left.load(Relaxed) > 0 {
+        if self.cold.are_left() {
             self.job_arrived_among_few(origin);
         } else {
             self.sharing.job_arrived(origin);
@@ -160,11 +120,5 @@ impl Parker for TwoParkers {
 
     fn wake_ups(&self) -> u64 {
         self.sharing.wake_ups() + self.reserved.wake_ups()
-    }
-}
-
-impl fmt::Debug for Cold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cold").field("left", &self.left).field("coming", &self.coming).finish_non_exhaustive()
     }
 }

@@ -1,12 +1,12 @@
 //! What a user may choose of a dispatcher, and how it comes to be.
 
-use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority, parker::TwoParkers};
+use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority, TwoParkers};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     error::{BuildError, BuildErrorKind},
     options::{Fairness, MAX_THREADS, Options},
     placement::Neighbourhood,
-    source::dispatch::{Address, DispatchSource},
+    source::dispatch::{self, DispatchSource},
     sync::cores,
 };
 
@@ -19,6 +19,7 @@ pub struct Extra {
     bound: Vec<String>,
     reserve: Option<usize>,
     warm: Option<usize>,
+    strict: bool,
     main: Option<(String, Priority)>,
 }
 
@@ -47,6 +48,12 @@ impl Builder<Dispatcher> {
     ///
     /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no
     /// two bound subpools have the same thread.
+    ///
+    /// What is promised is where jobs, and steps of futures, *run*. Two things may happen on another thread: a job that
+    /// is given while the dispatcher is being closed may run when the subpool's thread has left already, on one more,
+    /// behind all others; and what a job or a suspended future has captured may be dropped anywhere, if it is
+    /// cancelled, discarded by `shutdown_now`, or woken when the dispatcher is over. So what must not be dropped
+    /// elsewhere should not travel in captures: keep it in a thread-local of the bound thread.
     ///
     /// # Examples
     ///
@@ -91,7 +98,13 @@ impl Builder<Dispatcher> {
     /// How many threads [`build`](Self::build) starts; the others start one by one when a job comes that may run, and
     /// nobody has time for it. By default all are started.
     ///
-    /// One of those that share subpools is started in any case, and so are those to which subpools are bound.
+    /// One of those that share subpools is started in any case, and so are those to which subpools are bound. More than
+    /// there are is an error of `build`.
+    ///
+    /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
+    /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
+    /// 1024. Nobody asks but for a new job: what waits when all threads that are there block (in `wait`, say, for a job
+    /// of another subpool) waits until one of them goes on, or the next job brings a thread.
     ///
     /// # Examples
     ///
@@ -100,6 +113,7 @@ impl Builder<Dispatcher> {
     ///
     /// let dispatcher = Dispatcher::builder().threads(16).preheat(2).build()?;
     /// assert_eq!(dispatcher.stats().workers, 2);
+    /// assert!(Dispatcher::builder().threads(16).preheat(17).build().is_err(), "there are only 16");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn preheat(mut self, threads: usize) -> Self {
@@ -124,8 +138,39 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// Where jobs go that are given to the [`Dispatcher`] itself, and their priority. The default is the CPU subpool,
-    /// and [`Priority::NORMAL`].
+    /// Whether the CPU subpool's jobs of [`Priority::NORMAL`] start in the order in which they came, as all others do.
+    /// The default is `false`: they go the way of the work-stealing pool, which keeps no order among workers, nor
+    /// between what comes from outside and what jobs give.
+    ///
+    /// What it costs: such jobs go through one queue, whose ends have a lock each, instead of one for each worker, and
+    /// all workers take turns at it. A job given by a job takes about ten times as long (`docs/results/dispatcher.md`
+    /// has the figures), and all workers together take no more of them in a second than one does. Where only some jobs
+    /// need an order, give these a [`subpool`](Self::subpool) of their own; with a limit of 1 it is much cheaper.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, dispatcher::Dispatcher};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(1).strict_order(true).build()?;
+    /// let (tell, told) = channel();
+    /// for number in 0..1000 {
+    ///     let tell = tell.clone();
+    ///     dispatcher.execute(move || tell.send(number).unwrap_or_default());
+    /// }
+    /// drop(tell);
+    /// assert!(told.into_iter().eq(0..1000));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn strict_order(mut self, strict: bool) -> Self {
+        self.extra.strict = strict;
+        self
+    }
+
+    /// Where jobs go that are given to the [`Dispatcher`] itself, or by its start hooks
+    /// ([`try_execute_locally`](crate::try_execute_locally)), and their priority. The default is the CPU subpool, and
+    /// [`Priority::NORMAL`]. What a job gives by `try_execute_locally` stays in the job's own subpool.
     ///
     /// # Examples
     ///
@@ -200,9 +245,13 @@ impl Extra {
         if reserve > bound {
             return Err(BuildErrorKind::ReservedForNothing { reserve, bound }.into());
         }
+        let preheat = self.warm.unwrap_or(threads);
+        if preheat > threads {
+            return Err(BuildErrorKind::TooManyPreheated { preheat, threads }.into());
+        }
         let sharing = threads - reserve;
         let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
-        let warm = self.warm.unwrap_or(threads).saturating_sub(reserve).clamp(1.max(bound - reserve), sharing);
+        let warm = preheat.saturating_sub(reserve).clamp(1.max(bound - reserve), sharing);
         Ok(Plan { sharing, threads, warm, seats })
     }
 }
@@ -223,17 +272,20 @@ impl Recipe for Dispatcher {
         extra.check_names()?;
         let limits = extra.limits()?;
         let names: Vec<String> = [CPU.to_owned()].into_iter().chain(extra.names().cloned()).collect();
-        let main = match &extra.main {
-            None => Address::default(),
+        let (main, priority) = match &extra.main {
+            None => (dispatch::CPU, Priority::NORMAL),
             Some((name, priority)) => {
                 let subpool = names.iter().position(|known| known == name);
                 let unknown = || BuildErrorKind::UnknownMain { name: name.clone(), known: names.clone() };
-                Address::new(subpool.ok_or_else(unknown)?, priority.level())
+                (subpool.ok_or_else(unknown)?, *priority)
             }
         };
         let mut cores = options.placement.seats(threads);
         cores.truncate(sharing);
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats, age);
+        let source = if extra.strict { source.in_strict_order() } else { source };
+        let main = source.address(main, priority.level());
+        let source = source.with_main(main);
         let parker = TwoParkers::new(warm, sharing);
         let ahead = |seat| seat < warm || seat >= sharing;
         let crew = Crew::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;

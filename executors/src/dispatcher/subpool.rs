@@ -77,7 +77,7 @@ impl Subpool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_priority(&self, priority: Priority) -> Subpool {
-        let address = Address::new(self.address.subpool(), priority.level());
+        let address = self.handle.source().address(self.address.subpool(), priority.level());
         Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
     }
 
@@ -175,7 +175,11 @@ impl Subpool {
         Ok(())
     }
 
-    /// A snapshot of the subpool. The counters of all are given by [`Pool::stats`](crate::Pool::stats).
+    /// A snapshot of the subpool.
+    ///
+    /// It hides the method of that name of [`Pool`](crate::Pool), which counts the jobs and workers of the whole
+    /// dispatcher: write `Pool::stats(&subpool)` for that one. (A function that is generic in `P: Pool` calls that one
+    /// by `pool.stats()`.)
     ///
     /// # Examples
     ///

@@ -6,8 +6,6 @@ use super::{
 };
 use crate::{
     backing::{Backing, impl_backing_by_crew},
-    common::ignore,
-    containment::{discard, guard},
     crew::{self, Terms},
     futures_executor::JoinHandle,
     options::Options,
@@ -28,7 +26,7 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// A new crew, in which at most `terms.max` jobs run.
+    /// A new crew, in which at most `terms.max` jobs run; and those that submitters run while no thread can be started.
     pub(super) fn new(terms: Terms, saturation: Saturation, options: Options) -> Self {
         let gate = saturation.queue().map(|queue| Gate::new(terms.max.saturating_add(queue)));
         let source = match saturation {
@@ -102,12 +100,8 @@ impl Backing for Handle {
         self.offer(closure).map_err(Refusal::into_job)
     }
 
-    fn drop_refused<F>(&self, closure: F) {
-        if self.crew.is_closed_to_caller() {
-            return ignore(closure);
-        }
-        guard(|| log::warn!("Ignoring a job, as {} is full.", self.name()));
-        discard(closure);
+    fn refusal_while_open(&self) -> Option<&'static str> {
+        (!self.crew.is_closed_to_caller()).then_some("is full")
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -38,20 +38,26 @@ pub(crate) const NORMAL: usize = LEVELS / 2;
 /// The CPU subpool, which is always there.
 pub(crate) const CPU: usize = 0;
 
-/// Jobs of one subpool that a worker runs before it turns to another one at the same level.
+/// Jobs of one subpool that a worker runs before it turns to another one at the same level. Chosen freely, and not
+/// tuned: a change costs two tokens, so fewer jobs cost more each; and more let the neighbours wait for longer (up to
+/// `age`, when subpools have turns anyway).
 const STINT: u32 = 16;
 
 /// No subpool.
 const NONE: usize = usize::MAX;
 
 pub(crate) struct DispatchSource {
-    /// The jobs of the CPU subpool at the normal level.
+    /// The jobs of the CPU subpool at the normal level, unless these are to keep their order.
     stream: StealingSource,
+    /// Whether any go there.
+    streams: bool,
     board: CachePadded<Board>,
     /// Those that share threads, each at its slot of the board, and then those that are bound to one.
     subpools: Box<[Subpool]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
+    /// Where jobs go for which nobody has chosen.
+    main: Address,
     /// See [`Aging`](aging::Aging).
     age: u32,
 }
@@ -72,13 +78,30 @@ impl DispatchSource {
         let bound = seats.iter().map(|&seat| Subpool::new(1, Some(seat)));
         let source = DispatchSource {
             stream: StealingSource::new(sharing, neighbourhood),
+            streams: true,
             board: CachePadded::default(),
             subpools: shared.chain(bound).collect(),
             sharing,
+            main: Address::STREAM,
             age,
         };
         (0..source.subpools.len()).for_each(|subpool| _ = source.opened(subpool));
         source
+    }
+
+    /// The same, without a stream: what it would have goes to a queue as well, and keeps its order there.
+    pub(crate) fn in_strict_order(self) -> Self {
+        DispatchSource { streams: false, main: Address::new(CPU, NORMAL), ..self }
+    }
+
+    /// The same, where jobs for which nobody has chosen go to `main`, which is one of its [`address`](Self::address)es.
+    pub(crate) fn with_main(self, main: Address) -> Self {
+        DispatchSource { main, ..self }
+    }
+
+    /// Where the jobs of a subpool go that have that level.
+    pub(crate) fn address(&self, subpool: usize, level: usize) -> Address {
+        if self.streams && (subpool, level) == (CPU, NORMAL) { Address::STREAM } else { Address::new(subpool, level) }
     }
 
     /// No job of the subpool begins from now on but those whose workers have looked at the gate already.
@@ -167,6 +190,10 @@ impl Source for DispatchSource {
         DispatchLocal { shares: true, bound: None, is_stranger: true, ..self.local(stream, seat) }
     }
 
+    fn anywhere(&self) -> Address {
+        self.main
+    }
+
     fn here(&self, local: &DispatchLocal) -> Address {
         local.at.get()
     }
@@ -182,6 +209,7 @@ impl Source for DispatchSource {
     #[inline(always)]
     fn inject(&self, to: Address, job: impl IntoJob) -> Whom {
         if to.is_stream() {
+            debug_assert!(self.streams, "nobody would look there");
             return self.stream.inject((), job);
         }
         let subpool = &self.subpools[to.subpool()];

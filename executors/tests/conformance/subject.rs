@@ -195,9 +195,11 @@ mod dispatched {
         dispatcher::{Dispatcher, Priority, Subpool},
     };
 
-    /// With limits that no number of threads reaches.
+    /// With limits that no number of threads reaches, but for the subpools called "serial" and "bound".
     pub(crate) struct Dispatched {
         pub(crate) main: (&'static str, Priority),
+        /// Gives the builder what only a dispatcher has.
+        pub(crate) equip: fn(Builder<Dispatcher>) -> Builder<Dispatcher>,
         pub(crate) idle: Idle,
         pub(crate) fairness: Fairness,
         pub(crate) placement: Placement,
@@ -206,9 +208,12 @@ mod dispatched {
 
     crew!(
         [] Dispatched, Dispatcher,
-        |this| Dispatcher::builder()
-            .cpu_limit(usize::MAX)
-            .subpool("limited", 1000)
+        |this| {
+            let builder = (this.equip)(Dispatcher::builder()).cpu_limit(usize::MAX);
+            let builder = builder.subpool("limited", 1000).subpool("serial", 1);
+            // Its thread runs other jobs, too, so that all are what the topics ask for.
+            if this.main.0 == "bound" { builder.bound_subpool("bound").reserve(0) } else { builder }
+        }
             .main_subpool(this.main.0, this.main.1)
             .idle(this.idle)
             .fairness(this.fairness)
@@ -216,14 +221,15 @@ mod dispatched {
         this.sizes
     );
 
-    /// A subpool by its handle, which runs one job at a time: on any thread, or on one.
+    /// A subpool by its handle.
     pub(crate) struct Part(pub(crate) &'static str);
 
     impl Subject for Part {
         type Pool = Subpool;
 
         fn pool(&self, threads: usize) -> Subpool {
-            let builder = Dispatcher::builder().threads(threads + 1).subpool("serial", 1).bound_subpool("bound");
+            let builder = Dispatcher::builder().threads(threads + 1).subpool("limited", 2).subpool("serial", 1);
+            let builder = builder.bound_subpool("bound");
             let dispatcher = builder.build().expect("a subject can be built");
             dispatcher.subpool(self.0).expect("it was built")
         }

@@ -1,6 +1,8 @@
 //! Witnesses and other small things that the topics share.
 
-use crate::support::{gate::Gate, watchdog::until};
+pub(crate) use crate::support::gate::occupy;
+
+use crate::support::watchdog::until;
 use executors::Pool;
 use std::{
     sync::{
@@ -96,21 +98,6 @@ pub(crate) fn names_of(pool: &impl Pool, threads: usize) -> Vec<String> {
     let mut names = ask_all(pool, threads, || thread::current().name().unwrap_or_default().to_owned());
     names.sort();
     names
-}
-
-/// Keeps `threads` workers of a pool busy until the gate is opened; returns when all of them are.
-pub(crate) fn occupy(pool: &impl Pool, threads: usize) -> Gate {
-    let gate = Gate::default();
-    let arrived = Arc::new(Barrier::new(threads + 1));
-    for _ in 0..threads {
-        let (gate, arrived) = (gate.clone(), Arc::clone(&arrived));
-        pool.execute(move || {
-            arrived.wait();
-            gate.pass();
-        });
-    }
-    arrived.wait();
-    gate
 }
 
 /// Makes `threads` workers of a pool panic, each once, and waits for that.

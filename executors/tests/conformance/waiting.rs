@@ -4,9 +4,13 @@ use super::{
     subject::{Crew, Subject, with_pool},
     tools::{Counter, Tally, occupy},
 };
-use crate::support::{gate::Gate, watchdog::PATIENCE};
+use crate::support::{
+    gate::Gate,
+    watchdog::{PATIENCE, until},
+};
 use executors::{Executor, Pool, WaitError};
 use std::{
+    hint,
     sync::{Barrier, mpsc},
     thread,
     time::{Duration, Instant},
@@ -105,6 +109,33 @@ pub(crate) fn many_waiters_are_released(subject: &impl Crew) {
                 arrived.wait();
                 gate.open();
             });
+        }
+    });
+}
+
+/// Who waits when the pool becomes idle is released, also if it comes to look only when there is a new job.
+pub(crate) fn who_waits_is_released_though_a_job_comes(subject: &impl Crew) {
+    const WAITERS: usize = 6;
+    with_pool(subject, 1, |pool| {
+        for _ in 0..10 {
+            let first = occupy(pool, 1);
+            thread::scope(|scope| {
+                let wait = |waiter| match waiter % 2 {
+                    0 => pool.join(),
+                    _ => pool.join_timeout(PATIENCE),
+                };
+                let waiters: Vec<_> = (0..WAITERS).map(|waiter| scope.spawn(move || wait(waiter))).collect();
+                until("all wait", || format!("{pool:?}").contains(&format!("listeners: {WAITERS}")));
+                first.open();
+                // Without a pause: the job is to come before they look.
+                while pool.stats().busy > 0 {
+                    hint::spin_loop();
+                }
+                let second = occupy(pool, 1);
+                waiters.into_iter().for_each(|waiter| assert_eq!(waiter.join().unwrap(), Ok(())));
+                second.open();
+            });
+            pool.join().expect("this is no worker");
         }
     });
 }

@@ -1,6 +1,7 @@
 //! A gate that holds jobs up until a test lets them go.
 
-use std::sync::{Arc, Condvar, Mutex};
+use executors::Pool;
+use std::sync::{Arc, Barrier, Condvar, Mutex};
 
 /// Closed until opened; then open for ever. Clones are the same gate.
 #[derive(Clone, Default)]
@@ -16,4 +17,19 @@ impl Gate {
         let is_open = self.0.0.lock().expect("no panic under this lock");
         drop(self.0.1.wait_while(is_open, |is_open| !*is_open).expect("no panic under this lock"));
     }
+}
+
+/// Keeps `threads` workers of a pool busy until the gate is opened; returns when all of them are.
+pub(crate) fn occupy(pool: &impl Pool, threads: usize) -> Gate {
+    let gate = Gate::default();
+    let arrived = Arc::new(Barrier::new(threads + 1));
+    for _ in 0..threads {
+        let (gate, arrived) = (gate.clone(), Arc::clone(&arrived));
+        pool.execute(move || {
+            arrived.wait();
+            gate.pass();
+        });
+    }
+    arrived.wait();
+    gate
 }

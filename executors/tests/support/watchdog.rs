@@ -15,8 +15,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs `body`, and aborts the process if that takes longer than [`PATIENCE`]: a lost wake-up must not hang the suite.
 pub(crate) fn within<R>(body: impl FnOnce() -> R) -> R {
-    let _watchdog = Watchdog::new(Box::new(String::new));
+    let _watchdog = watch();
     body()
+}
+
+/// As [`within`], for as long as the watchdog lives.
+pub(crate) fn watch() -> Watchdog {
+    Watchdog::new(Box::new(String::new))
 }
 
 /// Says something about what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each

@@ -8,7 +8,7 @@ use crate::{
     options::Options,
     parker,
     placement::Neighbourhood,
-    source::dispatch::{Address, CPU, DispatchSource, NORMAL},
+    source::dispatch::{CPU, DispatchSource, NORMAL},
     sync::{check, thread},
 };
 use std::time::Duration;
@@ -29,8 +29,12 @@ fn crew(sharing: usize, bound: bool) -> Subpool {
     Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap()
 }
 
+fn to(crew: &Subpool, subpool: usize, level: usize) -> Subpool {
+    crew.to(crew.source().address(subpool, level))
+}
+
 fn subpool(crew: &Subpool, subpool: usize) -> Subpool {
-    crew.to(Address::new(subpool, NORMAL))
+    to(crew, subpool, NORMAL)
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn two_workers_share_a_token() {
 fn a_subpool_that_a_worker_leaves_is_not_overlooked() {
     check(1, || {
         let (crew, pair) = (crew(2, false), Pair::default());
-        let (a, b) = (subpool(&crew, A), crew.to(Address::new(B, NORMAL + 1)));
+        let (a, b) = (subpool(&crew, A), to(&crew, B, NORMAL + 1));
         a.execute(|| ());
         for (subpool, job) in [b, a].iter().zip(pair.jobs()) {
             subpool.execute(job);
@@ -127,7 +131,7 @@ fn the_close_lifts_a_pause() {
 fn a_bound_job_comes_to_its_thread() {
     check(1, || {
         let (crew, pair) = (crew(1, true), Pair::default());
-        let bound = crew.to(Address::new(BOUND, 0));
+        let bound = to(&crew, BOUND, 0);
         for (subpool, job) in [bound, subpool(&crew, A)].iter().zip(pair.jobs()) {
             subpool.execute(job);
         }

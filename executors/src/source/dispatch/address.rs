@@ -2,16 +2,23 @@
 
 use super::{CPU, NORMAL};
 
-/// A subpool and a level.
+/// A subpool and a level. Made by [`DispatchSource::address`](super::DispatchSource::address), which knows whether that
+/// is the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(super) subpool: u32,
-    pub(super) level: u32,
+    pub(super) level: u16,
+    /// Whether jobs are not in the queue of this level, but in the stream.
+    pub(super) is_stream: bool,
 }
 
 impl Address {
-    pub(crate) fn new(subpool: usize, level: usize) -> Self {
-        Address { subpool: subpool as u32, level: level as u32 }
+    /// The stream, whose jobs are those of the CPU subpool at the normal level.
+    pub(super) const STREAM: Address = Address { subpool: CPU as u32, level: NORMAL as u16, is_stream: true };
+
+    /// A queue.
+    pub(super) const fn new(subpool: usize, level: usize) -> Self {
+        Address { subpool: subpool as u32, level: level as u16, is_stream: false }
     }
 
     pub(crate) fn subpool(self) -> usize {
@@ -19,17 +26,18 @@ impl Address {
     }
 
     pub(super) fn level(self) -> usize {
-        self.level as usize
+        usize::from(self.level)
     }
 
     #[inline]
     pub(super) fn is_stream(self) -> bool {
-        self == Address::default()
+        self.is_stream
     }
 }
 
+/// For those who have not chosen yet.
 impl Default for Address {
     fn default() -> Self {
-        Address { subpool: CPU as u32, level: NORMAL as u32 }
+        Address::STREAM
     }
 }

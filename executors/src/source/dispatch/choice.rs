@@ -28,7 +28,7 @@ impl DispatchSource {
         if local.shares {
             let view = self.board.view();
             shared = view.eligible(local.slot.get());
-            if stream && (view.is_open(CPU) || local.holds.get() == CPU) {
+            if self.streams && stream && (view.is_open(CPU) || local.holds.get() == CPU) {
                 shared |= board::queue(NORMAL, CPU);
             }
         }
@@ -78,7 +78,7 @@ impl DispatchSource {
         } else {
             next_one(slots, last as u32)? as usize
         };
-        let at = Address::new(local.subpool(slot), level);
+        let at = self.address(local.subpool(slot), level);
         Some(Choice { at, by_turn: local.is_due_at(at.subpool()) })
     }
 
@@ -86,17 +86,17 @@ impl DispatchSource {
     /// jobs of its own there.
     pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
         let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
-        let has_stream = shared & board::queue(NORMAL, CPU) != 0;
+        let has_stream = self.streams && shared & board::queue(NORMAL, CPU) != 0;
         let slots = board::slots(shared) | u64::from(bound != 0) << BOUND | u64::from(has_stream) << STREAM;
         let turn = next_one(slots, local.turn.get())?;
         local.turn.set(turn);
         let slot = turn as usize;
         if slot == STREAM {
             local.alternate();
-            return Some(Choice { at: Address::default(), by_turn: local.is_due_at(CPU) });
+            return Some(Choice { at: Address::STREAM, by_turn: local.is_due_at(CPU) });
         }
         let queues = if slot == BOUND { bound } else { shared & board::queues_of(slot) };
-        let at = Address::new(local.subpool(slot), board::highest_level(queues)?);
+        let at = self.address(local.subpool(slot), board::highest_level(queues)?);
         Some(Choice { at, by_turn: true })
     }
 
@@ -108,7 +108,7 @@ impl DispatchSource {
             queues |= board::queue(NORMAL, CPU);
         }
         let level = self.subpools[subpool].turn.pass(queues)? as usize / SLOTS;
-        let at = Address::new(subpool, level);
+        let at = self.address(subpool, level);
         if at.is_stream() {
             local.alternate();
         }

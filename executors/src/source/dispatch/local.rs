@@ -4,7 +4,7 @@ use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool:
 use crate::{
     job::{Job, Run},
     queue::ring::Claim,
-    source::stealing::StealingLocal,
+    source::{Source, stealing::StealingLocal},
 };
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ pub(crate) struct DispatchLocal {
     pub(super) bound: Option<usize>,
     /// Whether it runs the jobs of threads that have left.
     pub(super) is_stranger: bool,
-    /// Where the job comes from that the worker runs.
+    /// Where the job comes from that the worker runs; before the first, where its hooks' jobs go.
     pub(super) at: Cell<Address>,
     /// The subpool whose token it holds, and its slot as a set if that is on the board of those that share.
     pub(super) holds: Cell<usize>,
@@ -62,7 +62,7 @@ impl DispatchSource {
             shares: seat < self.sharing,
             bound: self.subpools.iter().position(is_bound_here),
             is_stranger: false,
-            at: Cell::default(),
+            at: Cell::new(self.anywhere()),
             holds: Cell::new(NONE),
             slot: Cell::new(0),
             watch: [Cell::new(0), Cell::new(0)],

@@ -21,8 +21,8 @@ use std::{
 };
 
 /// Two subpools beside that of the CPU, whose stream is left out.
-const A: Address = Address { subpool: 1, level: NORMAL as u32 };
-const B: Address = Address { subpool: 2, level: NORMAL as u32 };
+const A: Address = Address::new(1, NORMAL);
+const B: Address = Address::new(2, NORMAL);
 
 struct Model {
     source: DispatchSource,
@@ -176,7 +176,7 @@ fn two_workers_and_one_token() {
 fn a_worker_and_two_subpools() {
     check(2, || {
         let model = Model::new(&[]);
-        let urgent = Address { level: B.level + 1, ..B };
+        let urgent = Address::new(B.subpool(), NORMAL + 1);
         let worker = start(&model, |model| model.work(0));
         model.submit(A);
         model.submit(urgent);
@@ -313,7 +313,7 @@ fn what_is_unfinished_is_seen() {
 fn a_bound_job_comes() {
     check(3, || {
         let model = Model::new(&[1]);
-        let bound = Address { subpool: 3, level: 0 };
+        let bound = Address::new(3, 0);
         let worker = start(&model, |model| model.work(1));
         assert_eq!(model.source.inject(bound, model.job()), Whom::Owner(1));
         fence(SeqCst);

@@ -43,11 +43,18 @@ struct Count {
 }
 
 impl Simulation {
-    fn new(workers: usize, limits: &[usize], age: u32) -> Self {
-        let source = DispatchSource::new(workers, Neighbourhood::of_machine(vec![None; workers]), limits, &[], age);
+    /// `sharing` workers, and one for each of the `seats` of bound subpools behind theirs.
+    fn new(sharing: usize, limits: &[usize], seats: &[usize], age: u32, strict: bool) -> Self {
+        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(vec![None; sharing]), limits, seats, age);
+        let source = if strict { source.in_strict_order() } else { source };
         let player = |seat| Player { local: source.attach(seat), meter: Meter::default(), left: Cell::new(age) };
-        let workers = (0..workers).map(player).collect();
+        let reserved = seats.iter().filter(|&&seat| seat >= sharing).count();
+        let workers = (0..sharing + reserved).map(player).collect();
         Simulation { source, workers, begun: Arc::default(), dice: Dice::new(1) }
+    }
+
+    fn address(&self, subpool: usize, level: usize) -> Address {
+        self.source.address(subpool, level)
     }
 
     fn put(&self, to: Address, what: Begun) {
@@ -119,9 +126,10 @@ impl Simulation {
         panic!("{at:?} never begins, with {} workers: {:?}", self.workers.len(), self.source);
     }
 
-    /// Jobs that are always there, some at each of `addresses`.
-    fn press(&self, addresses: impl Iterator<Item = Address>) {
-        for at in addresses {
+    /// Jobs that are always there, some of each of `levels` of subpools.
+    fn press(&self, levels: impl Iterator<Item = (usize, usize)>) {
+        for (subpool, level) in levels {
+            let at = self.address(subpool, level);
             (0..self.workers.len() + 1).for_each(|_| self.put(at, Begun::Pressure(at)));
         }
     }
@@ -132,16 +140,23 @@ impl Simulation {
 fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
     let mut worst = 0.0_f64;
     for (workers, age) in [(1, 61), (2, 61), (3, 7), (4, 61), (8, 7), (8, 1)] {
-        for limits in [[1, 1, 1], [2, 1, 3], [8, 2, 1]] {
-            let simulation = Simulation::new(workers, &limits, age);
+        for (limits, strict) in [([1, 1, 1], true), ([1, 1, 1], false), ([2, 1, 3], false), ([8, 2, 1], false)] {
+            // To one that shares, and to one that does not.
+            let seats = [workers - 1, workers];
+            let simulation = Simulation::new(workers, &limits, &seats, age, strict);
+            let subpools = limits.len() + seats.len();
             // All the other levels of all subpools.
-            let levels = |subpool| (1..LEVELS).map(move |level| Address::new(subpool, level));
-            simulation.press((0..limits.len()).flat_map(levels));
-            for victim in (0..60).map(|round| round % limits.len()) {
+            let levels = (1..LEVELS).flat_map(|level| (0..subpools).map(move |subpool| (subpool, level)));
+            simulation.press(levels);
+            for victim in (0..100).map(|round| round % subpools) {
                 simulation.go_on(age);
-                let count = simulation.wait_for(Address::new(victim, 0), age);
-                let (passed, bound) = (count.of_subpool.borrow()[victim], (age as usize + 1) * (LEVELS + workers));
-                assert!(passed <= bound, "{passed} of {bound}: {workers} workers, {limits:?}, every {age}");
+                let count = simulation.wait_for(simulation.address(victim, 0), age);
+                let runners = if victim < limits.len() { workers } else { 1 };
+                let (passed, bound) = (count.of_subpool.borrow()[victim], (age as usize + 1) * (LEVELS + runners));
+                assert!(
+                    passed <= bound,
+                    "{passed} of {bound} in {victim}: {workers} workers, {limits:?}, strict {strict}, every {age}"
+                );
                 worst = worst.max(passed as f64 / bound as f64);
             }
         }
@@ -149,18 +164,20 @@ fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
     assert!(worst > 0.2, "the bound is far from what happens: {worst}");
 }
 
-/// The bound for a subpool that is open: by the jobs of each worker.
+/// The bound for a subpool that is open: by the jobs of each worker; for a bound one, by those of its own.
 #[test]
 fn an_open_subpool_begins_one_in_each_round_of_a_worker() {
     for (workers, age) in [(1, 61), (2, 61), (4, 7), (8, 1)] {
-        let simulation = Simulation::new(workers, &[1, workers, 2], age);
-        let high = |subpool| [NORMAL, LEVELS - 1].map(move |level| Address::new(subpool, level));
+        let (open, bound_here, seat) = (1, 3, workers - 1);
+        let simulation = Simulation::new(workers, &[1, workers, 2], &[seat], age, false);
+        let high = |subpool| [NORMAL, LEVELS - 1].map(|level| (subpool, level));
         simulation.press([CPU, 2].into_iter().flat_map(high));
-        for _ in 0..60 {
+        for victim in (0..120).map(|round| [open, bound_here][round % 2]) {
             simulation.go_on(age);
-            let count = simulation.wait_for(Address::new(1, 0), age);
-            let (most, bound) = (*count.of_worker.borrow().iter().max().unwrap(), (age as usize + 1) * 4);
-            assert!(most <= bound, "{most} of {bound}: {workers} workers, every {age}");
+            let count = simulation.wait_for(simulation.address(victim, 0), age).of_worker.into_inner();
+            let most = if victim == open { *count.iter().max().unwrap() } else { count[seat] };
+            let bound = (age as usize + 1) * 4;
+            assert!(most <= bound, "{most} of {bound} before {victim}: {workers} workers, every {age}");
         }
     }
 }

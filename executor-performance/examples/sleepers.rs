@@ -1,0 +1,219 @@
+//! How soon can 1000 sleeps of 1 ms on 128 threads be over, without a pool?
+//!
+//! Threads that are there already, and wait, are released; each sleeps its share, or as often as a common counter
+//! says, and says that it is done. There is no queue, and nothing to decide: what that takes is the floor for the
+//! experiment `blocking`. Pools take turns with it here, with the same sleeps as jobs, so that what they take beyond
+//! it can be seen.
+//!
+//! `cargo run --release -p executor-performance --features peers --example sleepers -- [SECONDS]`
+
+use executors::{Executor, elastic_pool};
+use std::{
+    env,
+    error::Error,
+    sync::{
+        Arc, Condvar, Mutex, OnceLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+const THREADS: usize = 128;
+const JOBS: usize = 1000;
+const SLEEP: Duration = Duration::from_millis(1);
+/// So long before each turn, so that all threads sleep.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Something that sleeps, and returns when it has.
+type Subject = Box<dyn Fn()>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let seconds = env::args().nth(1).map_or(Ok(10), |text| text.parse())?;
+    let subjects = subjects();
+    let mut times = vec![Vec::<Duration>::new(); subjects.len()];
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(seconds) {
+        // Each begins a round as often as any other.
+        let first = times[0].len();
+        for turn in 0..subjects.len() {
+            let subject = (first + turn) % subjects.len();
+            thread::sleep(PAUSE);
+            let begin = Instant::now();
+            subjects[subject].1();
+            times[subject].push(begin.elapsed());
+        }
+    }
+    println!("{} rounds: median in ms (quartiles)", times[0].len());
+    for ((name, _), times) in subjects.iter().zip(&mut times) {
+        times.sort_unstable();
+        let quartile = |number: usize| times[(times.len() - 1) * number / 4].as_secs_f64() * 1e3;
+        println!("{name:36} {:6.2} ({:.2}-{:.2})", quartile(2), quartile(1), quartile(3));
+    }
+    Ok(())
+}
+
+fn subjects() -> Vec<(&'static str, Subject)> {
+    let elastic = elastic_pool::ThreadPool::builder().threads(THREADS).build().expect("so many are possible");
+    elastic.start_core_threads();
+    let rusty = rusty_pool::Builder::new().core_size(THREADS).max_size(THREADS).build();
+    rusty.start_core_threads();
+    vec![
+        ("1 sleep of one thread", Box::new(|| thread::sleep(SLEEP))),
+        ("8 sleeps of one thread", Box::new(|| (0..share(0)).for_each(|_| thread::sleep(SLEEP)))),
+        ("shares, one call for all", bare(Release::Together, Split::Shares)),
+        ("shares, called one by one", bare(Release::OneByOne, Split::Shares)),
+        ("shares, each calls two more", bare(Release::AsTree, Split::Shares)),
+        ("counter, called one by one", bare(Release::OneByOne, Split::Counter)),
+        ("counter, each calls two more", bare(Release::AsTree, Split::Counter)),
+        ("elastic-started", pool(move |job| elastic.execute(job))),
+        ("rusty_pool", pool(move |job| rusty.execute(job))),
+    ]
+}
+
+/// How many of the jobs are a thread's, if all have as many or one less.
+fn share(thread: usize) -> usize {
+    JOBS / THREADS + usize::from(thread < JOBS % THREADS)
+}
+
+/// A pool, to which `execute` gives a job.
+fn pool(execute: impl Fn(Box<dyn FnOnce() + Send>) + 'static) -> Subject {
+    Box::new(move || {
+        let countdown = Arc::new(Countdown::of(JOBS));
+        for _ in 0..JOBS {
+            let countdown = Arc::clone(&countdown);
+            execute(Box::new(move || {
+                thread::sleep(SLEEP);
+                countdown.count();
+            }));
+        }
+        countdown.wait();
+    })
+}
+
+/// How threads are released.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Release {
+    Together,
+    OneByOne,
+    AsTree,
+}
+
+/// Who sleeps how often.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Split {
+    /// Each thread its share, however late it comes.
+    Shares,
+    /// Each as often as there is something left.
+    Counter,
+}
+
+/// Threads without a pool.
+fn bare(release: Release, split: Split) -> Subject {
+    let crew = Arc::new(Bare {
+        release,
+        split,
+        left: AtomicUsize::new(0),
+        rounds: AtomicUsize::new(0),
+        lock: Mutex::new(()),
+        begins: Condvar::new(),
+        countdown: Mutex::new(Arc::new(Countdown::of(0))),
+        threads: OnceLock::new(),
+    });
+    let start = |number| {
+        let crew = Arc::clone(&crew);
+        thread::spawn(move || crew.sleep_in_each_round(number)).thread().clone()
+    };
+    let threads = (0..THREADS).map(start).collect();
+    crew.threads.set(threads).expect("this is the first time");
+    Box::new(move || crew.take_a_round())
+}
+
+struct Bare {
+    release: Release,
+    split: Split,
+    /// Sleeps that nobody has begun.
+    left: AtomicUsize,
+    /// How many have begun.
+    rounds: AtomicUsize,
+    lock: Mutex<()>,
+    begins: Condvar,
+    /// That of the current round.
+    countdown: Mutex<Arc<Countdown>>,
+    threads: OnceLock<Vec<Thread>>,
+}
+
+impl Bare {
+    fn take_a_round(&self) {
+        let countdown = Arc::new(Countdown::of(THREADS));
+        *self.countdown.lock().unwrap() = Arc::clone(&countdown);
+        self.left.store(JOBS, SeqCst);
+        let threads = self.threads.get().expect("all have been started");
+        let guard = self.lock.lock().unwrap();
+        self.rounds.fetch_add(1, SeqCst);
+        drop(guard);
+        match self.release {
+            Release::Together => self.begins.notify_all(),
+            Release::OneByOne => threads.iter().for_each(Thread::unpark),
+            Release::AsTree => threads[0].unpark(),
+        }
+        countdown.wait();
+    }
+
+    /// Thread `number`, until the program ends.
+    fn sleep_in_each_round(&self, number: usize) {
+        for round in 1.. {
+            let has_begun = || self.rounds.load(SeqCst) >= round;
+            if self.release == Release::Together {
+                let guard = self.lock.lock().unwrap();
+                drop(self.begins.wait_while(guard, |()| !has_begun()).unwrap());
+            } else {
+                while !has_begun() {
+                    thread::park();
+                }
+            }
+            if self.release == Release::AsTree {
+                let threads = self.threads.get().expect("all have been started");
+                threads.iter().skip(2 * number + 1).take(2).for_each(Thread::unpark);
+            }
+            let countdown = Arc::clone(&self.countdown.lock().unwrap());
+            match self.split {
+                Split::Shares => (0..share(number)).for_each(|_| thread::sleep(SLEEP)),
+                Split::Counter => {
+                    while self.begins_another() {
+                        thread::sleep(SLEEP);
+                    }
+                }
+            }
+            countdown.count();
+        }
+    }
+
+    fn begins_another(&self) -> bool {
+        self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+/// Wakes its maker when it has come to zero.
+struct Countdown {
+    left: AtomicUsize,
+    maker: Thread,
+}
+
+impl Countdown {
+    fn of(left: usize) -> Self {
+        Countdown { left: AtomicUsize::new(left), maker: thread::current() }
+    }
+
+    fn count(&self) {
+        if self.left.fetch_sub(1, SeqCst) == 1 {
+            self.maker.unpark();
+        }
+    }
+
+    fn wait(&self) {
+        while self.left.load(SeqCst) > 0 {
+            thread::park();
+        }
+    }
+}

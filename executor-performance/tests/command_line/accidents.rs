@@ -1,0 +1,140 @@
+//! Executors that fail, and runs that are ended.
+
+use crate::support::{BRIEF, fresh, json, program, run, stderr, stdout};
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
+
+#[test]
+fn an_executor_that_stalls_is_a_failure_and_not_a_number() {
+    let output = run(&format!("{BRIEF} --patience 0.001 -m 1 -a 0 -e channel throughput --pre 2000000000"));
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(text.contains("FAILED: channel stalled: 0 of "), "{text}");
+    assert!(stderr(&output).contains("error: 1 of 1 executors failed: channel"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_there_is() {
+    use std::{os::unix::process::ExitStatusExt, time::Duration};
+    let path = fresh("interrupted", "json");
+    let line = format!("--budget 600 --rse 0.000001 -m 10 -e channel -o {path} throughput");
+    let mut child =
+        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let sampled = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        record["runs"][0]["rows"][0]["samples"]["values"].as_array().map_or(0, Vec::len)
+    };
+    // What has been written so far is there at any time. The program would end by itself after ten minutes.
+    while sampled() == 0 {
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    assert_eq!(child.wait().expect("it ends").signal(), Some(2));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    assert_eq!(record["runs"][0]["stop"]["reason"], "interrupted", "{}", record["runs"][0]["stop"]);
+    assert!(sampled() > 0);
+}
+
+/// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the stopped
+/// record and rows.
+#[cfg(unix)]
+fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
+    let (rows, record) = (fresh(name, "csv"), fresh(name, "json"));
+    let line =
+        format!("--budget 0.3 --rse 0.000001 -t 1..200 -m 10 -e channel,workstealing -o {rows} -o {record} throughput");
+    let mut child =
+        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    // The title, and the first point. The program would end by itself after a minute.
+    while fs::read_to_string(&rows).unwrap_or_default().lines().count() < 3 {
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+    assert!(!child.wait().expect("it ends").success());
+    let text = fs::read_to_string(&rows).expect("a file");
+    assert!(text.ends_with('\n'), "{text}");
+    let rows: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+    (json(&fs::read_to_string(&record).expect("a record")), rows)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_of_a_sweep_loses_no_rows() {
+    let (record, rows) = swept_until("sweep-interrupted", "-INT");
+    let runs = record["runs"].as_array().expect("runs");
+    assert_eq!(rows.len(), 2 * runs.len(), "{rows:?}");
+    for (run, rows) in runs.iter().zip(rows.chunks(2)) {
+        let samples = run["rows"][0]["samples"]["values"].as_array().map_or(0, Vec::len);
+        let (threads, stop) = (&run["settings"]["threads"], run["stop"]["reason"].as_str().expect("it has stopped"));
+        assert!(rows[0].contains(",channel,") && rows[0].contains(&format!(",{threads},")), "{rows:?}");
+        assert!(rows.iter().all(|row| row.contains(&format!(",{stop},"))), "{rows:?}");
+        assert!(samples > 0 || stop == "interrupted", "{run}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_ends_a_sweep_loses_no_rows_of_points_that_have_ended() {
+    let (record, rows) = swept_until("sweep-killed", "-KILL");
+    let ended = record["runs"].as_array().expect("runs").iter().filter(|run| !run["stop"].is_null()).count();
+    // The file may have got its rows just before the record.
+    assert!(rows.len() >= 2 && rows.len() % 2 == 0 && rows.len() / 2 >= ended, "{ended}: {rows:?}");
+}
+
+/// Processes whose parent is `parent` and which serve `executor`, according to the system.
+#[cfg(target_os = "linux")]
+fn guests(parent: u32, executor: &str) -> Vec<String> {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let serves = |pid: &&str| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| {
+            variable.starts_with(b"EXECUTOR_PERFORMANCE_SERVES=")
+                && variable.ends_with(format!(":{executor}").as_bytes())
+        })
+    };
+    children.split_whitespace().filter(serves).map(str::to_owned).collect()
+}
+
+/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of
+/// it.
+#[cfg(target_os = "linux")]
+fn harmed(name: &str, signal: &str) -> String {
+    let path = fresh(name, "json");
+    let line = format!(
+        "--timeout 2 --budget 3 --rse 0.000001 -m 1000 -a 0 -e channel,workstealing -o {path} throughput --full-size"
+    );
+    let mut child =
+        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let harm = loop {
+        if let Some(guest) = guests(child.id(), "channel").pop() {
+            break Command::new("kill").args([signal, &guest]).status().expect("kill");
+        }
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::yield_now();
+    };
+    assert!(harm.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let rows = &record["runs"][0]["rows"];
+    assert!(rows[1]["samples"]["values"].as_array().is_some_and(|values| values.len() >= 5), "{rows}");
+    rows[0]["error"].as_str().expect("it failed").to_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_crashes_has_a_row_that_says_so_and_the_others_have_theirs() {
+    assert_eq!(harmed("crash", "-KILL"), "crashed: the process that ran it ended (signal: 9 (SIGKILL))");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
+    let complaint = harmed("hang", "-STOP");
+    assert!(complaint.starts_with("hung: a sample took more than 2 s"), "{complaint}");
+}

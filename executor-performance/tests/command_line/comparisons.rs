@@ -1,0 +1,107 @@
+//! Records that are held against each other.
+
+use crate::support::{BRIEF, EXPERIMENTS, fresh, json, measured, refused, run, small_record, stderr, stdout};
+use std::fs;
+
+#[test]
+fn compares_records_and_says_by_its_exit_code_what_is_slower() {
+    let old = small_record("old", "-m 10 -e channel throughput");
+    assert!(measured(&format!("compare {old} {old}")).contains("channel"));
+    measured(&format!("compare {old} {old} --fail-on-regression"));
+
+    // As if it had been much faster before, by more than two processes of a few jobs differ.
+    let mut record = json(&fs::read_to_string(&old).expect("a record"));
+    for value in record["runs"][0]["rows"][0]["samples"]["values"].as_array_mut().expect("samples") {
+        *value = serde_json::json!(value.as_f64().expect("a number") * 1e9);
+    }
+    let better = fresh("better", "json");
+    fs::write(&better, record.to_string()).expect("written");
+    let output = run(&format!("compare {better} {old} --fail-on-regression"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stdout(&output).contains("SLOWER") && stderr(&output).contains("slower than before: channel"));
+    assert!(measured(&format!("compare {better} {old}")).contains("SLOWER"));
+    let page = fresh("with-baseline", "html");
+    let line = format!("{BRIEF} -m 10 -e channel --baseline {better} --fail-on-regression -o {page} throughput");
+    assert_eq!(run(&line).status.code(), Some(3));
+    assert!(fs::read_to_string(page).expect("a page").contains("Compared with the baseline"));
+}
+
+#[test]
+fn a_comparison_is_written_where_one_wants_it() {
+    let old = small_record("compared", "-m 10 -e channel throughput");
+    let (page, document) = (fresh("compared", "html"), fresh("compared", "md"));
+    assert!(measured(&format!("compare {old} {old} -o {page} -o {document}")).contains("verdict"));
+    assert!(fs::read_to_string(page).expect("a page").contains("</svg>"));
+    assert!(fs::read_to_string(document).expect("a document").contains("| channel |"));
+    assert!(measured(&format!("compare {old} {old} -o md:-")).starts_with("# Executors compared"));
+    let complaint = refused(&format!("compare {old} {old} -o compared.csv"));
+    assert!(complaint.contains("compared.csv cannot hold a comparison") && complaint.contains(".html"), "{complaint}");
+}
+
+#[test]
+fn refuses_to_compare_what_is_unlike() {
+    let (old, new) = (
+        small_record("unlike-old", "-m 10 -e channel throughput"),
+        small_record("unlike-new", "-m 11 -e channel throughput"),
+    );
+    let complaint = refused(&format!("compare {old} {new}"));
+    assert!(complaint.contains("messages_per_producer: 10 and 11") && complaint.contains("--force"), "{complaint}");
+    measured(&format!("compare {old} {new} --force"));
+    let complaint = refused(&format!("-m 11 --baseline {old} throughput"));
+    assert!(complaint.contains("messages_per_producer: 10 and 11"), "{complaint}");
+    let complaint = refused("--baseline /no/such/record.json throughput");
+    assert!(complaint.contains("/no/such/record.json"), "{complaint}");
+    assert!(refused("--fail-on-regression throughput").contains("--baseline"));
+}
+
+/// What is fitted to the budget, such as the time that an idle executor is watched, makes no difference.
+#[test]
+fn every_experiment_can_be_compared_with_its_own_record() {
+    const LINES: &[&str] = &[
+        "-m 10 throughput",
+        "-m 10 latency -s 1",
+        "latency --rate 10000 --run-time 50",
+        "repost --hops 100",
+        "--jobs 100 avalanche",
+        "--jobs 50 submit",
+        "wake -s 1",
+        "fairness --run-time 50",
+        "--jobs 10 blocking",
+        "--jobs 10 panics",
+        "lifecycle",
+        "--jobs 100 idle --settle 1",
+        "futures --operations 50",
+        "fork-join --workload fib --fib 8",
+    ];
+    for experiment in EXPERIMENTS {
+        assert!(LINES.iter().any(|line| line.split(' ').any(|word| word == *experiment)), "{experiment} is measured");
+    }
+    for line in LINES {
+        let record = small_record("own", &format!("-t 2 -e workstealing {line}"));
+        measured(&format!("{BRIEF} -t 2 -e workstealing --baseline {record} {line}"));
+    }
+}
+
+#[test]
+fn refuses_a_baseline_that_has_nothing_of_what_is_to_be_measured() {
+    let record = small_record("nothing", "-m 10 -e channel throughput");
+    for line in ["-m 10 -e workstealing throughput", "--jobs 10 -e channel avalanche"] {
+        let complaint = refused(&format!("--baseline {record} {line}"));
+        assert!(complaint.contains("throughput of channel"), "{complaint}");
+    }
+    measured(&format!("{BRIEF} -m 10 -e channel,workstealing --baseline {record} throughput"));
+}
+
+#[test]
+fn what_fails_now_and_did_not_before_is_a_regression() {
+    let old = small_record("sound", "-m 10 -e channel,workstealing throughput");
+    let mut record = json(&fs::read_to_string(&old).expect("a record"));
+    record["runs"][0]["rows"][1]["error"] = "crashed".into();
+    let broken = fresh("broken", "json");
+    fs::write(&broken, record.to_string()).expect("written");
+    let output = run(&format!("compare {old} {broken} --fail-on-regression --noise-threshold 100000"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stdout(&output).contains("FAILED"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("fails, and did not before: workstealing"), "{}", stderr(&output));
+    assert!(measured(&format!("compare {old} {broken}")).contains("FAILED"));
+}

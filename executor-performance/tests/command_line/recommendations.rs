@@ -1,0 +1,88 @@
+//! What the program recommends.
+
+use crate::support::{fresh, measured, program, refused, stderr, stdout};
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+#[test]
+fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
+    let text = measured("--budget 0.03 --min-samples 2 -t 2 recommend --job-time 0.1");
+    assert_eq!(text.matches("Stopped after").count(), 3, "{text}");
+    let (sentence, code) = advice_in(&text);
+    assert!(sentence.contains("with 2 threads") && sentence.contains("in the mean of 3 workloads"), "{sentence}");
+    assert!(sentence.contains("the noise."), "{sentence}");
+    assert!(code.contains("(2)") && code.ends_with(".build()?;"), "{code}");
+
+    let text = measured(
+        "--budget 0.01 --min-samples 2 -t 3 -e elastic-growing,channel recommend --workload blocking --job-time 10",
+    );
+    let (sentence, _) = advice_in(&text);
+    assert!(text.contains("up to 3") && sentence.contains("with 3 threads"), "{text}");
+}
+
+#[test]
+fn recommends_what_can_do_what_is_needed() {
+    let line = "--budget 0.02 --min-samples 2 -t 2 recommend --workload inside --job-time 0.1 --needs priorities,bound";
+    let (sentence, code) = advice_in(&measured(line));
+    assert!(
+        sentence.starts_with("Take `dispatcher`") && sentence.contains("priorities and bound subpools"),
+        "{sentence}"
+    );
+    assert!(sentence.contains("Compared with `"), "{sentence}");
+    assert!(code.contains(".bound_subpool(\"bound\")") && code.contains("Priority::HIGH"), "{code}");
+}
+
+/// The sentence of a recommendation, in one line, and its code.
+fn advice_in(text: &str) -> (String, String) {
+    let (_, advice) = text.split_once("\nTake `").expect("advice");
+    assert!(advice.lines().all(|line| line.starts_with(' ') || line.len() <= 80), "{advice}");
+    let (sentence, code) = advice.split_once("\n    let pool = executors::").expect("code");
+    let sentence: Vec<&str> = sentence.split_whitespace().collect();
+    (format!("Take `{}", sentence.join(" ")), code.trim().to_owned())
+}
+
+#[test]
+fn refuses_to_recommend_for_what_makes_no_sense() {
+    for (line, part) in [
+        ("recommend --workload blocking,inside", "by itself"),
+        ("recommend --workload outsid", "outside"),
+        ("recommend --job-time 0", "more than 0"),
+        ("recommend --needs speed", "[possible values: priorities, subpools, bound]"),
+        ("-e channel recommend --needs bound", "add --executor dispatcher"),
+        ("recommend --job-time 1e9", "--job-time is too long for --budget 60 s"),
+        ("recommend inside", "say --workload inside"),
+        ("-t 1,2 recommend", "several values"),
+        ("-m 5 recommend", "--messages 5 means nothing to recommend"),
+        ("recommend --baseline x.json", "--baseline means nothing to recommend"),
+        ("recommend --fail-on-regression", "--fail-on-regression means nothing to recommend"),
+    ] {
+        let complaint = refused(line);
+        assert!(complaint.contains(part), "{line}: {complaint}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_interrupted_ends_in_no_advice() {
+    let path = fresh("advice-interrupted", "json");
+    let line = format!("--budget 600 --rse 0.000001 -t 2 -e channel,workstealing -o {path} recommend --job-time 0.1");
+    let mut child = program()
+        .args(line.split_whitespace())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // There are samples of the first of three runs, which would take ten minutes together.
+    while !fs::read_to_string(&path).unwrap_or_default().contains("\"median\":") {
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(!stdout(&output).contains("Take `"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("there is no advice"), "{}", stderr(&output));
+}

@@ -1,0 +1,93 @@
+//! How the tests call the program, and what they read.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+/// Keeps a run short, whatever it measures.
+pub(crate) const BRIEF: &str = "--budget 0.01 --min-samples 2 --warm-up 1";
+
+pub(crate) const BY_DEFAULT: [&str; 5] =
+    ["threadpool", "channel", "workstealing", "workstealing-park-counted", "workstealing-spin-timed"];
+
+pub(crate) const EXPERIMENTS: &[&str] = &[
+    "throughput",
+    "latency",
+    "repost",
+    "avalanche",
+    "submit",
+    "wake",
+    "fairness",
+    "blocking",
+    "panics",
+    "lifecycle",
+    "idle",
+    "futures",
+    "fork-join",
+];
+
+pub(crate) fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_executor-performance"))
+}
+
+pub(crate) fn run(line: &str) -> Output {
+    program().args(line.split_whitespace()).output().expect("the program starts")
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+/// Runs `line`, which must succeed, and returns what it wrote to stdout.
+pub(crate) fn measured(line: &str) -> String {
+    let output = run(line);
+    assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// Runs `line`, which must be refused in one line before anything is measured, and returns that line.
+pub(crate) fn refused(line: &str) -> String {
+    let output = run(line);
+    let complaint = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{line}: {complaint}");
+    assert_eq!(stdout(&output), "", "{line}");
+    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{line}: {complaint}");
+    complaint
+}
+
+/// Names of executors that have a line in the (first) table of `text`, in order.
+pub(crate) fn executors_in(text: &str) -> Vec<&str> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("executor ")).skip(2);
+    rows.take_while(|line| !line.is_empty()).map(|line| line.split(' ').next().expect("a name")).collect()
+}
+
+/// A path for a file of the test `name`, where there is none.
+pub(crate) fn fresh_file(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.csv", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+/// A path for a file of the test `name`, with that `extension`, where there is none.
+pub(crate) fn fresh(name: &str, extension: &str) -> String {
+    let path = fresh_file(name).with_extension(extension);
+    let _ = fs::remove_file(&path);
+    path.display().to_string()
+}
+
+/// A record of a small run, in a file.
+pub(crate) fn small_record(name: &str, line: &str) -> String {
+    let path = fresh(name, "json");
+    measured(&format!("{BRIEF} -o {path} {line}"));
+    path
+}
+
+pub(crate) fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}

@@ -1,0 +1,25 @@
+//! What happens when all workers of a burst pool are busy.
+
+use std::time::Duration;
+
+/// What becomes of a new job when no worker is idle.
+///
+/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
+/// they go on what was accepted before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum WhenBusy {
+    /// It goes to the worker with the fewest jobs.
+    #[default]
+    Queue,
+    /// It is given back: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer)
+    /// and `try_execute` return it, `execute` drops it with a `warn!`.
+    GiveBack,
+    /// Its submitter waits until a worker is idle, and then it is given back.
+    ///
+    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
+    Block {
+        /// How long the submitter waits; `None` is for as long as it takes.
+        timeout: Option<Duration>,
+    },
+}

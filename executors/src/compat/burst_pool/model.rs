@@ -1,0 +1,69 @@
+//! Models of the channel. Some of them fail without the fence in `wake_all`, without that of `parker::sleep`, and
+//! without that in `recv`.
+
+use super::{Receiver, RecvError, Sender};
+use crate::sync::{check, thread};
+
+type Received = Result<Box<usize>, RecvError>;
+
+/// Receives `times`, on a thread of its own.
+fn receive(mut receiver: Receiver<usize>, times: usize) -> thread::JoinHandle<Vec<Received>> {
+    thread::spawn(move || (0..times).map(|_| receiver.recv()).collect())
+}
+
+/// The receiver falls asleep whenever it likes, and the sender lives until it has come back.
+#[test]
+fn who_sleeps_is_woken_for_its_value() {
+    check(3, || {
+        let mut sender = Sender::new();
+        let thread = receive(sender.mk_receiver(), 1);
+        if sender.enqueue(Box::new(1)).is_none() {
+            sender.wake_all();
+            assert_eq!(thread.join().unwrap(), [Ok(Box::new(1))]);
+        } else {
+            drop(sender);
+            assert_eq!(thread.join().unwrap(), [Err(RecvError::Orphaned)]);
+        }
+    });
+}
+
+#[test]
+fn each_of_two_is_woken_for_a_value_of_its_own() {
+    check(2, || {
+        let mut sender = Sender::new();
+        let threads = [1, 2].map(|_| receive(sender.mk_receiver(), 1));
+        let accepted = (1..=2).filter(|&value| sender.enqueue(Box::new(value)).is_none()).count();
+        sender.wake_all();
+        if accepted < 2 {
+            drop(sender);
+        }
+        let received = threads.map(|thread| thread.join().unwrap().pop().unwrap());
+        assert_eq!(received.iter().flatten().count(), accepted);
+        assert!(accepted < 2 || received[0] != received[1]);
+    });
+}
+
+/// The sender is gone before the receiver gets there.
+#[test]
+fn what_was_called_for_is_received_before_the_end() {
+    check(3, || {
+        let mut sender = Sender::new();
+        let thread = receive(sender.mk_receiver(), 2);
+        let accepted = sender.enqueue(Box::new(1)).is_none();
+        sender.wake_all();
+        drop(sender);
+        let first = if accepted { Ok(Box::new(1)) } else { Err(RecvError::Orphaned) };
+        assert_eq!(thread.join().unwrap(), [first, Err(RecvError::Orphaned)]);
+    });
+}
+
+#[test]
+fn what_was_not_called_for_is_not_received() {
+    check(3, || {
+        let mut sender = Sender::new();
+        let thread = receive(sender.mk_receiver(), 1);
+        let _ = sender.enqueue(Box::new(1));
+        drop(sender);
+        assert_eq!(thread.join().unwrap(), [Err(RecvError::Orphaned)]);
+    });
+}

@@ -1,0 +1,31 @@
+//! What comes of a task.
+
+use crate::handle::block_on;
+use futures_channel::oneshot;
+
+/// The result of a task.
+#[derive(Debug)]
+pub struct JoinHandle<T: Send> {
+    /// Where the result arrives. Cancelled if the task panics.
+    pub receiver: oneshot::Receiver<T>,
+}
+
+impl<T: Send> JoinHandle<T> {
+    /// Blocks until the task has ended.
+    ///
+    /// # Errors
+    ///
+    /// If it panicked.
+    pub fn try_await_complete(self) -> Result<T, oneshot::Canceled> {
+        block_on(self.receiver)
+    }
+
+    /// Blocks until the task has ended.
+    ///
+    /// # Panics
+    ///
+    /// If it panicked.
+    pub fn await_complete(self) -> T {
+        self.try_await_complete().expect("the task panicked, so that it has no result")
+    }
+}

@@ -1,0 +1,62 @@
+//! What happens at an elastic pool's bounds.
+
+use std::time::Duration;
+
+/// What becomes of a new job when the maximum of workers is reached and all are busy.
+///
+/// `queue` jobs may wait in each case; the choice is about the one after. Steps of futures, and jobs given by
+/// [`try_execute_locally`](crate::try_execute_locally), are not refused: they go on what was accepted before. They wait
+/// in the queue whatever its bound.
+///
+/// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job that has no worker waits even if the maximum is not
+/// reached, and places of workers that are not there are places to wait: up to `max - core + queue` jobs may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Saturation {
+    /// It waits, with as many others as there are.
+    #[default]
+    Queue,
+    /// It is refused: [`ThreadPool::offer`](super::ThreadPool::offer) and `try_execute` give it back, `execute` drops
+    /// it with a `warn!`, and the handle that `submit` gives reports
+    /// [`TaskError::Dropped`](crate::TaskError::Dropped).
+    Refuse {
+        /// How many jobs may wait.
+        queue: usize,
+    },
+    /// Its submitter waits for room, and then it is refused.
+    ///
+    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
+    Block {
+        /// How many jobs may wait.
+        queue: usize,
+        /// How long the submitter waits; `None` is for as long as it takes.
+        timeout: Option<Duration>,
+    },
+    /// Its submitter runs it, before the call returns.
+    RunOnCaller {
+        /// How many jobs may wait.
+        queue: usize,
+    },
+    /// The job that has waited longest is dropped in its favour, and counted as discarded.
+    ///
+    /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs
+    /// given by `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that
+    /// would make no room. They and the other jobs are run in turn.
+    DiscardOldest {
+        /// How many jobs may wait; at least 1.
+        queue: usize,
+    },
+}
+
+impl Saturation {
+    /// How many jobs may wait, if there is a bound.
+    pub(super) fn queue(self) -> Option<usize> {
+        match self {
+            Saturation::Queue => None,
+            Saturation::Refuse { queue }
+            | Saturation::Block { queue, .. }
+            | Saturation::RunOnCaller { queue }
+            | Saturation::DiscardOldest { queue } => Some(queue),
+        }
+    }
+}

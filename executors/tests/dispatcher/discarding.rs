@@ -1,0 +1,134 @@
+//! `shutdown_now`, while destructors of what it drops wait for what it has not dropped yet.
+
+use super::tools::{end, watched};
+use crate::support::gate::Gate;
+use executors::{
+    Executor, Pool, TaskError, TaskHandle,
+    dispatcher::{Dispatcher, Subpool},
+};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
+
+/// Waits for jobs when it is dropped, and notes how that ended.
+struct WaitsOnDrop {
+    handles: Vec<TaskHandle<()>>,
+    dropped: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Drop for WaitsOnDrop {
+    fn drop(&mut self) {
+        for handle in self.handles.drain(..) {
+            let is_dropped = matches!(handle.wait(), Err(TaskError::Dropped));
+            self.dropped.lock().expect("no panic under this lock").push(is_dropped);
+        }
+    }
+}
+
+/// Paused subpools of all kinds: in each there is a job whose captures wait for one of each subpool.
+struct Backlog {
+    dispatcher: Dispatcher,
+    ran: Arc<AtomicUsize>,
+    dropped: Arc<Mutex<Vec<bool>>>,
+}
+
+const NAMES: [&str; 3] = ["cpu", "some", "bound"];
+
+impl Backlog {
+    fn new() -> Backlog {
+        let builder = Dispatcher::builder().threads(3).subpool("some", 1).bound_subpool("bound");
+        let dispatcher = builder.subpool("free", 1).build().expect("possible");
+        let backlog = Backlog { dispatcher, ran: Arc::default(), dropped: Arc::default() };
+        let subpools = NAMES.map(|name| backlog.subpool(name));
+        subpools.iter().for_each(Subpool::pause);
+        for first in &subpools {
+            // Subpools are swept one by one, so that some of these have been dropped before, and some are behind.
+            let handles = subpools.iter().rev().map(|subpool| backlog.counting(subpool)).collect();
+            let waits = WaitsOnDrop { handles, dropped: Arc::clone(&backlog.dropped) };
+            first.execute(move || drop(waits));
+        }
+        backlog
+    }
+
+    fn subpool(&self, name: &str) -> Subpool {
+        self.dispatcher.subpool(name).expect("it was built")
+    }
+
+    fn counting(&self, subpool: &Subpool) -> TaskHandle<()> {
+        let ran = Arc::clone(&self.ran);
+        subpool.submit(move || _ = ran.fetch_add(1, SeqCst))
+    }
+
+    /// Each was dropped, and whoever waited for it was told.
+    fn end(self) {
+        assert_eq!(self.ran.load(SeqCst), 0, "no token was out, and all that waited was to be dropped");
+        let told = self.dropped.lock().expect("no panic under this lock").clone();
+        assert_eq!(told, [true; NAMES.len() * NAMES.len()]);
+        assert_eq!(self.dispatcher.stats().discarded, told.len() as u64 + NAMES.len() as u64);
+        end(self.dispatcher);
+    }
+}
+
+#[test]
+fn destructors_may_wait_for_jobs_that_are_dropped_after_them() {
+    let backlog = Backlog::new();
+    let _watchdog = watched(&backlog.dispatcher);
+    backlog.dispatcher.shutdown_now();
+    backlog.end();
+}
+
+/// The same, where a worker drops them, and holds the token of a subpool of its own.
+#[test]
+fn destructors_may_wait_for_them_inside_a_job() {
+    let backlog = Backlog::new();
+    let _watchdog = watched(&backlog.dispatcher);
+    let dispatcher = backlog.dispatcher.clone();
+    let report = backlog.subpool("free").submit(move || dispatcher.shutdown_now().discarded);
+    assert_eq!(report.wait().expect("it runs"), 12);
+    backlog.end();
+}
+
+/// As long as one job is being dropped, another that waits for one behind it must not run that in its place.
+#[test]
+fn jobs_may_wait_for_jobs_that_are_still_to_be_dropped() {
+    let dispatcher = Dispatcher::builder().threads(2).subpool("some", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let (cpu, some) = (dispatcher.cpu(), dispatcher.subpool("some").expect("it was built"));
+    let (begins, discards, has_waited) = (Gate::default(), Gate::default(), Gate::default());
+    cpu.pause();
+    let slow = OnDrop(Some({
+        let (discards, has_waited) = (discards.clone(), has_waited.clone());
+        move || {
+            discards.open();
+            has_waited.pass();
+        }
+    }));
+    // The CPU subpool's jobs are the first to be dropped.
+    cpu.execute(move || drop(slow));
+    let ran = Arc::new(AtomicUsize::new(0));
+    let outcome = some.submit({
+        let (some, begins, count) = (some.clone(), begins.clone(), Arc::clone(&ran));
+        move || {
+            let next = some.submit(move || _ = count.fetch_add(1, SeqCst));
+            begins.open();
+            discards.pass();
+            let outcome = next.wait();
+            has_waited.open();
+            outcome
+        }
+    });
+    begins.pass();
+    dispatcher.shutdown_now();
+    assert!(matches!(outcome.wait().expect("it runs"), Err(TaskError::Dropped)));
+    assert_eq!(ran.load(SeqCst), 0);
+    end(dispatcher);
+}
+
+struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|f| f());
+    }
+}

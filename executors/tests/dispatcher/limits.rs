@@ -1,0 +1,228 @@
+//! How many jobs of a subpool run at a time.
+
+use super::tools::{Order, Room, end, watched};
+use crate::support::{
+    gate::{Gate, occupy},
+    threads,
+    watchdog::until,
+};
+use executors::{
+    Executor, Pool,
+    dispatcher::{Dispatcher, Priority, Subpool},
+};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Barrier, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+};
+
+#[test]
+fn limits_are_never_exceeded() {
+    let dispatcher = Dispatcher::builder()
+        .threads(8)
+        .cpu_limit(3)
+        .subpool("one", 1)
+        .subpool("two", 2)
+        .subpool("many", 100)
+        .build()
+        .expect("this is possible");
+    let _watchdog = watched(&dispatcher);
+    let limits = [("cpu", 3), ("one", 1), ("two", 2), ("many", 8)];
+    let rooms: Vec<(Subpool, Room, usize)> =
+        limits.map(|(name, limit)| (dispatcher.subpool(name).expect("it was built"), Room::default(), limit)).into();
+    let ran = Arc::new(AtomicUsize::new(0));
+    // From outside, and each job one more from inside, to the next subpool.
+    thread::scope(|scope| {
+        for submitter in 0..2 {
+            let (rooms, ran) = (&rooms, &ran);
+            scope.spawn(move || {
+                for job in 0..2000 {
+                    let place = (submitter + job) % rooms.len();
+                    let priority = Priority::ALL[job % 5];
+                    let (subpool, room) = (rooms[place].0.with_priority(priority), rooms[place].1.clone());
+                    let (next, next_room) =
+                        (rooms[(place + 1) % rooms.len()].0.clone(), rooms[(place + 1) % rooms.len()].1.clone());
+                    let ran = Arc::clone(ran);
+                    subpool.execute(move || {
+                        room.enter();
+                        next.execute(move || {
+                            next_room.enter();
+                            ran.fetch_add(1, SeqCst);
+                        });
+                    });
+                }
+            });
+        }
+    });
+    dispatcher.join().expect("this is no worker");
+    assert_eq!(ran.load(SeqCst), 4000);
+    for (subpool, room, limit) in &rooms {
+        assert!(room.most() <= *limit, "{}", subpool.name());
+        assert_eq!(subpool.stats().running, 0);
+    }
+    drop(rooms);
+    end(dispatcher);
+}
+
+#[test]
+fn as_many_jobs_run_as_the_limit_allows() {
+    let dispatcher = Dispatcher::builder().threads(6).cpu_limit(2).subpool("three", 3).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let (cpu, three) = (dispatcher.cpu(), dispatcher.subpool("three").expect("it was built"));
+    for _ in 0..50 {
+        // All five must be there at the same time, and nobody in their way.
+        let meeting = Arc::new(Barrier::new(5));
+        for subpool in [&cpu, &three, &three, &cpu, &three] {
+            let meeting = Arc::clone(&meeting);
+            subpool.execute(move || _ = meeting.wait());
+        }
+        dispatcher.join().expect("this is no worker");
+    }
+    end(dispatcher);
+}
+
+#[test]
+fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
+    let dispatcher = Dispatcher::builder().threads(3).cpu_limit(3).subpool("full", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let (cpu, full) = (dispatcher.cpu(), dispatcher.subpool("full").expect("it was built"));
+    let (gate, begun, order) = (Gate::default(), Gate::default(), Order::default());
+    full.execute({
+        let (gate, begun) = (gate.clone(), begun.clone());
+        move || {
+            begun.open();
+            gate.pass();
+        }
+    });
+    begun.pass();
+    until("the others sleep", || Pool::stats(&cpu).idle == 2);
+    let woken = Pool::stats(&cpu).wake_ups;
+    (0..1000).for_each(|job| full.execute(order.note(job)));
+    assert_eq!(Pool::stats(&cpu).wake_ups, woken, "somebody was woken for jobs that nobody may run");
+    assert_eq!((full.stats().running, full.stats().queued), (1, 1000));
+    for _ in 0..100 {
+        assert_eq!(cpu.submit(|| 1).wait().expect("it runs"), 1);
+    }
+    assert_eq!(order.taken(), []);
+    gate.open();
+    dispatcher.join().expect("this is no worker");
+    assert_eq!(order.taken(), (0..1000).collect::<Vec<_>>());
+    end(dispatcher);
+}
+
+/// Though all sleep when a burst comes, and nobody has taken the only token yet: until the one that is called has come,
+/// others rely on it, and then the gate is shut.
+#[test]
+fn a_narrow_subpool_calls_one() {
+    const ROUNDS: usize = 41;
+    let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).name("narrow").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let one = dispatcher.subpool("one").expect("it was built");
+    let ran = Arc::new(AtomicUsize::new(0));
+    let mut calls = Vec::new();
+    for round in 0..ROUNDS {
+        // Really: one who is about to fall asleep may take the job for which another has been called.
+        until("all sleep", || Pool::stats(&one).idle == 4 && threads::all_asleep("narrow") != Some(false));
+        let (gate, before) = (Gate::default(), Pool::stats(&one).wake_ups);
+        // Nothing ends before all have come.
+        let jobs = (0..100).map(|_| {
+            let (gate, ran) = (gate.clone(), Arc::clone(&ran));
+            move || {
+                gate.pass();
+                ran.fetch_add(1, SeqCst);
+            }
+        });
+        match round % 3 {
+            0 => jobs.for_each(|job| one.execute(job)),
+            1 => assert_eq!(one.execute_batch(jobs), 100),
+            _ => {
+                one.pause();
+                jobs.for_each(|job| one.execute(job));
+                one.resume();
+            }
+        }
+        until("the first has begun", || one.stats().running == 1);
+        calls.push(Pool::stats(&one).wake_ups - before);
+        gate.open();
+        dispatcher.join().expect("this is no worker");
+    }
+    assert_eq!(ran.load(SeqCst), 100 * ROUNDS);
+    // More are called now and then, and the more, the busier the machine is: by submitters that look when the one who
+    // was called has come, and has not begun to look around. Where the system does not say who sleeps, some may have
+    // been about to.
+    calls.sort_unstable();
+    let usual = calls[ROUNDS / 2];
+    assert!(usual == 1 || threads::all_asleep("narrow").is_none(), "{calls:?}");
+    end(dispatcher);
+}
+
+#[test]
+fn a_worker_takes_the_next_job_itself() {
+    let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let one = dispatcher.subpool("one").expect("it was built");
+    one.pause();
+    let threads = Arc::new(Mutex::new(HashSet::new()));
+    for _ in 0..1000 {
+        let threads = Arc::clone(&threads);
+        one.execute(move || _ = threads.lock().expect("no panic under this lock").insert(thread::current().id()));
+    }
+    until("all sleep", || Pool::stats(&one).idle == 4);
+    let woken = Pool::stats(&one).wake_ups;
+    one.resume();
+    dispatcher.join().expect("this is no worker");
+    assert_eq!(threads.lock().expect("no panic under this lock").len(), 1);
+    assert!(Pool::stats(&one).wake_ups <= woken + 1);
+    end(dispatcher);
+}
+
+/// From one subpool to another and back, though both were opened while it was busy: it falls asleep only when all jobs
+/// have run, and those that sleep are called for a subpool, not for each of its jobs.
+#[test]
+fn a_worker_takes_the_next_job_of_another_subpool_itself() {
+    const JOBS: usize = 1000;
+    for sleepers in [0, 3] {
+        let builder = Dispatcher::builder().threads(2 + sleepers).cpu_limit(2).subpool("a", 1).subpool("b", 1);
+        let dispatcher = builder.build().expect("possible");
+        let _watchdog = watched(&dispatcher);
+        let (elsewhere, gate) = (occupy(&dispatcher, 1), occupy(&dispatcher, 1));
+        let narrow = ["a", "b"].map(|name| dispatcher.subpool(name).expect("it was built"));
+        let (ran, threads) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(HashSet::new())));
+        for subpool in &narrow {
+            subpool.pause();
+            for _ in 0..JOBS {
+                let (ran, threads) = (Arc::clone(&ran), Arc::clone(&threads));
+                subpool.execute(move || {
+                    threads.lock().expect("no panic under this lock").insert(thread::current().id());
+                    ran.fetch_add(1, SeqCst);
+                });
+            }
+        }
+        until("the others sleep", || Pool::stats(&dispatcher).idle == sleepers);
+        let woken = Pool::stats(&dispatcher).wake_ups;
+        narrow.iter().for_each(Subpool::resume);
+        gate.open();
+        until("all have run", || ran.load(SeqCst) == 2 * JOBS);
+        let called = Pool::stats(&dispatcher).wake_ups - woken;
+        let threads = threads.lock().expect("no panic under this lock").len();
+        if sleepers == 0 {
+            assert_eq!((threads, called), (1, 0));
+        } else {
+            // One for each subpool; and some more while these are on their way, as the first one changes over.
+            assert!(called <= 8, "{called} were called");
+        }
+        elsewhere.open();
+        end(dispatcher);
+    }
+}
+
+#[test]
+fn the_cpu_subpool_is_as_wide_as_the_machine() {
+    let dispatcher = Dispatcher::builder().threads(1).build().expect("possible");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(dispatcher.cpu().stats().limit, cores);
+    end(dispatcher);
+}

@@ -1,0 +1,81 @@
+//! Subpools that are paused.
+
+use super::tools::{chain, end, watched};
+use crate::support::watchdog::{PATIENCE, until};
+use executors::{
+    Executor, Pool, WaitError,
+    dispatcher::{Dispatcher, Priority},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+#[test]
+fn nothing_runs_while_a_subpool_is_paused() {
+    let builder = Dispatcher::builder().threads(3).cpu_limit(2).subpool("some", 2).subpool("other", 1);
+    let dispatcher = builder.bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let other = dispatcher.subpool("other").expect("it was built");
+    for name in ["cpu", "some", "bound"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        let (done, jobs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        chain(subpool.clone(), &done, &jobs);
+        for _ in 0..20 {
+            subpool.pause();
+            assert!(subpool.is_paused());
+            until("its last job has ended", || subpool.stats().running == 0);
+            let (before, woken) = (jobs.load(SeqCst), Pool::stats(&dispatcher).wake_ups);
+            chain(subpool.clone(), &done, &jobs);
+            chain(subpool.with_priority(Priority::HIGHEST), &done, &jobs);
+            assert!(Pool::stats(&dispatcher).wake_ups <= woken + 1, "somebody was woken for paused jobs of {name}");
+            // The others go on, on all threads that share.
+            for _ in 0..50 {
+                other.submit(|| ()).wait().expect("it runs");
+            }
+            assert_eq!(jobs.load(SeqCst), before + 2, "only those of {name} that began here");
+            assert!(matches!(dispatcher.join_timeout(Duration::from_millis(1)), Err(WaitError::TimedOut)));
+            subpool.resume();
+            until("it goes on", || jobs.load(SeqCst) > before + 100);
+        }
+        done.store(true, SeqCst);
+        dispatcher.join().expect("this is no worker");
+    }
+    end(dispatcher);
+}
+
+#[test]
+fn the_close_lifts_pauses() {
+    let dispatcher =
+        Dispatcher::builder().threads(2).subpool("some", 1).bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let ran = Arc::new(AtomicUsize::new(0));
+    for name in ["cpu", "some", "bound"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        subpool.pause();
+        for _ in 0..10 {
+            let ran = Arc::clone(&ran);
+            subpool.execute(move || _ = ran.fetch_add(1, SeqCst));
+        }
+    }
+    let paused = dispatcher.cpu();
+    let report = dispatcher.shutdown_timeout(PATIENCE).expect("it drains");
+    assert_eq!((report.finished, ran.load(SeqCst)), (30, 30));
+    paused.pause();
+    assert!(!paused.is_paused(), "it is closed");
+}
+
+#[test]
+fn paused_jobs_can_be_discarded() {
+    let dispatcher = Dispatcher::builder().threads(2).bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let bound = dispatcher.subpool("bound").expect("it was built");
+    bound.pause();
+    let handle = bound.submit(|| ());
+    assert_eq!(dispatcher.shutdown_now().discarded, 1);
+    assert!(handle.wait().is_err());
+    end(dispatcher);
+}

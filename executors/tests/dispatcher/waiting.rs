@@ -1,0 +1,55 @@
+//! Jobs that wait for results.
+
+use super::tools::{end, here, watched};
+use crate::support::gate::Gate;
+use executors::{Pool, dispatcher::Dispatcher};
+use std::thread;
+
+#[test]
+fn jobs_wait_for_jobs_of_their_own_subpool_by_running_them() {
+    let dispatcher = Dispatcher::builder().threads(1).subpool("one", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    for name in ["cpu", "one"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        let inner = subpool.clone();
+        let sum = subpool.submit(move || inner.submit(|| 1).wait().expect("it runs") + 1);
+        assert_eq!(sum.wait().expect("it runs"), 2);
+    }
+    end(dispatcher);
+}
+
+#[test]
+fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
+    let dispatcher =
+        Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let (cpu, bound, one) = (
+        dispatcher.cpu(),
+        dispatcher.subpool("bound").expect("it was built"),
+        dispatcher.subpool("one").expect("it was built"),
+    );
+    let thread = here(&bound);
+    for _ in 0..100 {
+        let bound = bound.clone();
+        assert_eq!(cpu.submit(move || here(&bound)).wait().expect("it runs"), thread);
+    }
+    // Paused, and a job of another subpool waits for it: it must not run it itself.
+    one.pause();
+    let (handle, waits) = (one.submit(|| thread::current().id()), Gate::default());
+    let waiter = cpu.submit({
+        let waits = waits.clone();
+        move || {
+            waits.open();
+            (handle.wait().expect("it runs"), thread::current().id())
+        }
+    });
+    waits.pass();
+    for _ in 0..50 {
+        assert_eq!(one.stats().queued, 1);
+        thread::yield_now();
+    }
+    one.resume();
+    let (ran, waited) = waiter.wait().expect("it runs");
+    assert_ne!(ran, waited);
+    end(dispatcher);
+}

@@ -1,0 +1,64 @@
+# A line for each load of a file: the work-stealing pool, the channel pool, the best pool of another crate, and how many
+# times as much that one takes. Variables: name, of the load; by, the column in which its runs differ, and words, what is
+# counted there; column, if rows are to be compared by another one than the first figure.
+
+# How many times as much as the best of the run, by the figure that the tool compares, with its interval.
+function slowdown() {
+    return cell("slowdown_to_best") " " cell("slowdown_low95") " " cell("slowdown_high95")
+}
+
+# The interval of a ratio, if the tool has one for these two: one of them is the best of its run, and the ratio is that of the
+# figure by which it compares.
+function interval(ratio, ours, peers,    our, peer, low, high, known) {
+    split(ours, our, " ")
+    split(peers, peer, " ")
+    if (our[1] + 0 == 1) {
+        known = peer[1]; low = peer[2]; high = peer[3]
+    } else if (peer[1] + 0 == 1) {
+        known = 1 / our[1]; low = 1 / our[3]; high = 1 / our[2]
+    } else {
+        return ""
+    }
+    return ratio / known > 0.98 && ratio / known < 1.02 ? sprintf("%.2f-%.2f", low, high) : ""
+}
+
+{
+    shown = column != "" ? column : figure()
+    # An experiment may give several tables, which differ in one of the settings.
+    key = cell("workload") SUBSEP (by != "" ? cell(by) : "")
+    if (!(key in known)) {
+        known[key]
+        order[++loads] = key
+        title[key] = name (by != "" ? ", " cell(by) " " words : "") (cell("workload") != "" ? ", " cell("workload") : "")
+    }
+    value = cell(shown) * scale(shown)
+    pool = cell("executor")
+}
+cell("status") != "ok" || cell(shown) == "" { failed[key] = failed[key] " " pool; next }
+pool == "channel" { channel[key] = value; channel_cpu[key] = cell(cpu()); next }
+pool == "workstealing" {
+    ours[key] = value
+    ours_cpu[key] = cell(cpu())
+    our_slowdown[key] = slowdown()
+    next
+}
+pool ~ /^(workstealing|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool$|reference-)/ { next }
+{
+    more = is_rate(shown)
+    if (!(key in best) || (more ? value > best[key] : value < best[key])) {
+        best[key] = value
+        best_cpu[key] = cell(cpu())
+        peer[key] = pool
+        slowdown_of_best[key] = slowdown()
+    }
+}
+END {
+    for (i = 1; i <= loads; i++) {
+        key = order[i]
+        ratio = (key in best) && (key in ours) ? (more ? ours[key] / best[key] : best[key] / ours[key]) : 0
+        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %.2f | %s |%s\n", title[key], unit(shown), digits(ours[key]),
+            digits(ours_cpu[key]), digits(channel[key]), digits(channel_cpu[key]), peer[key], digits(best[key]),
+            digits(best_cpu[key]), ratio, interval(ratio, our_slowdown[key], slowdown_of_best[key]),
+            failed[key] == "" ? "" : " failed:" failed[key]
+    }
+}

@@ -1,0 +1,49 @@
+# A line for each row of a file whose column `by` is `value` (all, without these), with the columns that are named in
+# `show`, each with a title after a colon. `x` is by how much the first figure exceeds that of the row `reference`, and
+# `range` its 95 % interval, as it stands in the file; `x95` is the interval of `x`, which is known where `reference` is
+# the best.
+
+BEGIN {
+    shown = split(show, part, ",")
+    head = "| executor |"
+    rule = "|---|"
+    for (i = 1; i <= shown; i++) {
+        split(part[i], pair, ":")
+        column[i] = pair[1]
+        head = head " " (2 in pair ? pair[2] : pair[1]) " |"
+        rule = rule "---:|"
+        delete pair[2]
+    }
+    print head
+    print rule
+}
+by != "" && cell(by) != value { next }
+{
+    order[++rows] = cell("executor")
+    first = cell(figure())
+    if (cell("status") == "ok") size[rows] = is_rate(figure()) ? 1 / first : first
+    if (cell("executor") == reference && cell("status") == "ok") {
+        unit_size = size[rows]
+        is_best = cell("slowdown_to_best") + 0 == 1
+    }
+    for (i = 1; i <= shown; i++) {
+        if (column[i] == "x95") content[rows, i] = sprintf("%.2f-%.2f", cell("slowdown_low95"), cell("slowdown_high95"))
+        else if (column[i] ~ /^range /) {
+            split(column[i], ends, " ")
+            content[rows, i] = digits(cell(ends[2])) "-" digits(cell(ends[3]))
+        } else content[rows, i] = digits(cell(column[i]))
+        if (cell("status") != "ok") content[rows, i] = i == 1 ? "failed" : ""
+    }
+}
+END {
+    for (r = 1; r <= rows; r++) {
+        line = "| `" order[r] "` |"
+        for (i = 1; i <= shown; i++) {
+            text = content[r, i]
+            if (column[i] == "x") text = (r in size) && unit_size ? sprintf("%.2f", size[r] / unit_size) : ""
+            if (column[i] == "x95" && (!is_best || order[r] == reference)) text = ""
+            line = line " " text " |"
+        }
+        print line
+    }
+}

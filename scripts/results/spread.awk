@@ -1,0 +1,24 @@
+# How far apart the executors of each file are, with one number of threads.
+
+cell("status") == "ok" && cell("threads") == 2 {
+    rate = cell(figure()) + 0
+    if (!(FILENAME in fastest)) files[++count] = FILENAME
+    if (!(FILENAME in fastest) || rate > fastest[FILENAME]) {
+        fastest[FILENAME] = rate
+        first[FILENAME] = cell("executor")
+    }
+    if (!(FILENAME in slowest) || rate < slowest[FILENAME]) {
+        slowest[FILENAME] = rate
+        last[FILENAME] = cell("executor")
+    }
+}
+END {
+    split("none,1 us,1 ms", work, ",")
+    print "| work of a job | the fastest, jobs/s | the slowest, jobs/s | ratio |"
+    print "|---|---:|---:|---:|"
+    for (i = 1; i <= count; i++) {
+        file = files[i]
+        printf "| %s | %s %d | %s %d | %.2f |\n", work[i], first[file], fastest[file], last[file], slowest[file],
+            fastest[file] / slowest[file]
+    }
+}
