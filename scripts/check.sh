@@ -263,7 +263,7 @@ check_release() {
 }
 
 check_loom() {
-    # Fewer switches than the models ask for on their own, to bound the time.
+    # Fewer switches than some models ask for, to bound the time.
     test_step "loom: scripts/loom.sh" env LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}" scripts/loom.sh
 }
 

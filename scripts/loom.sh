@@ -14,14 +14,14 @@ usage() {
 Usage: scripts/loom.sh [FILTER]
 
 Runs every interleaving of the models (model.rs beside what is modelled) in which threads are switched
-at most so many times although they could go on: two or three times, as the model says. FILTER chooses
+at most so many times although they could go on: one to three times, as the model says. FILTER chooses
 models whose path contains it, such as parker or crew::model::a_late_job.
 
 Options:
   -h, --help  show this
 
 Environment:
-  LOOM_MAX_PREEMPTIONS  switches for all models; 1 takes a minute, each more some times as long
+  LOOM_MAX_PREEMPTIONS  no model switches more often; 1 takes a minute, each more some times as long
 USAGE
 }
 

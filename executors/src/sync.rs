@@ -143,7 +143,8 @@ pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static
         time::Instant,
     };
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(preemptions); // unless LOOM_MAX_PREEMPTIONS says otherwise
+    // As LOOM_MAX_PREEMPTIONS says if that is less.
+    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions)));
     builder.max_branches = 10_000;
     let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());
     let count = std::sync::Arc::clone(&executions);

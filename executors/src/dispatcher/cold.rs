@@ -85,8 +85,14 @@ impl ColdSeats {
     #[cold]
     pub(super) fn start_one(&self) {
         if !self.coming.swap(true, Acquire) && !self.try_start() {
-            self.coming.store(false, Release);
+            self.none_is_coming();
         }
+    }
+
+    /// A swap in place of a store, as loom orders a store only behind what its thread has seen: others may meanwhile
+    /// have set what was set.
+    fn none_is_coming(&self) {
+        self.coming.swap(false, Release);
     }
 
     /// Returns whether a thread comes.
@@ -110,7 +116,7 @@ impl ColdSeats {
     /// The thread of `seat` is there, and will look for jobs before it sleeps.
     pub(super) fn arrived(&self, seat: usize) {
         if self.seats.contains(&seat) {
-            self.coming.store(false, Release);
+            self.none_is_coming();
         }
     }
 }
