@@ -61,8 +61,8 @@ Parts:
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
   features   clippy, unit tests and the public interface, with every set of features that makes a difference
-  tests      all tests, with the default and with all features
-  release    the conformance tests, optimised
+  tests      all tests with all features, those of the tool with the default ones, too
+  release    all tests of the library with the default features, optimised
   loom       scripts/loom.sh, with at most two switches of threads
 
 Options:
@@ -166,7 +166,7 @@ check_lint() {
 check_docs() {
     step "docs: rustdoc [all features]" \
         env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
-    test_step "docs: tests [all features]" cargo test --package executors --doc --all-features
+    test_step "docs: tests [all features]" cargo test --workspace --doc --all-features
 }
 
 check_examples() {
@@ -251,15 +251,16 @@ check_features() {
 }
 
 check_tests() {
-    test_step "tests: [default]" cargo test --workspace
-    test_step "tests: [all features]" cargo test --workspace --all-features
+    # --tests leaves out the documentation's, which the part `docs` has run.
+    test_step "tests: [all features]" cargo test --workspace --all-features --tests
+    test_step "tests: the tool [default]" cargo test --package executor-performance --tests
 }
 
 check_release() {
     # Optimised like a release, but compiled on all cores and without symbols.
-    test_step "release: conformance [default]" \
+    test_step "release: the library [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
-        cargo test --release --package executors --test conformance
+        cargo test --release --package executors --tests
 }
 
 check_loom() {
