@@ -10,6 +10,8 @@
 mod linux;
 mod portable;
 
+#[cfg(target_os = "linux")]
+use self::linux::ways as ways_of_this_system;
 use executor_performance::{clock::cpu_time, stats::Distribution};
 use std::{
     env,
@@ -47,8 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(size: usize, budget: Duration) {
-    let mut subjects: Vec<(&str, Subject)> =
-        ways(size).into_iter().map(|(name, way)| (name, Subject::start(size, way))).collect();
+    let mut subjects: Vec<(&str, Subject)> = ways(size).map(|(name, way)| (name, Subject::start(size, way))).collect();
     thread::sleep(PAUSE);
     let begin = Instant::now();
     let mut rounds = 0;
@@ -74,12 +75,13 @@ fn measure(size: usize, budget: Duration) {
     println!();
 }
 
-fn ways(size: usize) -> Vec<(&'static str, Box<dyn Way>)> {
-    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "there are no others"))]
-    let mut ways = portable::ways(size);
-    #[cfg(target_os = "linux")]
-    ways.extend(linux::ways(size));
-    ways
+fn ways(size: usize) -> impl Iterator<Item = (&'static str, Box<dyn Way>)> {
+    portable::ways(size).into_iter().chain(ways_of_this_system(size))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ways_of_this_system(_size: usize) -> Vec<(&'static str, Box<dyn Way>)> {
+    Vec::new()
 }
 
 /// Some threads that are woken in one way.
