@@ -137,9 +137,10 @@ pub enum Command {
     Submit(SubmitOptions),
     /// Measures how long sleeping workers take to begin a burst of jobs
     ///
-    /// One thread gives --jobs jobs at once, by default as many as there are threads. The time is that from just before
-    /// the first submission to the beginning of each job, which reads the clock. The executors `reference-unpark` and
-    /// `reference-mutex-condvar` show what the bare waking costs.
+    /// One thread gives --jobs jobs at once, by default as many as there are threads; 10 workers and 10 jobs are the
+    /// benchmark of burst_pool. The time is that from just before the first submission to the beginning of each job,
+    /// which reads the clock. The executors `reference-unpark` and `reference-mutex-condvar` show what the bare waking
+    /// costs.
     Wake(WakeOptions),
     /// Measures how long a job from outside waits while workers are busy
     ///
@@ -235,6 +236,9 @@ const NOT_TO_RECOMMEND: &[&str] =
 
 const THREADS_TO_RECOMMEND_FOR: &str =
     "Worker threads that you will have [default: one for each core; if jobs block, 64]";
+
+/// As many workers as in the benchmark of burst_pool.
+const THREADS_TO_WAKE: &str = "10";
 
 const EXECUTORS_TO_RECOMMEND: &str =
     "Executors to choose from, by name; `all` for all. May be repeated [default: those that suit]";
@@ -346,6 +350,13 @@ pub fn definition() -> clap::Command {
         });
     }
     // One by one and in place: what is known of the options' order must stay true.
+    let command = command.mut_subcommand("wake", |wake| {
+        wake.mut_args(
+            |option| {
+                if option.get_id() == "threads" { option.default_value(THREADS_TO_WAKE) } else { option }
+            },
+        )
+    });
     command.mut_subcommand("recommend", |recommend| {
         recommend.mut_args(|option| match option.get_id().as_str() {
             "threads" => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
@@ -466,6 +477,15 @@ mod tests {
                 (options.threads.values(), options.load.messages.expect("given").values()),
                 (&[3][..], &[7][..])
             );
+        }
+    }
+
+    #[test]
+    fn wake_has_threads_of_its_own_unless_told_otherwise() {
+        for (line, threads) in [("wake", 10), ("-t 1 wake", 1), ("wake -t 2", 2), ("latency", 1), ("recommend -t 3", 3)]
+        {
+            let [point] = options(line).points()[..] else { panic!("{line} is one point") };
+            assert_eq!(point.threads, threads, "{line}");
         }
     }
 

@@ -52,9 +52,13 @@ fn until(condition: impl Fn() -> bool) {
 /// Every name, with its type.
 #[test]
 fn the_surface_is_complete() {
-    fn is_shared<T: Clone + Send + Sync + 'static>() {}
+    fn is_clone<T: Clone>() {}
     fn is_default<T: Default>() {}
-    is_shared::<ThreadPool>();
+    fn crosses_threads<T: Send + Sync + Unpin + 'static>() {}
+    is_clone::<ThreadPool>();
+    crosses_threads::<ThreadPool>();
+    crosses_threads::<Builder>();
+    crosses_threads::<JoinHandle<u8>>();
     is_default::<ThreadPool>();
     is_default::<Builder>();
 

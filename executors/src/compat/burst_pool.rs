@@ -22,7 +22,9 @@ use std::{fmt, sync::Arc};
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     /// Promised to receivers that have not been woken for them.
-    enqueued: Vec<(Claim, Box<T>)>,
+    enqueued: Vec<Box<T>>,
+    /// To whom, in the same order.
+    claims: Vec<Claim>,
 }
 
 /// The end of one worker.
@@ -60,7 +62,7 @@ impl<T> Sender<T> {
     #[expect(clippy::new_without_default, reason = "the crate has none")]
     pub fn new() -> Sender<T> {
         let shared = Shared { boxes: Mailboxes::new(0), parker: parker::dynamic(), orphaned: AtomicBool::new(false) };
-        Sender { shared: Arc::new(shared), enqueued: Vec::new() }
+        Sender { shared: Arc::new(shared), enqueued: Vec::new(), claims: Vec::new() }
     }
 
     /// One more receiver. It is chosen when it waits in [`recv`](Receiver::recv), and not before.
@@ -74,14 +76,13 @@ impl<T> Sender<T> {
     /// Wakes each receiver for which something was enqueued.
     pub fn wake_all(&mut self) {
         let Shared { boxes, parker, .. } = &*self.shared;
-        let called: Vec<usize> = self.enqueued.iter().map(|(claim, _value)| claim.worker).collect();
-        for (claim, value) in self.enqueued.drain(..) {
-            boxes.put(claim, value);
+        for (claim, value) in self.claims.iter().zip(self.enqueued.drain(..)) {
+            boxes.put(*claim, value);
         }
         // Pairs with the fence of the receiver's sleep: either it sees its value, or the parker sees that it sleeps.
         fence(SeqCst);
-        for receiver in called {
-            parker.unpark(receiver);
+        for claim in self.claims.drain(..) {
+            parker.unpark(claim.worker);
         }
     }
 }
@@ -93,7 +94,8 @@ impl<T: Send> Sender<T> {
     pub fn enqueue(&mut self, x: Box<T>) -> Option<Box<T>> {
         match self.shared.boxes.claim_idle() {
             Some(claim) => {
-                self.enqueued.push((claim, x));
+                self.enqueued.push(x);
+                self.claims.push(claim);
                 None
             }
             None => Some(x),

@@ -11,11 +11,14 @@ use crate::{
     options::Options,
     parker::{self, DynamicThreadData, StaticParker},
     source::shared::{SharedSource, Worth},
-    sync::thread,
 };
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
+
+/// How long a submitter that finds neither room nor a job to discard sleeps, before it looks for one again. Picked
+/// to cost next to no CPU time; whoever gives room back ends the sleep.
+const A_MOMENT: Duration = Duration::from_millis(1);
 
 #[derive(Clone)]
 pub(super) struct Handle {
@@ -72,9 +75,13 @@ impl Handle {
                     };
                 }
                 Saturation::DiscardOldest { .. } => {
-                    if !self.crew.discard_one(SharedSource::take_oldest) {
-                        // All that waited has just been taken, and what was run for it will give its slot back.
-                        thread::yield_now();
+                    if self.crew.discard_one(SharedSource::take_oldest) {
+                        continue;
+                    }
+                    // None waits: some other submitter has a slot and has not put its job in yet, which rings no bell;
+                    // or those who run jobs in place of threads that were refused have all slots, perhaps for long.
+                    if let Some(slot) = gate.take_within(Some(A_MOMENT), || self.crew.is_closed_to_caller()) {
+                        return self.admit_with(slot, closure);
                     }
                 }
             }

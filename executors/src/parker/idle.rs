@@ -2,7 +2,9 @@
 
 #[cfg(all(test, executors_loom))]
 mod model;
+mod sleepers;
 
+use self::sleepers::Sleepers;
 use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
@@ -40,8 +42,8 @@ pub struct IdleSet {
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
     beds: Vec<Option<Arc<Bed>>>,
-    /// Sleepers in the order in which they fell asleep. The last is called first: its caches are the warmest.
-    asleep: Vec<usize>,
+    /// The last is called first: its caches are the warmest.
+    asleep: Sleepers,
     /// The sleeper that naps.
     napper: Option<usize>,
 }
@@ -85,7 +87,7 @@ impl IdleSet {
             register.beds.resize_with(worker + 1, || None);
         }
         self.end_nap(register, worker);
-        if register.remove(worker) {
+        if register.asleep.remove(worker) {
             self.word.sleep_cancelled();
         }
         let bed =
@@ -148,7 +150,7 @@ impl IdleSet {
     pub(super) fn abort_park(&self, worker: usize) {
         let mut register = self.register();
         self.end_nap(&mut register, worker);
-        if register.remove(worker) {
+        if register.asleep.remove(worker) {
             register.bed(worker).state.store(AWAKE, Relaxed);
             self.word.sleep_cancelled();
         } else if register.bed(worker).state.swap(AWAKE, Acquire) == CALLED {
@@ -219,7 +221,7 @@ impl IdleSet {
         }
         let called = {
             let mut register = self.register();
-            register.remove(worker).then(|| self.call(&register, worker, None))
+            register.asleep.remove(worker).then(|| self.call(&register, worker, None))
         };
         if let Some(bed) = &called {
             bed.thread.unpark(); // as in `call_one`
@@ -325,12 +327,6 @@ impl Register {
             .get(worker)
             .and_then(Option::as_ref)
             .unwrap_or_else(|| panic!("thread {worker} has not been initialised with this parker"))
-    }
-
-    /// Takes `worker` off the list of sleepers; returns whether it was on it.
-    fn remove(&mut self, worker: usize) -> bool {
-        let place = self.asleep.iter().rposition(|&sleeper| sleeper == worker);
-        place.map(|place| self.asleep.remove(place)).is_some()
     }
 }
 

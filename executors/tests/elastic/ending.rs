@@ -3,7 +3,7 @@
 use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool};
 use crate::support::{
     gate::Gate,
-    watchdog::{until, within},
+    watchdog::{PATIENCE, until, within},
 };
 use executors::{Executor, FuturesExecutor, Pool};
 use futures::executor::block_on;
@@ -72,7 +72,7 @@ fn a_future_woken_after_the_end_is_cancelled() {
     });
 }
 
-/// Also if the worker that ends the last job leaves, and a new job comes before they look.
+/// With and without a timeout; also if the worker that ends the last job leaves, and a new job comes before they look.
 #[test]
 fn all_waiters_are_released_together() {
     const WAITERS: usize = 8;
@@ -80,15 +80,17 @@ fn all_waiters_are_released_together() {
         let pool = pool(0, 1, AT_ONCE);
         for _ in 0..20 {
             let (first, second) = (Gate::default(), Gate::default());
-            occupy(&pool, &first);
+            let pool = &pool;
+            occupy(pool, &first);
             thread::scope(|scope| {
-                let waiters: Vec<_> = (0..WAITERS).map(|_| scope.spawn(|| pool.join())).collect();
+                let wait = |waiter| move || if waiter % 2 == 0 { pool.join() } else { pool.join_timeout(PATIENCE) };
+                let waiters: Vec<_> = (0..WAITERS).map(|waiter| scope.spawn(wait(waiter))).collect();
                 until("all wait", || format!("{pool:?}").contains(&format!("listeners: {WAITERS}")));
                 first.open();
                 while pool.stats().busy > 0 {
                     hint::spin_loop();
                 }
-                occupy(&pool, &second);
+                occupy(pool, &second);
                 assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic").is_ok()));
                 second.open();
             });

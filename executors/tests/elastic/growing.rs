@@ -126,6 +126,30 @@ fn core_threads_may_be_started_before_the_first_job() {
     });
 }
 
+/// Whoever is on the way to its first job is idle, and promised to it.
+#[test]
+fn who_is_starting_is_idle() {
+    within(|| {
+        let (gate, start) = (Gate::default(), Gate::default());
+        let hook = start.clone();
+        let pool = sized(0, 2, FOR_EVER).on_start(move |_| hook.pass()).build().expect("two threads");
+        let wait = || {
+            let gate = gate.clone();
+            move || gate.pass()
+        };
+        pool.execute(wait());
+        assert_eq!((pool.worker_count(), pool.idle_count()), (1, 1));
+        pool.execute(wait());
+        assert_eq!((pool.worker_count(), pool.idle_count()), (2, 2), "the first is promised to the first job");
+        start.open();
+        until("both are at their jobs", || pool.idle_count() == 0);
+        gate.open();
+        settle(&pool);
+        assert_eq!((pool.worker_count(), pool.idle_count()), (2, 2));
+        end(&pool);
+    });
+}
+
 /// As many blocked threads as some programs have: each job has one.
 #[test]
 fn thousands_of_threads_may_block() {

@@ -1,6 +1,6 @@
 //! Workers leave, and nothing is lost or left over that.
 
-use super::tools::{AT_ONCE, end, occupy, pool, sized};
+use super::tools::{AT_ONCE, end, occupy, pool, settle, sized};
 use crate::support::{
     child::Child,
     gate::Gate,
@@ -77,6 +77,23 @@ fn a_worker_beyond_the_core_stays_for_as_long_as_it_was_told() {
         let pool = pool(0, 1, keep_alive);
         let begin = Instant::now();
         pool.execute(|| ());
+        until("the worker has left", || pool.worker_count() == 0);
+        assert!(begin.elapsed() >= keep_alive);
+        end(&pool);
+    });
+}
+
+/// The time begins with the end of the last job, not with that of the first.
+#[test]
+fn a_job_gives_a_worker_new_time() {
+    within(|| {
+        let keep_alive = Duration::from_millis(100);
+        let pool = pool(0, 1, keep_alive);
+        pool.execute(|| ());
+        settle(&pool);
+        thread::sleep(keep_alive / 2);
+        let begin = Instant::now();
+        pool.submit(|| ()).wait().expect("no panic");
         until("the worker has left", || pool.worker_count() == 0);
         assert!(begin.elapsed() >= keep_alive);
         end(&pool);

@@ -1,9 +1,9 @@
 //! Threads that the operating system refuses.
 
 use super::tools::{FOR_EVER, end, sized};
-use crate::support::{child::Child, log_book};
-use executors::{Executor, Pool};
-use std::thread;
+use crate::support::{child::Child, gate::Gate, log_book};
+use executors::{Executor, Pool, elastic_pool::Saturation};
+use std::{fs, sync::mpsc, thread, time::Duration};
 
 /// Where the operating system refuses further threads, those that there are do the work.
 #[test]
@@ -39,6 +39,48 @@ fn refused_threads_leave_the_work_to_the_submitter() {
         pool.join().expect("this is no worker any more");
         assert_eq!((pool.stats().done, pool.worker_count()), (6, 0));
         assert!(!log_book::of_all_threads("nobody goes on with 0 threads").is_empty());
+        end(&pool);
+    });
+}
+
+/// Two jobs that submitters run themselves have all the room there is, and none waits that could be discarded: who
+/// wants to give a third sleeps until there is room.
+#[test]
+fn who_finds_nothing_to_discard_sleeps() {
+    /// How long this thread has had a core.
+    fn cpu_time() -> Duration {
+        let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+        Duration::from_nanos(text.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("a number"))
+    }
+
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        let builder = sized(0, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 1 });
+        let pool = builder.stack_size(4 << 30).build().expect("no thread is started yet");
+        let (gate, (tell, told)) = (Gate::default(), mpsc::channel());
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                let (gate, tell) = (gate.clone(), tell.clone());
+                let job = move || {
+                    tell.send(()).expect("the test listens");
+                    gate.pass();
+                };
+                scope.spawn(|| pool.execute(job));
+                told.recv().expect("the job begins");
+            }
+            let third = scope.spawn(|| {
+                let before = cpu_time();
+                pool.offer(|| ()).expect("there is room in the end");
+                cpu_time() - before
+            });
+            thread::sleep(Duration::from_millis(200));
+            gate.open();
+            let cpu = third.join().expect("no panic");
+            assert!(cpu < Duration::from_millis(100), "{cpu:?}");
+        });
+        assert_eq!((pool.stats().done, pool.stats().discarded, pool.worker_count()), (3, 0, 0));
         end(&pool);
     });
 }

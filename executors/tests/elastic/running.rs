@@ -2,8 +2,9 @@
 
 use super::tools::{AT_ONCE, FOR_EVER, end, pool, settle};
 use crate::support::{suspend, watchdog::within};
-use executors::{Executor, FuturesExecutor, Pool};
+use executors::{Executor, FuturesExecutor, Pool, WaitError};
 use futures::executor::block_on;
+use std::time::Duration;
 
 #[test]
 fn futures_run_on_one_worker_or_step_by_step() {
@@ -21,6 +22,26 @@ fn futures_run_on_one_worker_or_step_by_step() {
         let waiting = pool.complete(told);
         pool.execute(move || tell.send(9).expect("the future waits"));
         assert_eq!(waiting.wait().expect("no panic"), Ok(9));
+        end(&pool);
+    });
+}
+
+/// Who has it run to its end gives it a worker for as long; who spawns it does not.
+#[test]
+fn a_future_that_waits_keeps_its_worker_or_gives_it_back() {
+    within(|| {
+        let pool = pool(1, 1, FOR_EVER);
+        let (wake, woken) = futures::channel::oneshot::channel();
+        let spawned = pool.spawn(woken);
+        settle(&pool);
+        assert_eq!((pool.idle_count(), pool.worker_count()), (1, 1));
+        let (end_it, ended) = futures::channel::oneshot::channel();
+        let completed = pool.complete(ended);
+        wake.send(1).expect("the future waits");
+        assert_eq!(pool.join_timeout(Duration::from_millis(20)), Err(WaitError::TimedOut), "nobody steps it");
+        end_it.send(2).expect("the future waits");
+        assert_eq!(completed.wait().expect("no panic"), Ok(2));
+        assert_eq!(block_on(spawned), Ok(1));
         end(&pool);
     });
 }

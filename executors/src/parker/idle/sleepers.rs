@@ -1,0 +1,102 @@
+//! Who sleeps, in the order of falling asleep.
+
+/// A list of workers, each of which is on it once or not at all. Whoever is taken off, it takes the same time, however
+/// many there are.
+#[derive(Debug, Default)]
+pub(super) struct Sleepers {
+    /// By worker; `None` for those that are not on the list.
+    neighbours: Vec<Option<Neighbours>>,
+    last: Option<usize>,
+}
+
+/// Who fell asleep just before a sleeper, and just after it.
+#[derive(Debug, Clone, Copy)]
+struct Neighbours {
+    before: Option<usize>,
+    after: Option<usize>,
+}
+
+impl Sleepers {
+    /// Puts `worker`, which must not be on the list, at its end.
+    pub(super) fn push(&mut self, worker: usize) {
+        if self.neighbours.len() <= worker {
+            self.neighbours.resize(worker + 1, None);
+        }
+        debug_assert!(self.neighbours[worker].is_none(), "{worker} sleeps already");
+        self.neighbours[worker] = Some(Neighbours { before: self.last, after: None });
+        if let Some(before) = self.last.replace(worker) {
+            self.of(before).after = Some(worker);
+        }
+    }
+
+    /// Takes the last off the list.
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        let worker = self.last?;
+        self.remove(worker);
+        Some(worker)
+    }
+
+    /// Takes `worker` off the list; returns whether it was on it.
+    pub(super) fn remove(&mut self, worker: usize) -> bool {
+        let Some(Neighbours { before, after }) = self.neighbours.get_mut(worker).and_then(Option::take) else {
+            return false;
+        };
+        if let Some(before) = before {
+            self.of(before).after = after;
+        }
+        match after {
+            Some(after) => self.of(after).before = before,
+            None => self.last = before,
+        }
+        true
+    }
+
+    #[cfg(all(test, executors_loom))]
+    pub(super) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    fn of(&mut self, sleeper: usize) -> &mut Neighbours {
+        self.neighbours[sleeper].as_mut().expect("a neighbour of somebody on the list is on it")
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    /// A list as simple as can be.
+    #[derive(Default)]
+    struct Oracle(Vec<usize>);
+
+    impl Oracle {
+        fn remove(&mut self, worker: usize) -> bool {
+            let place = self.0.iter().position(|&sleeper| sleeper == worker);
+            place.map(|place| self.0.remove(place)).is_some()
+        }
+    }
+
+    #[test]
+    fn whoever_is_taken_off_the_others_keep_their_order() {
+        const WORKERS: usize = 7;
+        let (mut sleepers, mut oracle) = (Sleepers::default(), Oracle::default());
+        // All numbers below 2^16 come up, in no order that means anything.
+        let mut state = 1_usize;
+        for _ in 0..100_000 {
+            state = (state * 20_077 + 12_345) % (1 << 16);
+            let (worker, deed) = ((state >> 3) % WORKERS, (state >> 9) % 4);
+            match deed {
+                0 => assert_eq!(sleepers.pop(), oracle.0.pop()),
+                1 => assert_eq!(sleepers.remove(worker), oracle.remove(worker)),
+                _ if oracle.0.contains(&worker) => {}
+                _ => {
+                    sleepers.push(worker);
+                    oracle.0.push(worker);
+                }
+            }
+        }
+        let rest: Vec<usize> = std::iter::from_fn(|| sleepers.pop()).collect();
+        oracle.0.reverse();
+        assert_eq!(rest, oracle.0);
+    }
+}
