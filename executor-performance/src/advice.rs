@@ -6,9 +6,13 @@ use crate::{
     cli::Need,
     record::{Record, Row, Run},
     registry::Entry,
-    stats::{Level, Ratio},
+    stats::{Ratio, Turns},
 };
 use std::fmt;
+
+/// Executors to choose from if nothing more is known: those of this workspace that suit jobs of any kind, and whose
+/// workers sleep when there is nothing to do.
+pub const CANDIDATES: [&str; 5] = ["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
 
 /// Which executor is best over all runs, and how sure that is.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +32,8 @@ pub struct Advice {
     pub runs: usize,
     /// Executors that failed in one of them, which do not.
     pub failed: Vec<String>,
+    /// What makes the figures doubtful, as far as it has not been told already.
+    pub warnings: Vec<String>,
 }
 
 impl Advice {
@@ -75,6 +81,7 @@ impl Advice {
             forgone,
             runs: runs.len(),
             failed,
+            warnings: Vec::new(),
         })
     }
 
@@ -123,21 +130,19 @@ fn costs(run: &Run, name: &str) -> Option<Costs> {
     (!samples.is_empty()).then(|| Costs { samples, processes: row.samples.process.clone() })
 }
 
-/// How many times as much `above` costs as `below`, in the mean of all runs. It is processes that are compared, or
-/// rounds if there was only one.
+/// How many times as much `above` costs as `below`, in the mean of all runs.
 fn ratio(above: &[Costs], below: &[Costs], seed: u64) -> Option<Ratio> {
-    let pairs = || above.iter().zip(below);
-    let levels: Option<Vec<Level>> =
-        pairs().map(|(a, b)| Level::of_turns(&a.samples, &b.samples, &a.processes)).collect();
-    match levels {
-        Some(levels) if !levels.is_empty() => Level::mean_of(&levels).ratio(1),
-        _ => Ratio::of_pairs(&pairs().map(|(a, b)| (&a.samples[..], &b.samples[..])).collect::<Vec<_>>(), seed),
-    }
+    let turns: Vec<Turns<'_>> = above
+        .iter()
+        .zip(below)
+        .map(|(a, b)| Turns { above: &a.samples, below: &b.samples, processes: &a.processes })
+        .collect();
+    Ratio::of_turns(&turns, seed)
 }
 
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Advice { best, needs, threads, runner_up, forgone, runs, failed } = self;
+        let Advice { best, needs, threads, runner_up, forgone, runs, failed, warnings } = self;
         write!(f, "Take `{best}`")?;
         if let Some(entry) = Entry::named(best) {
             write!(f, " ({})", entry.summary)?;
@@ -171,6 +176,7 @@ impl fmt::Display for Advice {
         if !failed.is_empty() {
             writeln!(f, "Left out, as they failed: {}.", failed.join(", "))?;
         }
+        warnings.iter().try_for_each(|warning| writeln!(f, "Warning: {warning}."))?;
         match self.code() {
             Some(code) => code.iter().try_fold((), |(), line| write!(f, "\n    {line}")).and_then(|()| writeln!(f)),
             None => Ok(()),

@@ -56,7 +56,9 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
         Command::Recommend(own) => {
             refuse_comparison(&options.comparison)?;
             let record = Record::new(options.sampling.seed);
-            measure(orders, options, record, answers, None, interrupt, |record| {
+            // Who has failed in one workload is out of the question; to wait for it again would be for nothing.
+            let host = host(options)?.map(|host| host.with_args(answers).unforgiving());
+            measure(orders, options, record, host.as_ref(), None, interrupt, |record| {
                 if interrupt.came() {
                     return Err("there is no advice, as not all was measured".to_owned());
                 }
@@ -81,25 +83,25 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let plan = plan(orders, None)?;
     let record = Record::new(options.sampling.seed);
     let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
-    measure(orders, options, record, &[], baseline.as_ref(), interrupt, |record| match &baseline {
+    let host = host(options)?;
+    measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
         Some(baseline) => Comparison::of(&baseline.record, record, &terms).map(|comparison| comparison.show(&terms)),
         None => Ok(Outcome::Done),
     })
 }
 
-/// Measures what is ordered, with `answers` beside the arguments, into the `record`, and says what `conclude` makes of
-/// it. Pages compare it with the `baseline`, if there is one.
+/// Measures what is ordered into the `record`, on guests of the `host` if there is one, and says what `conclude` makes
+/// of it. Pages compare it with the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,
     record: Record,
-    answers: &[String],
+    host: Option<&Host>,
     baseline: Option<&Rc<Baseline>>,
     interrupt: &Interrupt,
     conclude: impl FnOnce(&Record) -> Result<Outcome, String>,
 ) -> Result<Outcome, String> {
-    let host = host(options)?.map(|host| host.with_args(answers));
-    let plan = plan(orders, host.as_ref())?;
+    let plan = plan(orders, host)?;
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);

@@ -44,7 +44,7 @@ use crate::{
     record::{Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
-    stats::{self, Distribution},
+    stats::{self, Distribution, Pooled},
     subject::Plan,
     usage::{Usage, UsageMeter},
     workload::Load,
@@ -79,6 +79,11 @@ pub trait Experiment {
 
     /// What the samples of one executor say, one figure for each metric.
     fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Option<f64>>;
+
+    /// What the first figure is of the single times of all samples; none if it is the median of their first figures.
+    fn pooled(&self) -> Option<Pooled> {
+        None
+    }
 
     /// The distribution of single times over all `samples`, if it measures such.
     fn times(&self, _samples: &[SampleOf<Self>]) -> Option<Distribution> {

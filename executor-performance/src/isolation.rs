@@ -10,7 +10,7 @@ mod host;
 mod service;
 
 pub use self::{
-    guest::Guest,
+    guest::{Failures, Guest},
     host::Host,
     service::{Service, serve},
 };

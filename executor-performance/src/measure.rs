@@ -1,7 +1,7 @@
 //! Measuring a job of one's own, from one's own program.
 
 use crate::{
-    advice::Advice,
+    advice::{Advice, CANDIDATES},
     experiment::{Own, OwnJob},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
@@ -10,6 +10,7 @@ use crate::{
     sampler::Pace,
     session::{Outcome, Session},
     subject::Roster,
+    view,
     workload::Load,
 };
 use std::{thread, time::Duration};
@@ -30,7 +31,19 @@ pub struct Measurement {
 ///
 /// The job is run over and over: as often as fits into the budget, by several threads at a time. It should do what the
 /// jobs of your program do, and must not panic: an executor on which one does has failed. Everything happens in this
-/// process, so an executor or a job that hangs or crashes takes it along. Build with `--release`.
+/// process, so an executor or a job that hangs or crashes takes it along, and what differs from process to process does
+/// not show: the advice says so, and has all [`warnings`](Advice::warnings) that a run of the program would print.
+///
+/// The crate is not published. The program that measures, which may be an example or a benchmark of yours, needs the
+/// first of these lines, or the second if the repository is there already; it is to be built with `--release`:
+///
+/// ```toml
+/// [dev-dependencies]
+/// executor-performance = { git = "https://github.com/Bathtor/rust-executors" }
+/// executor-performance = { path = "../rust-executors/executor-performance" }
+/// ```
+///
+/// `examples/own_job.rs` is a whole program: `cargo run --release -p executor-performance --example own_job`. In short:
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,7 +65,6 @@ pub fn measure<F>(job: F) -> Measurement
 where
     F: Fn() + Send + Sync + 'static,
 {
-    const CANDIDATES: [&str; 5] = ["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
     Measurement {
         job: OwnJob::new(job),
         threads: thread::available_parallelism().map_or(1, usize::from),
@@ -62,6 +74,10 @@ where
         executors: CANDIDATES.map(str::to_owned).to_vec(),
     }
 }
+
+/// A closure cannot be sent to other processes.
+const ONE_PROCESS: &str = "all samples are of one process, and processes differ, by as much as 10 %, which is not in the \
+                           interval: run the program again and see whether it says the same";
 
 impl Measurement {
     /// So many worker threads, instead of one for each core.
@@ -122,8 +138,10 @@ impl Measurement {
         let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads, ability });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());
+        // Nothing is printed on the way, so that what makes the figures doubtful is to be told in the end.
         session.run(vec![run], |record| {
-            advice = Advice::of(record, &[]);
+            let warnings = [view::doubts(record), vec![ONE_PROCESS.to_owned()]].concat();
+            advice = Advice::of(record, &[]).map(|advice| Advice { warnings, ..advice });
             Ok(Outcome::Done)
         });
         advice
@@ -153,6 +171,9 @@ mod tests {
         .expect("one of two");
         assert!(["channel", "workstealing"].contains(&&*advice.best) && advice.threads == Some(2), "{advice:?}");
         assert!(advice.runner_up.is_some());
+        let told = advice.to_string();
+        assert!(told.contains("Warning: all samples are of one process"), "{told}");
+        assert_eq!(told.contains("Warning: THIS IS A DEBUG BUILD"), cfg!(debug_assertions), "{told}");
         assert!(ran.load(Ordering::Relaxed) > 1000);
     }
 

@@ -350,7 +350,7 @@ impl Site<'_> {
 }
 
 fn guest<T: Turn + 'static>(host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
-    Box::new(Guest::new(executor, host.command(run, executor), host.limit()))
+    Box::new(Guest::new(executor, host.command(run, executor), host.limit(), host.failures()))
 }
 
 #[cfg(test)]
@@ -385,6 +385,18 @@ mod tests {
         }
         let plan = planned("recommend").expect("the usual");
         assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
+    }
+
+    /// Each executor is waited for once, and what is waited is in the budget of its run.
+    #[test]
+    fn a_recommendation_comes_soon_although_executors_hang() {
+        for line in ["recommend", "recommend --workload blocking"] {
+            let orders = cli::parse(format!("tool {line}").split(' ').map(OsString::from)).expect(line);
+            let sampling = &orders[0].options.sampling;
+            let executors = plan(&orders, None).expect(line)[0].executors().len() as u32;
+            let all_but_one = sampling.longest_turn() * (executors - 1);
+            assert!(sampling.budget + all_but_one <= SOON, "{line}: {all_but_one:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod times;
 pub use self::{
     column::Column,
     metric::Metric,
-    row::{Estimate, Row, rows},
+    row::{Estimate, Interval, Row, rows},
     run::{Run, Stop},
     samples::Samples,
     setting::{Setting, Settings, Value},

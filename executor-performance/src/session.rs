@@ -13,7 +13,7 @@ use crate::{
     record::{Record, Row, Run, Stop, rows},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
-    stats,
+    stats::{self, Level},
     usage::Usage,
 };
 use std::{cell::Cell, fmt, io, rc::Rc, time::Duration};
@@ -105,7 +105,8 @@ impl Session {
 
         let (seconds, surroundings) = (clock.now().as_secs_f64(), observer.seen());
         let rows = rows(&experiment, &series, seed);
-        let doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
+        let mut doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
+        doubts.extend(kinship(&rows, pace.target, seed));
         self.warn(&doubts);
         let failed: Vec<&str> = rows.iter().filter(|row| !row.is_ok()).map(|row| row.executor.as_str()).collect();
         let complaint = format!("{} of {} executors failed: {}", failed.len(), rows.len(), failed.join(", "));
@@ -240,6 +241,25 @@ fn noise(rows: &[Row], target: f64) -> Vec<String> {
     doubts
 }
 
+/// Whose samples are so alike within a process that they are surer of the first figure than they may be, where `target`
+/// was asked for.
+fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
+    let apart: Vec<String> = rows
+        .iter()
+        .filter(|row| row.is_ok() && stats::differ(&row.samples.values, &row.samples.process, seed))
+        .filter_map(|row| Some((row, Level::of(&row.samples.values, &row.samples.process)?)))
+        .filter(|(_, level)| level.error() > target)
+        .filter_map(|(row, level)| Some(format!("{} by {:.0} %", row.executor, level.noise()? * 100.0)))
+        .collect();
+    (!apart.is_empty()).then(|| {
+        format!(
+            "processes of one executor differ more than their samples tell ({}): intervals of single figures are too narrow, \
+             those of comparisons are of processes and hold; raise --processes and --budget",
+            apart.join(", ")
+        )
+    })
+}
+
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("record", &self.record).field("outcome", &self.outcome).finish_non_exhaustive()
@@ -303,6 +323,20 @@ mod tests {
             "{doubts:?}"
         );
         assert_eq!(noise(&[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+    }
+
+    #[test]
+    fn processes_that_differ_are_told_if_it_matters() {
+        let values: Vec<f64> = (0..24).map(|sample| f64::from(100 + 20 * (sample / 8) + sample % 8)).collect();
+        let processes: Vec<u64> = (0..24).map(|sample| sample / 8).collect();
+        let of = |processes: &[u64]| {
+            let samples = Samples::new(values.clone(), &[]).of_processes(processes);
+            Row { samples, ..row(values.clone()) }
+        };
+        let doubt = kinship(&[of(&processes)], 0.02, 0).expect("they differ");
+        assert!(doubt.contains("channel by 16 %") && doubt.contains("--processes"), "{doubt}");
+        assert_eq!(kinship(&[of(&processes)], 0.2, 0), None);
+        assert_eq!(kinship(&[of(&[])], 0.02, 0), None);
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub fn open(
         Format::Html => compared(html::page),
         Format::Json => plain(Record::to_json),
         Format::Markdown => compared(markdown::page),
-        Format::Svg => plain(svg::picture),
+        Format::Svg => compared(svg::picture),
     }
 }
 
@@ -100,9 +100,10 @@ pub fn open_comparison(destination: &Destination) -> Result<Document<Comparison>
     let render = match destination.format {
         Format::Html => html::comparison_page,
         Format::Markdown => markdown::comparison_page,
-        Format::Csv | Format::Json | Format::Svg => {
+        Format::Svg => svg::comparison_picture,
+        Format::Csv | Format::Json => {
             return Err(format!(
-                "{} cannot hold a comparison: name a file that ends with .html or .md",
+                "{} cannot hold a comparison: name a file that ends with .html, .md or .svg",
                 destination.target
             ));
         }

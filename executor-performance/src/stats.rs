@@ -3,13 +3,25 @@
 mod condensed;
 mod dice;
 mod distribution;
+mod drawn;
 mod level;
+mod median;
 mod outliers;
+mod pooled;
+mod processes;
 mod ratio;
 mod student;
 
 pub use self::{
-    condensed::Condensed, dice::Dice, distribution::Distribution, level::Level, outliers::Outliers, ratio::Ratio,
+    condensed::Condensed,
+    dice::Dice,
+    distribution::Distribution,
+    level::Level,
+    median::median,
+    outliers::Outliers,
+    pooled::Pooled,
+    processes::differ,
+    ratio::{Ratio, Turns},
 };
 
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
@@ -17,9 +29,9 @@ pub use self::{
 pub struct Summary {
     /// As many samples are above it as below.
     pub median: f64,
-    /// Lower end of the 95 % interval of the median.
+    /// Lower end of the 95 % interval of the median, by the ideal bootstrap.
     pub low: f64,
-    /// Upper end of the 95 % interval of the median.
+    /// Upper end of that.
     pub high: f64,
 }
 
@@ -31,12 +43,8 @@ impl Summary {
         }
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let outside = samples_outside_interval(sorted.len());
-        Some(Summary {
-            median: median_of_sorted(&sorted),
-            low: sorted[outside],
-            high: sorted[sorted.len() - 1 - outside],
-        })
+        let (low, high) = median::interval(&sorted);
+        Some(Summary { median: median::of_sorted(&sorted), low, high })
     }
 }
 
@@ -55,48 +63,9 @@ pub fn relative_error(samples: &[f64]) -> f64 {
     (squares / (count - 1.0) / count).sqrt() / mean
 }
 
-fn median_of_sorted(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
-}
-
-/// How many samples at each end lie outside the 95 % interval of the median.
-///
-/// Each sample is above the true median or below it like the toss of a coin, whatever the distribution. So the chance
-/// that the true median is not between the samples number `k` from each end is that of fewer than `k` heads in `count`
-/// tosses, or fewer than `k` tails. Fewer than six samples reach 95 % not even with `k = 1`; then it is all of them.
-fn samples_outside_interval(count: usize) -> usize {
-    const EACH_SIDE: f64 = 0.025;
-    // The chance of no heads in some more tosses is 0 to an f64, and all others would be, too.
-    const MANY: usize = 1000;
-    let tosses = count as f64;
-    if count > MANY {
-        // So many tosses are normally distributed.
-        return (tosses / 2.0 - 0.98 * tosses.sqrt() - 0.5) as usize;
-    }
-    let (mut outside, mut heads, mut chance) = (0, 0.0, 0.5_f64.powf(tosses));
-    let mut fewer = chance;
-    while fewer <= EACH_SIDE {
-        heads += 1.0;
-        chance *= (tosses - heads + 1.0) / heads;
-        fewer += chance;
-        if fewer <= EACH_SIDE {
-            outside += 1;
-        }
-    }
-    outside
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interval_of_many_samples_goes_on_from_that_of_fewer() {
-        let outside: Vec<usize> = (995..1010).map(samples_outside_interval).collect();
-        assert!(outside.windows(2).all(|pair| pair[1] - pair[0] <= 1), "{outside:?}");
-        assert_eq!(samples_outside_interval(1_000_000), 499_019);
-    }
 
     #[test]
     fn nothing_says_nothing() {
@@ -122,20 +91,5 @@ mod tests {
         let error = relative_error(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         assert!((error - (32.0_f64 / 56.0).sqrt() / 5.0).abs() < 1e-12);
         assert_eq!(relative_error(&[3.0, 3.0, 3.0]), 0.0);
-    }
-
-    /// Against the table that statistics books print: the rank of the lower end is one more than this.
-    #[test]
-    fn the_interval_has_the_ranks_of_the_printed_tables() {
-        for (count, outside) in [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (20, 5), (50, 17), (100, 39)]
-        {
-            assert_eq!(samples_outside_interval(count), outside, "{count} samples");
-        }
-    }
-
-    #[test]
-    fn the_interval_of_many_samples_does_not_underflow_to_nothing() {
-        let outside = samples_outside_interval(1000);
-        assert!((460..480).contains(&outside), "{outside}");
     }
 }

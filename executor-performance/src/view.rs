@@ -59,7 +59,73 @@ pub fn news<'a>(run: &'a Run, before: Option<&Run>) -> Vec<&'a (String, String)>
     run.description.iter().filter(|line| !told(line)).collect()
 }
 
+/// What makes the figures doubtful, and of which runs, unless it is all.
+pub fn doubts(record: &Record) -> Vec<String> {
+    let mut doubts: Vec<(&str, Vec<String>)> = Vec::new();
+    for run in &record.runs {
+        for doubt in &run.warnings {
+            match doubts.iter_mut().find(|(other, _)| other == doubt) {
+                Some((_, runs)) => runs.push(settings(run)),
+                None => doubts.push((doubt, vec![settings(run)])),
+            }
+        }
+    }
+    let told = |(doubt, runs): (&str, Vec<String>)| {
+        if runs.len() == record.runs.len() {
+            doubt.to_owned()
+        } else {
+            format!("{doubt} (with {})", runs.join("; with "))
+        }
+    };
+    doubts.into_iter().map(told).collect()
+}
+
 /// The settings of a run, in a line.
 pub fn settings(run: &Run) -> String {
     run.settings.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The words of `text` in lines of so many letters, one line at least. A list that is longer than a line is broken
+/// after its commas; whatever else is longer has a line of its own.
+pub fn lines(text: &str, width: usize) -> Vec<String> {
+    let length = |text: &str| text.chars().count();
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let parts: Vec<&str> = if length(word) > width { word.split_inclusive(',').collect() } else { vec![word] };
+        for (index, part) in parts.into_iter().enumerate() {
+            let gap = if index == 0 { " " } else { "" };
+            match lines.last_mut() {
+                Some(line) if length(line) + gap.len() + length(part) <= width => {
+                    line.push_str(gap);
+                    line.push_str(part);
+                }
+                _ => lines.push(part.to_owned()),
+            }
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::mock::record;
+
+    #[test]
+    fn long_lists_are_broken_after_commas() {
+        assert_eq!(lines("-e one,two,three,four -t 2", 10), ["-e one,", "two,three,", "four -t 2"]);
+        assert_eq!(lines("a long path/without/commas b", 8), ["a long", "path/without/commas", "b"]);
+        assert_eq!(lines("", 8), [""]);
+    }
+
+    #[test]
+    fn what_is_doubtful_is_told_once_and_says_of_which_runs() {
+        let mut record = record();
+        record.runs.iter_mut().for_each(|run| run.warnings.push("busy".to_owned()));
+        record.runs[1].warnings.push("noisy".to_owned());
+        assert_eq!(doubts(&record), ["busy", "noisy (with threads 2, producers 2)"]);
+    }
 }

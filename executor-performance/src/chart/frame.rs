@@ -3,9 +3,9 @@
 use super::{Axis, Palette, px};
 use maud::{Markup, html};
 
-/// The place for data: from left to right and from top to bottom.
+/// The place for data: from left to right and from top to bottom. At the right the longest name must fit.
 pub(super) const LEFT: f64 = 64.0;
-pub(super) const RIGHT: f64 = 540.0;
+pub(super) const RIGHT: f64 = 516.0;
 pub(super) const TOP: f64 = 36.0;
 
 /// Between the lines of the names.

@@ -19,18 +19,16 @@ fn good_rows(run: &Run) -> impl Iterator<Item = &Row> {
     run.rows.iter().filter(|row| row.is_ok())
 }
 
-/// The medians of the samples with their intervals.
+/// The first figures with their intervals.
 pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let column = run.first_column()?;
     let bars: Vec<(String, f64, (f64, f64))> = good_rows(run)
         .filter_map(|row| {
-            let it = row.estimate?;
-            let [median, low, high] = [it.median, it.low95, it.high95].map(|value| value * column.scale);
-            Some((row.executor.clone(), median, (low, high)))
+            let figure = row.first(run)?;
+            Some((row.executor.clone(), figure, row.interval(run).unwrap_or((figure, figure))))
         })
         .collect();
-    let title =
-        format!("{}: median of the samples, {}, and 95 % interval ({})", run.experiment, column.unit, aim(column));
+    let title = format!("{}: {}, and 95 % interval ({})", run.experiment, labelled(column), aim(column));
     (!bars.is_empty()).then(|| Bars { title, bars }.chart(palette))
 }
 
@@ -85,7 +83,7 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
     let series: Vec<Series> = sweep
         .executors()
         .into_iter()
-        .map(|executor| Series { executor: executor.to_owned(), points: points_of(sweep, executor, column) })
+        .map(|executor| Series { executor: executor.to_owned(), points: points_of(sweep, executor) })
         .filter(|series| !series.points.is_empty())
         .collect();
     let values: Vec<f64> = sweep.runs.iter().map(|(value, _)| *value as f64).collect();
@@ -101,11 +99,10 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
     (!series.is_empty()).then(|| Plot { title, x, y, series, dots: true }.chart(palette))
 }
 
-fn points_of(sweep: &Sweep<'_>, executor: &str, column: &Column) -> Vec<Point> {
+fn points_of(sweep: &Sweep<'_>, executor: &str) -> Vec<Point> {
     let rows = sweep.runs.iter().filter_map(|(value, run)| {
         let row = run.rows.iter().find(|row| row.executor == executor)?;
-        let interval = row.estimate.map(|it| (it.low95 * column.scale, it.high95 * column.scale));
-        Some(Point { x: *value as f64, y: row.first(run)?, interval })
+        Some(Point { x: *value as f64, y: row.first(run)?, interval: row.interval(run) })
     });
     rows.collect()
 }

@@ -215,7 +215,8 @@ pub struct SamplingOptions {
     pub patience: Duration,
 
     /// Give an executor up, and kill the process that runs it, when a sample takes longer than this
-    /// [default: twice --budget and --patience, but a minute at least]
+    /// [default: twice --budget and --patience, but a minute at least; of recommend a quarter of --budget, but 5 s more
+    /// than --patience at least]
     ///
     /// Example: --timeout 600
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
@@ -324,6 +325,9 @@ impl Options {
             let cores = thread::available_parallelism().map_or(1, usize::from);
             self.threads = Sweep::of(if blocking { BLOCKED_THREADS.max(cores) } else { cores });
         }
+        // Somebody waits: an executor that hangs takes a part of the time, and not many times as much.
+        let SamplingOptions { budget, patience, timeout, .. } = &mut self.sampling;
+        timeout.get_or_insert((*budget / 4).max(patience.saturating_add(Duration::from_secs(5))));
         if self.executors.is_empty() {
             self.executors = own.candidates().into_iter().map(str::to_owned).collect();
         }

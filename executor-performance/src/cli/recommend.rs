@@ -1,7 +1,7 @@
 //! What one says of one's workload to be recommended an executor.
 
 use super::values::positive;
-use crate::advice;
+use crate::advice::{self, CANDIDATES};
 use clap::{Args, ValueEnum};
 use std::{
     fmt,
@@ -136,7 +136,7 @@ impl RecommendOptions {
         if blocking {
             return vec!["elastic-growing", "elastic", "channel", "workstealing"];
         }
-        let mut names = vec!["channel", "workstealing", "workstealing-park-counted", "burst", "elastic"];
+        let mut names = CANDIDATES.to_vec();
         names.extend(self.spin.then_some("workstealing-spin-timed"));
         names
     }

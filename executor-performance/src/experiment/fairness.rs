@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::{Dice, Distribution},
+    stats::{Dice, Distribution, Pooled},
     subject::Plan,
     workload::{Burst, Load, Relay, Work},
 };
@@ -249,6 +249,10 @@ impl Experiment for Fairness {
             quantile(0.9),
             quantile(0.999),
         ]
+    }
+
+    fn pooled(&self) -> Option<Pooled> {
+        Some(Pooled::Quantile(0.5))
     }
 
     fn times(&self, samples: &[Waited]) -> Option<Distribution> {

@@ -4,7 +4,7 @@ use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
-    stats::Distribution,
+    stats::{Distribution, Pooled},
     workload::{Labour, Load},
 };
 use std::time::Duration;
@@ -128,6 +128,10 @@ impl Experiment for Latency {
             times.as_ref().map(|times| times.count() as f64),
             quantile(0.999),
         ]
+    }
+
+    fn pooled(&self) -> Option<Pooled> {
+        Some(Pooled::Mean)
     }
 
     fn times(&self, samples: &[BurstSample]) -> Option<Distribution> {

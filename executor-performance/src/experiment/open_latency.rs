@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::{Condensed, Dice, Distribution},
+    stats::{Condensed, Dice, Distribution, Pooled},
     subject::Plan,
     workload::{Burst, Labour, Stream, Streamed, poisson},
 };
@@ -223,6 +223,10 @@ impl Experiment for OpenLatency {
             (jobs > 0).then_some(jobs as f64),
             super::relative_error_percent(samples),
         ]
+    }
+
+    fn pooled(&self) -> Option<Pooled> {
+        Some(Pooled::Quantile(0.5))
     }
 
     fn times(&self, samples: &[Served]) -> Option<Distribution> {

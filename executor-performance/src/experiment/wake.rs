@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::Distribution,
+    stats::{Distribution, Pooled},
     subject::Plan,
     workload::{Burst, Load, Relay},
 };
@@ -158,6 +158,10 @@ impl Experiment for Wake {
         ]);
         figures.extend(MORE_QUANTILES.map(quantile));
         figures
+    }
+
+    fn pooled(&self) -> Option<Pooled> {
+        Some(Pooled::Mean)
     }
 
     fn times(&self, samples: &[Called]) -> Option<Distribution> {

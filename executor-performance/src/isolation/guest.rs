@@ -7,10 +7,12 @@ use crate::{
 };
 use std::{
     cell::RefCell,
+    collections::HashMap,
     fmt,
     io::{self, BufRead, BufReader, Write},
     marker::PhantomData,
     process::{Child, ChildStdin, Command},
+    rc::Rc,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
@@ -22,6 +24,7 @@ pub struct Guest<T> {
     command: RefCell<Command>,
     limit: Duration,
     state: RefCell<State>,
+    failures: Failures,
     turn: PhantomData<fn(&T)>,
 }
 
@@ -29,9 +32,11 @@ pub struct Guest<T> {
 enum State {
     NotCalled,
     Called(Process),
-    /// Why it is left alone.
-    Failed(String),
 }
+
+/// Which executors have failed, and how. Guests that share it are left alone for what others of the same name did.
+#[derive(Debug, Clone, Default)]
+pub struct Failures(Rc<RefCell<HashMap<&'static str, String>>>);
 
 /// Ends with its owner.
 #[derive(Debug)]
@@ -43,16 +48,15 @@ struct Process {
 
 impl<T: Turn> Guest<T> {
     /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn
-    /// may take as long as `limit`.
-    pub fn new(name: &'static str, command: Command, limit: Duration) -> Self {
+    /// may take as long as `limit`. If it fails, that is added to the `failures`.
+    pub fn new(name: &'static str, command: Command, limit: Duration, failures: Failures) -> Self {
         let (command, state) = (RefCell::new(command), RefCell::new(State::NotCalled));
-        Guest { name, command, limit, state, turn: PhantomData }
+        Guest { name, command, limit, state, failures, turn: PhantomData }
     }
 
     fn answered(&self, state: &mut State, turn: &T) -> Result<(T::Sample, Usage), Failure> {
         let process = match state {
             State::Called(process) => process,
-            State::Failed(why) => return Err(Failure::Told(why.clone())),
             State::NotCalled => {
                 let called = Process::start(&mut self.command.borrow_mut());
                 *state = State::Called(called.map_err(|why| Failure::Told(format!("no process for it: {why}")))?);
@@ -76,19 +80,18 @@ impl<T: Turn> Subject<T> for Guest<T> {
     }
 
     fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
-        let mut state = self.state.borrow_mut();
-        let answered = self.answered(&mut state, turn);
-        if let Err(failure) = &answered {
-            *state = State::Failed(failure.to_string());
+        if let Some(why) = self.failures.0.borrow().get(self.name) {
+            return Err(Failure::Told(why.clone()));
         }
-        answered
+        let mut state = self.state.borrow_mut();
+        self.answered(&mut state, turn).inspect_err(|failure| {
+            *state = State::NotCalled;
+            self.failures.0.borrow_mut().insert(self.name, failure.to_string());
+        })
     }
 
     fn renew(&self) {
-        let mut state = self.state.borrow_mut();
-        if let State::Called(_) = *state {
-            *state = State::NotCalled;
-        }
+        *self.state.borrow_mut() = State::NotCalled;
     }
 }
 
@@ -168,7 +171,7 @@ mod tests {
     fn guest(name: &'static str, script: &str, limit: Duration) -> Guest<Unit> {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Guest::new(name, command, limit)
+        Guest::new(name, command, limit, Failures::default())
     }
 
     /// Answers every turn with 7, and that it used nothing.
@@ -215,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn those_that_share_failures_are_left_alone_together() {
+        let failures = Failures::default();
+        let guest = |name, script| Guest { failures: failures.clone(), ..guest(name, script, LONG) };
+        let complaint = guest("bad", CRASHES).take(&Unit).expect_err("it crashes").to_string();
+        assert_eq!(guest("bad", GOOD).take(&Unit).expect_err("it is left alone").to_string(), complaint);
+        assert!(guest("good", GOOD).take(&Unit).is_ok());
+    }
+
+    #[test]
     fn says_how_it_failed() {
         for (script, parts) in [
             (HANGS, ["hung", "--timeout"]),
@@ -231,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_told() {
-        let guest = Guest::<Unit>::new("none", Command::new("/no/such/program"), LONG);
+        let guest = Guest::<Unit>::new("none", Command::new("/no/such/program"), LONG, Failures::default());
         assert!(guest.take(&Unit).expect_err("it is not there").to_string().contains("no process"));
     }
 

@@ -1,5 +1,6 @@
 //! How guests are called.
 
+use super::Failures;
 use std::{
     env,
     ffi::OsString,
@@ -18,6 +19,8 @@ pub struct Host {
     program: PathBuf,
     args: Vec<OsString>,
     limit: Duration,
+    /// What all guests share, if they do.
+    failures: Option<Failures>,
 }
 
 impl Host {
@@ -27,7 +30,7 @@ impl Host {
     ///
     /// If the system does not say which program this is.
     pub fn of_this_program(limit: Duration) -> io::Result<Self> {
-        Ok(Host { program: env::current_exe()?, args: env::args_os().skip(1).collect(), limit })
+        Ok(Host { program: env::current_exe()?, args: env::args_os().skip(1).collect(), limit, failures: None })
     }
 
     /// Adds `args` to the arguments.
@@ -35,6 +38,17 @@ impl Host {
     pub fn with_args(mut self, args: &[String]) -> Self {
         self.args.extend(args.iter().map(OsString::from));
         self
+    }
+
+    /// Leaves an executor alone in all runs once it has failed in one.
+    #[must_use]
+    pub fn unforgiving(self) -> Self {
+        Host { failures: Some(Failures::default()), ..self }
+    }
+
+    /// To which a guest adds its own: those of all, or none.
+    pub fn failures(&self) -> Failures {
+        self.failures.clone().unwrap_or_default()
     }
 
     /// How long a turn may take.

@@ -1,8 +1,8 @@
 use super::{Column, Run, Samples, Times};
 use crate::{
-    experiment::{Experiment, SampleOf, costs},
+    experiment::{Experiment, Sample, SampleOf, costs},
     sampler::Series,
-    stats::{Outliers, Ratio, Summary},
+    stats::{Level, Outliers, Pooled, Ratio, Summary, Turns},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ pub struct Row {
     pub error: Option<String>,
     /// The figures, by the names of their columns.
     pub figures: IndexMap<String, Option<f64>>,
+    /// The 95 % interval of the first figure. Missing in older records.
+    #[serde(default)]
+    pub interval: Option<Interval>,
     /// The middle of the first figures of all samples.
     pub estimate: Option<Estimate>,
     /// How many times as much as the best executor of the run it costs, with its 95 % interval.
@@ -26,6 +29,15 @@ pub struct Row {
     pub samples: Samples,
     /// The distribution of single times, if the experiment measures such.
     pub times: Option<Times>,
+}
+
+/// Where a figure may be in truth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its lower end.
+    pub low95: f64,
+    /// Its upper end.
+    pub high95: f64,
 }
 
 /// A median, and how sure it is.
@@ -53,12 +65,14 @@ impl Row {
         samples: Samples,
         times: Option<Times>,
     ) -> Self {
+        let estimate = Summary::of(&samples.values).map(Estimate::from);
         let (figures, error) = figures.map_or_else(|why| (IndexMap::new(), Some(why)), |figures| (figures, None));
         Row {
             executor: executor.to_owned(),
             error,
             figures,
-            estimate: Summary::of(&samples.values).map(Estimate::from),
+            interval: estimate.map(|Estimate { low95, high95, .. }| Interval { low95, high95 }),
+            estimate,
             slowdown: None,
             outliers: Outliers::of(&samples.values),
             samples,
@@ -81,18 +95,25 @@ impl Row {
         let column = run.first_column()?;
         self.figure(column).map(|figure| figure * column.scale)
     }
+
+    /// The ends of its 95 % interval, in the unit for people.
+    pub fn interval(&self, run: &Run) -> Option<(f64, f64)> {
+        let scale = run.first_column()?.scale;
+        // Older records have that of the median only, which is not what is shown if single times are pooled.
+        let shown = |median: f64| self.first(run).is_some_and(|figure| (median * scale / figure - 1.0).abs() < 1e-9);
+        let of_median = |Estimate { low95, high95, .. }| Interval { low95, high95 };
+        let older = || self.estimate.filter(|estimate| shown(estimate.median)).map(of_median);
+        self.interval.or_else(older).map(|it| (it.low95 * scale, it.high95 * scale))
+    }
 }
 
-/// The rows of one run, one for each executor, in the order in which they were asked for. The bootstrap begins with
-/// `seed`.
+/// The rows of one run, one for each executor, in the order in which they were asked for. Bootstraps begin with `seed`.
 pub fn rows<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>], seed: u64) -> Vec<Row> {
-    let costs =
-        series.iter().map(|series| series.failure.is_none().then(|| costs(&series.samples))).collect::<Vec<_>>();
-    let slowdowns = slowdowns(&costs, seed);
-    series.iter().zip(slowdowns).map(|(series, slowdown)| Row { slowdown, ..row(experiment, series) }).collect()
+    let slowdowns = slowdowns(&series.iter().map(Costs::of).collect::<Vec<_>>(), seed);
+    series.iter().zip(slowdowns).map(|(series, slowdown)| Row { slowdown, ..row(experiment, series, seed) }).collect()
 }
 
-fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>) -> Row {
+fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -> Row {
     let figures = match &series.failure {
         Some(failure) => Err(failure.to_string()),
         None => {
@@ -102,7 +123,23 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>) -> Row {
     };
     let times = experiment.times(&series.samples).filter(|_| figures.is_ok());
     let samples = Samples::new(values(experiment, &series.samples), &series.usages).of_processes(&series.processes);
-    Row::new(series.name, figures, samples, times.map(|times| Times::of(&times)))
+    let row = Row::new(series.name, figures, samples, times.map(|times| Times::of(&times)));
+    match experiment.pooled() {
+        Some(pooled) => Row { interval: pooled_interval(experiment, pooled, &series.samples, seed), ..row },
+        None => row,
+    }
+}
+
+/// The interval of the first figure, which `pooled` is, of single times in microseconds.
+fn pooled_interval<X: Experiment>(
+    experiment: &X,
+    pooled: Pooled,
+    samples: &[SampleOf<X>],
+    seed: u64,
+) -> Option<Interval> {
+    let times = samples.iter().map(|sample| experiment.times(std::slice::from_ref(sample)));
+    let (low95, high95) = pooled.interval(&times.collect::<Option<Vec<_>>>()?, seed)?;
+    Some(Interval { low95, high95 })
 }
 
 /// The first figure of each of the `samples`; none if one of them has none.
@@ -111,13 +148,32 @@ fn values<X: Experiment>(experiment: &X, samples: &[SampleOf<X>]) -> Vec<f64> {
     samples.iter().map(first).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Compares the costs of the samples of each executor, if it has any, with those of the executor whose median is least.
-fn slowdowns(costs: &[Option<Vec<f64>>], seed: u64) -> Vec<Option<Ratio>> {
-    let median = |costs: &[f64]| Summary::of(costs).map_or(f64::INFINITY, |summary| summary.median);
-    let Some(best) = costs.iter().flatten().min_by(|a, b| median(a).total_cmp(&median(b))) else {
+/// What the samples of an executor cost, and which processes gave them.
+struct Costs<'a> {
+    samples: Vec<f64>,
+    processes: &'a [u64],
+}
+
+impl<'a> Costs<'a> {
+    /// None if it failed.
+    fn of<S: Sample>(series: &'a Series<S>) -> Option<Self> {
+        let Series { samples, processes, failure, .. } = series;
+        failure.is_none().then(|| Costs { samples: costs(samples), processes })
+    }
+}
+
+/// Compares the costs of the samples of each executor, if it has any, with those of the executor that costs least.
+fn slowdowns(costs: &[Option<Costs<'_>>], seed: u64) -> Vec<Option<Ratio>> {
+    let cost =
+        |costs: &Costs<'_>| Level::of(&costs.samples, costs.processes).map_or(f64::INFINITY, |level| level.cost());
+    let Some(best) = costs.iter().flatten().min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
         return vec![None; costs.len()];
     };
-    costs.iter().map(|costs| Ratio::of_medians(costs.as_ref()?, best, seed)).collect()
+    let ratio = |costs: &Costs<'_>| {
+        let turns = Turns { above: &costs.samples, below: &best.samples, processes: costs.processes };
+        Ratio::of_turns(&[turns], seed)
+    };
+    costs.iter().map(|costs| ratio(costs.as_ref()?)).collect()
 }
 
 #[cfg(test)]
@@ -126,11 +182,25 @@ mod tests {
 
     #[test]
     fn the_best_is_compared_with_itself_and_the_others_with_it() {
-        let costs = [Some(vec![8.0, 8.0, 8.0]), None, Some(vec![2.0, 9.0, 2.0]), Some(vec![])];
+        let costs = |samples: &[f64]| Some(Costs { samples: samples.to_vec(), processes: &[] });
+        let costs = [costs(&[8.0, 8.0, 8.0]), None, costs(&[2.0, 9.0, 2.0]), costs(&[])];
         let slowdowns = slowdowns(&costs, 0);
         let values: Vec<Option<f64>> = slowdowns.iter().map(|slowdown| slowdown.map(|it| it.value)).collect();
         assert_eq!(values, [Some(4.0), None, Some(1.0), None]);
         assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high == 4.0));
+    }
+
+    #[test]
+    fn an_interval_that_is_not_of_what_is_shown_is_left_out() {
+        let record = crate::record::mock::record();
+        let interval = |run: &Run, figure: f64| {
+            let row = Row { interval: None, ..run.rows[0].clone() };
+            let figures = row.figures.iter().map(|(name, _)| (name.clone(), Some(figure))).collect();
+            Row { figures, ..row }.interval(run)
+        };
+        let (run, median) = (&record.runs[0], record.runs[0].rows[0].estimate.map_or(0.0, |it| it.median));
+        assert_eq!(interval(run, median), run.rows[0].interval(run));
+        assert_eq!(interval(run, 1.1 * median), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     let (palette, sweeps) = (Palette::of(record), sweeps(record));
     let body = html! {
         dl { @for (title, line) in view::facts(record) { dt { (title) } dd { (line) } } }
-        @for doubt in doubts(record) { p.doubt { (doubt) } }
+        @for doubt in view::doubts(record) { p.doubt { (doubt) } }
         @if let Some(comparison) = comparison {
             h2 { "Compared with the baseline" }
             (changes(comparison))
@@ -44,7 +44,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
         }
         p.remark {
             "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
-             real that is within the scatter. Intervals are 95 % intervals of the median."
+             real that is within the scatter. Intervals are 95 % intervals."
         }
     };
     document(&format!("Executors measured: {}", experiments(record)), &body)
@@ -90,27 +90,6 @@ fn experiments(record: &Record) -> String {
     let mut names: Vec<&str> = record.runs.iter().map(|run| run.experiment.as_str()).collect();
     names.dedup();
     names.join(", ")
-}
-
-/// What makes the figures doubtful, and of which runs, unless it is all.
-fn doubts(record: &Record) -> Vec<String> {
-    let mut doubts: Vec<(&str, Vec<String>)> = Vec::new();
-    for run in &record.runs {
-        for doubt in &run.warnings {
-            match doubts.iter_mut().find(|(other, _)| other == doubt) {
-                Some((_, runs)) => runs.push(view::settings(run)),
-                None => doubts.push((doubt, vec![view::settings(run)])),
-            }
-        }
-    }
-    let told = |(doubt, runs): (&str, Vec<String>)| {
-        if runs.len() == record.runs.len() {
-            doubt.to_owned()
-        } else {
-            format!("{doubt} (with {})", runs.join("; with "))
-        }
-    };
-    doubts.into_iter().map(told).collect()
 }
 
 fn section(run: &Run, palette: &Palette) -> Markup {
@@ -177,14 +156,6 @@ mod tests {
             assert!(!page.contains(elsewhere), "{elsewhere} in {page}");
         }
         insta::assert_snapshot!(page);
-    }
-
-    #[test]
-    fn what_is_doubtful_is_told_once_and_says_of_which_runs() {
-        let mut record = record();
-        record.runs.iter_mut().for_each(|run| run.warnings.push("busy".to_owned()));
-        record.runs[1].warnings.push("noisy".to_owned());
-        assert_eq!(doubts(&record), ["busy", "noisy (with threads 2, producers 2)"]);
     }
 
     #[test]

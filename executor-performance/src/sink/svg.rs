@@ -1,27 +1,61 @@
 //! Plots, one below the other, in one picture.
 
 use crate::{
-    chart::{Chart, Palette, STYLE, WIDTH, bars_of, cpu_of, scaling_of, times_of},
-    record::{Record, Run},
-    view::sweeps,
+    chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
+    compare::{Change, Comparison},
+    record::Record,
+    view::{self, sweeps},
 };
 use maud::{PreEscaped, html};
 
 /// Space around charts.
 const MARGIN: f64 = 12.0;
 
-/// The picture. Runs that belong to a sweep have no charts of their own.
-pub(super) fn picture(record: &Record) -> String {
-    let (palette, sweeps) = (Palette::of(record), sweeps(record));
-    let swept = |run: &Run| sweeps.iter().any(|sweep| sweep.runs.iter().any(|(_, other)| std::ptr::eq(*other, run)));
-    let mut charts: Vec<Chart> = sweeps.iter().filter_map(|sweep| scaling_of(sweep, &palette)).collect();
-    for run in record.runs.iter().filter(|run| !swept(run)) {
-        charts.extend([bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten());
+/// The picture: all plots of the page, in the same order.
+pub(super) fn picture(record: &Record, comparison: Option<&Comparison>) -> String {
+    let palette = Palette::of(record);
+    let mut charts = comparison.map(changes).unwrap_or_default();
+    charts.extend(sweeps(record).iter().filter_map(|sweep| scaling_of(sweep, &palette)));
+    for run in &record.runs {
+        let of_run = [bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten();
+        // Titles of charts tell runs of one experiment not apart.
+        let heading = (record.runs.len() > 1).then(|| heading(format!("{}: {}", run.experiment, view::settings(run))));
+        charts.extend(heading.into_iter().chain(of_run));
     }
-    let tops: Vec<f64> = charts
-        .iter()
-        .scan(MARGIN, |top, chart| Some(std::mem::replace(top, *top + chart.height + 2.0 * MARGIN)))
-        .collect();
+    drawn(&charts)
+}
+
+/// The picture of a comparison alone.
+pub(super) fn comparison_picture(comparison: &Comparison) -> String {
+    drawn(&changes(comparison))
+}
+
+fn changes(comparison: &Comparison) -> Vec<Chart> {
+    let of_run = |(title, changes): &(String, Vec<Change>)| {
+        [heading(format!("compared: {title}")), changes_of(changes, comparison.threshold)]
+    };
+    comparison.runs.iter().flat_map(of_run).collect()
+}
+
+/// What the charts below it are of.
+fn heading(title: String) -> Chart {
+    /// So many letters fit into the width.
+    const LETTERS: usize = 90;
+    const LINE: f64 = 20.0;
+    let lines = view::lines(&title, LETTERS);
+    let height = 8.0 + LINE * lines.len() as f64;
+    let content = html! {
+        line.rule x1="0" x2=(WIDTH) y1="0" y2="0" {}
+        @for (line, number) in lines.iter().zip(1_u8..) {
+            text.title x="8" y=(8.0 + LINE * f64::from(number)) { (line) }
+        }
+    };
+    Chart { title, height, content }
+}
+
+fn drawn(charts: &[Chart]) -> String {
+    let tops =
+        charts.iter().scan(MARGIN, |top, chart| Some(std::mem::replace(top, *top + chart.height + 2.0 * MARGIN)));
     let (width, height) = (WIDTH + 2.0 * MARGIN, charts.iter().map(|chart| chart.height + 2.0 * MARGIN).sum::<f64>());
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) {
@@ -41,7 +75,19 @@ mod tests {
     use crate::record::mock::record;
 
     #[test]
+    fn all_charts_of_the_page_are_in_the_picture() {
+        let record = record();
+        let (picture, page) = (picture(&record, None), crate::sink::html::page(&record, None));
+        let of_page: Vec<&str> = page.split("aria-label=\"").skip(1).filter_map(|it| it.split('"').next()).collect();
+        assert!(of_page.len() > 5, "{of_page:?}");
+        for title in of_page {
+            let shown = picture.matches(&format!(">{title}<")).count();
+            assert_eq!(shown, page.matches(&format!("aria-label=\"{title}\"")).count(), "{title}");
+        }
+    }
+
+    #[test]
     fn sweeps_and_single_runs_are_drawn() {
-        insta::assert_snapshot!(picture(&record()));
+        insta::assert_snapshot!(picture(&record(), None));
     }
 }

@@ -216,19 +216,7 @@ fn titled(title: &str, text: &str) -> String {
 
 /// The words of `text` in lines that fit, each indented.
 fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if indent + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    if lines.is_empty() {
-        lines.push(String::new());
-    }
+    let lines = view::lines(text, WIDTH - indent);
     lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 

@@ -110,7 +110,7 @@ fn everywhere(record: &Record) -> String {
         ("markdown", markdown::page(record, None)),
         ("csv", as_rows(record)),
         ("html", html::page(record, None)),
-        ("svg", svg::picture(record)),
+        ("svg", svg::picture(record, None)),
     ];
     formats.map(|(name, text)| format!("=== {name}\n{text}")).concat()
 }
@@ -150,5 +150,8 @@ fn a_comparison_is_a_page_or_a_document_alone_or_with_the_run() {
     }
     let with_the_run = [html::page(&record, Some(&comparison)), markdown::page(&record, Some(&comparison))];
     assert!(with_the_run.iter().all(|text| text.contains("Compared with the baseline") && text.contains("unsure")));
+    for picture in [svg::comparison_picture(&comparison), svg::picture(&record, Some(&comparison))] {
+        assert!(picture.contains("compared: blocking") && picture.contains("change of cost"), "{picture}");
+    }
     insta::assert_snapshot!(format!("=== markdown\n{}=== html\n{page}", markdown::comparison_page(&comparison)));
 }

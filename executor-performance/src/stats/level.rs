@@ -1,6 +1,6 @@
 //! What something costs in general, as far as a few processes can tell.
 
-use super::{Ratio, mean, ratio::median, student};
+use super::{Ratio, mean, median, processes::by_process, student};
 
 /// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %. Two
 /// runs in a row of one program were seen to be 13 % apart on a virtual machine, others 3 %.
@@ -41,7 +41,7 @@ impl Level {
         let drift = if blocks.len() > 1 { variance(&blocks) / blocks.len() as f64 } else { 0.0 };
         let all = drift + UNSEEN * UNSEEN;
         let freedom = freedom(all, drift * drift / (blocks.len() - 1).max(1) as f64);
-        Some(Level { mean: median(costs.to_vec()).ln(), variance: all, freedom, noise: None })
+        Some(Level { mean: median(costs).ln(), variance: all, freedom, noise: None })
     }
 
     /// Of how many times as much `above` costs as `below`, which took turns: samples of the same number are of the same
@@ -81,6 +81,16 @@ impl Level {
         UNSEEN
     }
 
+    /// What it costs: the geometric mean of processes.
+    pub fn cost(&self) -> f64 {
+        self.mean.exp()
+    }
+
+    /// How far that may be from what other processes would give: the standard error, as a fraction.
+    pub fn error(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
     /// How many times as much this is as `below`, with an interval that has the truth in it with a probability of 95 %
     /// in all of so `many` comparisons together. None if the levels have no ratio.
     ///
@@ -113,20 +123,7 @@ fn freedom(variance: f64, shares: f64) -> f64 {
 
 /// One number of each group of samples.
 fn logs(groups: Vec<&[f64]>) -> Vec<f64> {
-    groups.into_iter().map(|group| median(group.to_vec()).ln()).collect()
-}
-
-/// The samples of each process.
-fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f64]> {
-    if processes.len() != costs.len() {
-        return vec![costs];
-    }
-    let lengths = processes.chunk_by(|a, b| a == b).map(<[u64]>::len);
-    let starts = lengths.scan(0, |end, length| {
-        *end += length;
-        Some(&costs[*end - length..*end])
-    });
-    starts.collect()
+    groups.into_iter().map(|group| median(group).ln()).collect()
 }
 
 fn variance(numbers: &[f64]) -> f64 {

@@ -1,13 +1,7 @@
 //! How many times as much one series is as another, and how sure that is.
 
-use super::{Dice, median_of_sorted};
+use super::{Dice, Level, drawn, median};
 use serde::{Deserialize, Serialize};
-
-/// Times that the rounds are drawn anew.
-const DRAWS: usize = 1000;
-
-/// Of these, the ones outside the interval at each end: 2.5 %.
-const OUTSIDE: usize = DRAWS / 40;
 
 /// The ratio of two medians.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -22,7 +16,31 @@ pub struct Ratio {
     pub high: f64,
 }
 
+/// The samples of two that took turns: those of the same number are of the same round.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns<'a> {
+    /// What it cost the one.
+    pub above: &'a [f64],
+    /// What it cost the other.
+    pub below: &'a [f64],
+    /// The number of the process that gave each, as in [`Level::of`].
+    pub processes: &'a [u64],
+}
+
 impl Ratio {
+    /// How many times as much the first of all `turns` cost as the second, in the geometric mean, where each weighs the
+    /// same. `None` if there are no samples, or no ratio.
+    ///
+    /// It is processes that are compared, by [`Level::of_turns`]. If there was one only, rounds are, by
+    /// [`of_pairs`](Self::of_pairs), with this `seed`.
+    pub fn of_turns(turns: &[Turns<'_>], seed: u64) -> Option<Self> {
+        let level = |it: &Turns<'_>| Level::of_turns(it.above, it.below, it.processes);
+        match turns.iter().map(level).collect::<Option<Vec<Level>>>() {
+            Some(levels) if !levels.is_empty() => Level::mean_of(&levels).ratio(1),
+            _ => Self::of_pairs(&turns.iter().map(|it| (it.above, it.below)).collect::<Vec<_>>(), seed),
+        }
+    }
+
     /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no
     /// samples, or the medians have no ratio.
     ///
@@ -44,25 +62,19 @@ impl Ratio {
         let mut drawn_of = |(above, below): &(&[f64], &[f64])| {
             let rounds = above.len().min(below.len());
             let drawn: Vec<usize> = (0..rounds).map(|_| dice.below(rounds as u64) as usize).collect();
-            let drawn_of = |samples: &[f64]| median(drawn.iter().map(|&round| samples[round]).collect());
+            let drawn_of = |samples: &[f64]| median(&drawn.iter().map(|&round| samples[round]).collect::<Vec<f64>>());
             drawn_of(above) / drawn_of(below)
         };
-        let value = mean(pairs.iter().map(|(above, below)| median(above.to_vec()) / median(below.to_vec())).collect());
+        let value = mean(pairs.iter().map(|(above, below)| median(above) / median(below)).collect());
         Self::of_draws(value, || mean(pairs.iter().map(&mut drawn_of).collect()))
     }
 
     /// The ratio `value`, with the interval that `draw` gives.
-    fn of_draws(value: f64, mut draw: impl FnMut() -> f64) -> Option<Self> {
-        let mut ratios: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
-        ratios.sort_by(f64::total_cmp);
-        let ratio = Ratio { value, low: ratios[OUTSIDE], high: ratios[DRAWS - 1 - OUTSIDE] };
+    fn of_draws(value: f64, draw: impl FnMut() -> f64) -> Option<Self> {
+        let (low, high) = drawn::interval(draw);
+        let ratio = Ratio { value, low, high };
         [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
     }
-}
-
-pub(super) fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    median_of_sorted(&samples)
 }
 
 #[cfg(test)]
@@ -86,6 +98,17 @@ mod tests {
         let below = [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 8.0];
         let above = below.map(|sample| 2.0 * sample);
         assert_eq!(Ratio::of_medians(&above, &below, 0), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
+    }
+
+    #[test]
+    fn processes_are_compared_if_there_are_several() {
+        let below = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        let above = [2.0, 2.0, 2.1, 2.1, 2.05, 2.05];
+        let turns = |processes| Ratio::of_turns(&[Turns { above: &above, below: &below, processes }], 0);
+        let (of_processes, of_rounds) = (turns(&[0, 0, 1, 1, 2, 2]).expect("a ratio"), turns(&[]).expect("a ratio"));
+        assert_eq!(Some(of_rounds), Ratio::of_medians(&above, &below, 0));
+        assert!(of_processes.low < 2.0 && of_processes.high > 2.1, "{of_processes:?}");
+        assert_eq!(Ratio::of_turns(&[], 0), None);
     }
 
     #[test]

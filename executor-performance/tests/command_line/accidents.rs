@@ -3,7 +3,7 @@
 use crate::support::{BRIEF, fresh, json, program, run, stderr, stdout};
 use std::{
     fs,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 #[test]
@@ -101,6 +101,19 @@ fn guests(parent: u32, executor: &str) -> Vec<String> {
     children.split_whitespace().filter(serves).map(str::to_owned).collect()
 }
 
+/// Sends `signal` to the process of an executor that `child` measures, as soon as there is one.
+#[cfg(target_os = "linux")]
+fn harm(child: &mut Child, signal: &str) {
+    let harm = loop {
+        if let Some(guest) = guests(child.id(), "channel").pop() {
+            break Command::new("kill").args([signal, &guest]).status().expect("kill");
+        }
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::yield_now();
+    };
+    assert!(harm.success());
+}
+
 /// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of
 /// it.
 #[cfg(target_os = "linux")]
@@ -111,14 +124,7 @@ fn harmed(name: &str, signal: &str) -> String {
     );
     let mut child =
         program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let harm = loop {
-        if let Some(guest) = guests(child.id(), "channel").pop() {
-            break Command::new("kill").args([signal, &guest]).status().expect("kill");
-        }
-        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
-        std::thread::yield_now();
-    };
-    assert!(harm.success());
+    harm(&mut child, signal);
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let rows = &record["runs"][0]["rows"];
@@ -137,4 +143,32 @@ fn an_executor_that_crashes_has_a_row_that_says_so_and_the_others_have_theirs() 
 fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
     let complaint = harmed("hang", "-STOP");
     assert!(complaint.starts_with("hung: a sample took more than 2 s"), "{complaint}");
+}
+
+/// Whoever waits for an advice waits for what hangs once, and not once in each of three runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_hangs_is_waited_for_once_before_another_is_recommended() {
+    let path = fresh("hang-recommended", "json");
+    let line = format!(
+        "--timeout 2 --budget 3 --min-samples 2 -t 2 -e channel,workstealing -o {path} recommend --job-time 0.1"
+    );
+    let mut child = program()
+        .args(line.split_whitespace())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    harm(&mut child, "-STOP");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(text.contains("Take `workstealing`") && text.contains("Left out, as they failed: channel."), "{text}");
+    let record = json(&fs::read_to_string(&path).expect("a record"));
+    let runs = record["runs"].as_array().expect("runs");
+    // Only one process was stopped, so the others would have answered.
+    let hung = |run: &&serde_json::Value| {
+        run["rows"][0]["error"].as_str().is_some_and(|why| why.starts_with("hung: a sample took more than 2 s"))
+    };
+    assert_eq!((runs.len(), runs.iter().filter(hung).count()), (3, 3), "{text}");
 }

@@ -1,0 +1,289 @@
+//! Records run by run, and what to make of it.
+
+use super::{
+    Change, Terms, Verdict, alike,
+    likeness::{counterpart, in_both},
+    pair::Pair,
+    table,
+};
+use crate::{
+    record::{Record, Run},
+    session::Outcome,
+    sink::{Terminal, error},
+    stats::Level,
+    view,
+};
+use std::{io, ptr};
+
+/// What has changed, run by run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What measured before, and when.
+    pub old: String,
+    /// What measured now, and when.
+    pub new: String,
+    /// What is compared: the experiment, its first figure, its settings. And of each executor that is in both: the
+    /// change.
+    pub runs: Vec<(String, Vec<Change>)>,
+    /// What makes the figures of either record doubtful.
+    pub warnings: Vec<String>,
+    /// What could not be compared.
+    pub left_out: Vec<String>,
+    /// Differences up to this are not real, as a fraction.
+    pub threshold: f64,
+}
+
+impl Comparison {
+    /// Of what `new` has with what `old` has.
+    ///
+    /// # Errors
+    ///
+    /// If they are too unlike: a line that says in what.
+    pub fn of(old: &Record, new: &Record, terms: &Terms) -> Result<Self, String> {
+        if !terms.force {
+            alike(old, new, &new.runs)?;
+        }
+        let (mut runs, mut left_out, mut matched) = (Vec::new(), Vec::new(), Vec::new());
+        for run in &new.runs {
+            let Some(before) = counterpart(old, run, terms.force) else {
+                left_out.push(format!("{}, which is not in the baseline", title(run)));
+                continue;
+            };
+            let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
+            left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
+            matched.push((before, run));
+            let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
+            let pairs: Vec<Pair<'_>> =
+                rows.filter_map(|(old, row)| Pair::of(old, row, run).map_err(|why| left_out.push(why)).ok()).collect();
+            runs.push((run, pairs));
+        }
+        let gone = old.runs.iter().filter(|before| matched.iter().all(|(it, _)| !ptr::eq(*it, *before)));
+        left_out.extend(gone.map(|before| format!("{}, which is in the baseline only", title(before))));
+        let executors = |run: &Run| run.rows.iter().map(|row| row.executor.clone()).collect::<Vec<_>>();
+        if !matched.iter().any(|(before, run)| in_both(before, &executors(run))) {
+            return Err("nothing is in both records: nothing can be compared".to_owned());
+        }
+        let many = runs.iter().flat_map(|(_, pairs)| pairs).filter(|pair| pair.levels.is_some()).count();
+        let changes = |(run, pairs): (&Run, Vec<Pair<'_>>)| {
+            let changes = pairs.iter().map(|pair| pair.change(run, many, terms.threshold));
+            let changes = changes.filter_map(|change| change.map_err(|why| left_out.push(why)).ok()).collect();
+            (title(run), changes)
+        };
+        let mut runs: Vec<(String, Vec<Change>)> = runs.into_iter().map(changes).collect();
+        runs.retain(|(_, changes)| !changes.is_empty());
+        left_out.sort();
+        left_out.dedup();
+        let warnings = [warnings("old", old), warnings("new", new)].concat();
+        Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
+    }
+
+    /// Prints it, and says whether that is good.
+    pub fn show(&self, terms: &Terms) -> Outcome {
+        let mut terminal = Terminal::new(anstream::stdout(), false);
+        match self.print(&mut terminal) {
+            Ok(()) => self.outcome(terms),
+            Err(why) => {
+                error(&format!("the comparison could not be written: {why}"));
+                Outcome::Failed
+            }
+        }
+    }
+
+    /// Whether that is good. If it is not, that is told.
+    pub fn outcome(&self, terms: &Terms) -> Outcome {
+        let (slower, failed) = (self.with(Verdict::Slower), self.with(Verdict::Failed));
+        if !terms.fail_on_regression || (slower.is_empty() && failed.is_empty()) {
+            return Outcome::Done;
+        }
+        for (what, executors) in [("slower than before", slower), ("fails, and did not before", failed)] {
+            if !executors.is_empty() {
+                error(&format!("{what}: {}", executors.join(", ")));
+            }
+        }
+        Outcome::Regressed
+    }
+
+    /// The executors that have this verdict in some run.
+    fn with(&self, verdict: Verdict) -> Vec<&str> {
+        let mut executors: Vec<&str> = Vec::new();
+        for change in self.runs.iter().flat_map(|(_, changes)| changes) {
+            if change.verdict == verdict && !executors.contains(&change.executor.as_str()) {
+                executors.push(&change.executor);
+            }
+        }
+        executors
+    }
+
+    fn print<W: io::Write>(&self, terminal: &mut Terminal<W>) -> io::Result<()> {
+        for (title, changes) in &self.runs {
+            terminal.remark(&format!("compared: {title}"))?;
+            terminal.write("\n")?;
+            terminal.table(&table(changes))?;
+        }
+        self.remarks().iter().try_for_each(|line| terminal.remark(line))
+    }
+
+    /// What is to be known about the tables.
+    pub fn remarks(&self) -> Vec<String> {
+        let all = || self.runs.iter().flat_map(|(_, changes)| changes).filter(|change| change.cost.is_some());
+        let left_out = self.left_out.iter().map(|line| format!("Left out: {line}."));
+        let mut remarks: Vec<String> = self.warnings.iter().cloned().chain(left_out).collect();
+        let intervals = match all().count() {
+            0 => return remarks,
+            1 => "the interval is".to_owned(),
+            many => format!("all {many} intervals together are"),
+        };
+        remarks.push(format!(
+            "Cost is how many times as much it costs now. The noise is the standard deviation of processes. A change is real if its \
+             whole interval is beyond the threshold of {} %; {intervals} right with a probability of 95 %, if nothing else was \
+             different when the two were measured.",
+            self.threshold * 100.0,
+        ));
+        if all().any(|change| change.verdict == Verdict::Unsure) {
+            remarks.push(
+                "Unsure is what the noise may have made: raise --processes and --budget of both, or make the machine quiet."
+                    .to_owned(),
+            );
+        }
+        if all().any(|change| change.noise.is_none()) {
+            remarks.push(format!(
+                "(?) There was one process only, so its noise is not known: {:.0} % were presumed. Measure both with --processes 5 or more.",
+                Level::presumed_noise() * 100.0
+            ));
+        }
+        remarks
+    }
+}
+
+/// What measured, and when.
+fn origin(record: &Record) -> String {
+    let program = &record.program;
+    let mut parts = vec![format!("executor-performance {}, {} build", program.version, program.build)];
+    parts.extend((!program.git.is_empty()).then(|| format!("git {}", program.git)));
+    parts.extend(record.runs.first().map(|run| run.began_utc.clone()));
+    parts.join(", ")
+}
+
+/// What makes the figures of `record` doubtful, which is the one of that `name`.
+fn warnings(name: &str, record: &Record) -> Vec<String> {
+    view::doubts(record).into_iter().map(|doubt| format!("Warning ({name} record): {doubt}.")).collect()
+}
+
+fn title(run: &Run) -> String {
+    let figure = run.first_column().map(|column| format!(", {}, {}", column.title, column.unit)).unwrap_or_default();
+    format!("{}{figure}; {}", run.experiment, view::settings(run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        compare::mock::{TERMS, faster, of_processes, verdicts},
+        failure::Failure,
+        record::{Row, Samples, mock::record},
+    };
+
+    #[test]
+    fn a_record_is_as_fast_as_itself() {
+        let comparison = Comparison::of(&of_processes(), &of_processes(), &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison), [Verdict::Same; 6]);
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        assert!(comparison.left_out.iter().all(|line| line.contains("broken")), "{comparison:?}");
+    }
+
+    #[test]
+    fn one_process_is_not_enough_to_be_sure() {
+        let comparison = Comparison::of(&record(), &record(), &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison), [Verdict::Unsure; 6]);
+        assert!(comparison.remarks().iter().any(|line| line.contains("--processes")), "{comparison:?}");
+    }
+
+    #[test]
+    fn what_is_slower_is_a_regression_only_if_that_was_asked() {
+        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Slower]);
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
+        assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
+        let comparison = Comparison::of(&of_processes(), &faster(1.5), &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Faster]);
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+    }
+
+    #[test]
+    fn an_executor_that_fails_now_is_a_regression() {
+        let (sound, mut broken) = (of_processes(), of_processes());
+        let name = broken.runs[0].rows[1].executor.clone();
+        broken.runs[0].rows[1] = Row::new(&name, Err("crashed".to_owned()), Samples::default(), None);
+        let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Failed]);
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
+        assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
+        // What works now and did not before is none, and neither is what was not measured to the end.
+        let comparison = Comparison::of(&broken, &sound, &TERMS).expect("alike");
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        broken.runs[0].rows[1].error = Some(Failure::Interrupted.to_string());
+        let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
+        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+    }
+
+    #[test]
+    fn what_costs_nothing_is_left_out_with_the_reason() {
+        let mut idle = of_processes();
+        idle.runs.drain(..2);
+        for row in &mut idle.runs[0].rows {
+            row.samples.values.iter_mut().for_each(|value| *value = 0.0);
+        }
+        let comparison = Comparison::of(&idle, &idle, &TERMS).expect("alike");
+        assert_eq!((verdicts(&comparison), comparison.outcome(&TERMS)), (Vec::new(), Outcome::Done));
+        assert_eq!(comparison.left_out.len(), 2, "{comparison:?}");
+        assert!(comparison.left_out.iter().all(|line| line.contains("a cost is 0")), "{comparison:?}");
+    }
+
+    #[test]
+    fn what_is_in_one_record_only_is_told() {
+        let mut fewer = record();
+        fewer.runs.remove(0);
+        fewer.runs[0].rows.remove(0);
+        let comparison = Comparison::of(&fewer, &record(), &TERMS).expect("points of a sweep may be missing");
+        assert!(comparison.left_out.iter().any(|line| line.contains("threads 1")), "{comparison:?}");
+        assert!(
+            comparison.left_out.iter().any(|line| line.contains("channel is not in the baseline")),
+            "{comparison:?}"
+        );
+        let comparison = Comparison::of(&record(), &fewer, &TERMS).expect("points of a sweep may be missing");
+        for part in
+            ["threads 1, producers 2, which is in the baseline only", "channel is in the baseline of throughput only"]
+        {
+            assert!(comparison.left_out.iter().any(|line| line.contains(part)), "{part} in {comparison:?}");
+        }
+        fewer.runs.clear();
+        assert!(Comparison::of(&fewer, &record(), &TERMS).expect_err("nothing").contains("nothing is in both"));
+    }
+
+    #[test]
+    fn what_was_doubtful_of_either_record_is_told_again() {
+        let (mut old, mut new) = (of_processes(), of_processes());
+        old.runs.iter_mut().for_each(|run| run.warnings.push("the machine is busy".to_owned()));
+        new.runs[0].warnings.push("noisy results".to_owned());
+        let remarks = Comparison::of(&old, &new, &TERMS).expect("alike").remarks();
+        let warnings: Vec<&String> = remarks.iter().filter(|line| line.starts_with("Warning")).collect();
+        assert_eq!(
+            warnings,
+            [
+                "Warning (old record): the machine is busy.",
+                "Warning (new record): noisy results (with threads 1, producers 2)."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_comparison_is_a_table_for_each_run() {
+        let mut text = Vec::new();
+        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
+        let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
+        comparison.print(&mut terminal).expect("memory");
+        let text = String::from_utf8(text).expect("text");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        insta::assert_snapshot!(text);
+    }
+}

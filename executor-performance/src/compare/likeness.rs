@@ -1,0 +1,123 @@
+//! Whether two records can be compared, and which of their runs.
+
+use crate::record::{Record, Run, Settings};
+use std::collections::HashSet;
+
+/// Refuses to compare what is unlike: programs, machines, or settings of `runs`.
+///
+/// # Errors
+///
+/// A line that says in what they differ.
+pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
+    let mut differences = old.machine.differences(&new.machine);
+    if old.program.build != new.program.build {
+        differences.push(format!("build: {} and {}", old.program.build, new.program.build));
+    }
+    let features = [&old.program.executors_features, &new.program.executors_features];
+    // Older records do not tell.
+    if features[0] != features[1] && features.iter().all(|features| !features.is_empty()) {
+        differences.push(format!("features of executors: {} and {}", features[0].join(" "), features[1].join(" ")));
+    }
+    for run in runs {
+        // Points of a sweep may be missing, but not all of them.
+        let mut siblings = runs.iter().filter(|sibling| sibling.experiment == run.experiment);
+        if siblings.all(|sibling| counterpart(old, sibling, false).is_none()) {
+            let before = old.runs.iter().find(|before| before.experiment == run.experiment);
+            differences.extend(before.map(|before| differing(&before.settings, &run.settings)).unwrap_or_default());
+        }
+    }
+    let mut told = HashSet::new();
+    differences.retain(|difference| told.insert(difference.clone()));
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "these records cannot be compared ({}): measure again under the same conditions, or say --force",
+        differences.join("; ")
+    ))
+}
+
+/// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that
+/// will do if it is to be `forced`.
+pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Run> {
+    let candidates: Vec<&Run> = record.runs.iter().filter(|other| other.experiment == run.experiment).collect();
+    let same = candidates.iter().copied().find(|other| other.settings == run.settings);
+    same.or_else(|| candidates.first().copied().filter(|_| forced && candidates.len() == 1))
+}
+
+/// Refuses to compare what has nothing in common with `old`: none of the runs of a plan, each with the names of its
+/// executors. Some may be `forced`.
+///
+/// # Errors
+///
+/// A line that says what there is.
+pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<(), String> {
+    let measured_before = |(run, executors): &(Run, Vec<&str>)| {
+        counterpart(old, run, forced).is_some_and(|before| in_both(before, executors))
+    };
+    if plan.iter().any(measured_before) {
+        return Ok(());
+    }
+    let mut there: Vec<String> = Vec::new();
+    for run in &old.runs {
+        let executors: Vec<&str> = run.rows.iter().map(|row| row.executor.as_str()).collect();
+        let line = format!("{} of {}", run.experiment, executors.join(", "));
+        if !there.contains(&line) {
+            there.push(line);
+        }
+    }
+    Err(format!(
+        "--baseline has nothing of what is to be measured, but {}: measure one of these, or leave it out",
+        if there.is_empty() { "no run at all".to_owned() } else { there.join("; ") }
+    ))
+}
+
+/// Whether one of the `executors` has a row in `before`.
+pub(super) fn in_both<S: AsRef<str>>(before: &Run, executors: &[S]) -> bool {
+    executors.iter().any(|name| before.rows.iter().any(|row| row.executor == name.as_ref()))
+}
+
+fn differing(old: &Settings, new: &Settings) -> Vec<String> {
+    let text = |settings: &Settings, name: &str| settings.get(name).map_or("none".to_owned(), ToString::to_string);
+    let names = new.keys().filter(|name| old.get(*name) != new.get(*name));
+    names.map(|name| format!("{name}: {} and {}", text(old, name), text(new, name))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        compare::{Comparison, Terms, mock::TERMS},
+        record::{Value, mock::record},
+    };
+
+    #[test]
+    fn unlike_records_are_compared_only_by_force() {
+        let mut other = record();
+        other.machine.processor.name = "Another".to_owned();
+        other.program.build = "debug".to_owned();
+        other.runs.iter_mut().for_each(|run| {
+            run.settings.insert("producers".to_owned(), Value::Number(8));
+        });
+        let complaint = Comparison::of(&record(), &other, &TERMS).expect_err("unlike");
+        for part in ["Another", "release and debug", "producers: 2 and 8", "--force"] {
+            assert!(complaint.contains(part), "{part} in {complaint}");
+        }
+        let forced = Comparison::of(&record(), &other, &Terms { force: true, ..TERMS });
+        let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|(title, _)| title).collect();
+        // Which of two runs of throughput it should be compared with, nobody knows.
+        assert!(titles.len() == 1 && titles[0].starts_with("latency"), "{titles:?}");
+    }
+
+    #[test]
+    fn a_plan_has_something_in_common_with_its_baseline() {
+        let record = record();
+        let planned = |executor: &'static str| vec![(record.runs[0].clone(), vec![executor])];
+        assert_eq!(overlap(&record, &planned("channel"), false), Ok(()));
+        let complaint = overlap(&record, &planned("elastic"), false).expect_err("not in it");
+        assert!(complaint.contains("latency of channel, workstealing"), "{complaint}");
+        let mut other = planned("channel");
+        other[0].0.experiment = "idle".to_owned();
+        assert!(overlap(&record, &other, true).is_err());
+    }
+}

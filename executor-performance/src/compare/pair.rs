@@ -1,0 +1,78 @@
+//! One executor, in both records.
+
+use super::{Change, Verdict};
+use crate::{
+    failure::Failure,
+    record::{Row, Run},
+    stats::{Level, median},
+};
+
+/// An executor in both records, before it is compared.
+pub(super) struct Pair<'a> {
+    old: &'a Row,
+    new: &'a Row,
+    /// What it costs. None if it fails now, and did not before.
+    pub(super) levels: Option<(Level, Level)>,
+}
+
+impl<'a> Pair<'a> {
+    /// # Errors
+    ///
+    /// If they cannot be compared: a line that says why.
+    pub(super) fn of(old: Option<&'a Row>, new: &'a Row, run: &Run) -> Result<Self, String> {
+        let old = old.ok_or_else(|| format!("{} is not in the baseline of {}", new.executor, run.experiment))?;
+        let nothing = |why: &str| Err(incomparable(new, run, why));
+        match (&old.error, &new.error) {
+            (Some(why), _) => nothing(why),
+            // That says nothing about the executor.
+            (None, Some(why)) if *why == Failure::Interrupted.to_string() => nothing(why),
+            (None, Some(_)) => Ok(Pair { old, new, levels: None }),
+            (None, None) => match level(old, run).zip(level(new, run)) {
+                None => nothing("there are no samples"),
+                levels => Ok(Pair { old, new, levels }),
+            },
+        }
+    }
+
+    /// One of so `many`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no ratio: a line that says so.
+    pub(super) fn change(&self, run: &Run, many: usize, threshold: f64) -> Result<Change, String> {
+        let Pair { old, new, levels } = self;
+        let scale = run.first_column().map_or(1.0, |column| column.scale);
+        let median = |row: &Row| (row.samples.count() > 0).then(|| median(&row.samples.values) * scale);
+        let none = || incomparable(new, run, "there are no samples");
+        let failed = Change {
+            executor: new.executor.clone(),
+            old: median(old).ok_or_else(none)?,
+            new: None,
+            cost: None,
+            noise: None,
+            verdict: Verdict::Failed,
+        };
+        let Some((before, after)) = levels else { return Ok(failed) };
+        let cost = after
+            .relative_to(before, many)
+            .ok_or_else(|| incomparable(new, run, "a cost is 0, or endless, so that there is no ratio"))?;
+        Ok(Change {
+            new: Some(median(new).ok_or_else(none)?),
+            cost: Some(cost),
+            noise: before.noise().zip(after.noise()).map(|(before, after)| before.max(after)),
+            verdict: Verdict::of(&cost, threshold),
+            ..failed
+        })
+    }
+}
+
+fn incomparable(row: &Row, run: &Run, why: &str) -> String {
+    format!("{} cannot be compared in {}: {why}", row.executor, run.experiment)
+}
+
+/// What its samples cost.
+fn level(row: &Row, run: &Run) -> Option<Level> {
+    let more_is_better = run.first_column()?.more_is_better;
+    let cost = |value: &f64| if more_is_better { value.recip() } else { *value };
+    Level::of(&row.samples.values.iter().map(cost).collect::<Vec<f64>>(), &row.samples.process)
+}

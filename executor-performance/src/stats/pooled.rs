@@ -1,0 +1,130 @@
+//! What single times of many samples have in common, and how sure that is.
+
+use super::{Dice, Distribution, drawn};
+
+/// What is told of the single times of all samples together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pooled {
+    /// Their mean.
+    Mean,
+    /// The longest of the shortest that are this part of all.
+    Quantile(f64),
+}
+
+impl Pooled {
+    /// The 95 % interval of that in microseconds, where `samples` have such single times each. None if there are none.
+    ///
+    /// By the bootstrap: samples are drawn, with repetition, as many as there are; each draw gives a number, and the
+    /// interval has 95 % of these. Samples and not single times, as those of one sample have much in common. It is the
+    /// same for the same samples and `seed`.
+    pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<(f64, f64)> {
+        if samples.is_empty() {
+            return None;
+        }
+        let (mut dice, ranks) = (Dice::new(seed), Ranks::of(samples));
+        Some(drawn::interval(|| {
+            let drawn: Vec<usize> = samples.iter().map(|_| dice.below(samples.len() as u64) as usize).collect();
+            match self {
+                Pooled::Mean => mean_us(samples, &drawn),
+                Pooled::Quantile(quantile) => ranks.quantile(quantile, &drawn),
+            }
+        }))
+    }
+}
+
+/// That of all times in the `samples` that were `drawn`.
+fn mean_us(samples: &[Distribution], drawn: &[usize]) -> f64 {
+    let times = |index: &usize| samples[*index].count() as f64;
+    let sum: f64 = drawn.iter().map(|index| samples[*index].mean_us() * times(index)).sum();
+    sum / drawn.iter().map(times).sum::<f64>()
+}
+
+/// How many times of each sample are at most so long.
+struct Ranks {
+    /// All times that there are, from the shortest.
+    times: Vec<f64>,
+    /// For each of the samples, as many numbers as there are times.
+    counts: Vec<Vec<u64>>,
+}
+
+impl Ranks {
+    fn of(samples: &[Distribution]) -> Self {
+        let mut times: Vec<f64> = samples.iter().flat_map(Distribution::buckets).map(|(time, _)| time).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        let counts = |sample: &Distribution| {
+            let (mut buckets, mut count) = (sample.buckets().peekable(), 0);
+            let up_to = |time: &f64| {
+                while let Some((_, number)) = buckets.next_if(|(upper, _)| upper <= time) {
+                    count += number;
+                }
+                count
+            };
+            times.iter().map(up_to).collect()
+        };
+        Ranks { counts: samples.iter().map(counts).collect(), times }
+    }
+
+    /// That of all times in the samples that were `drawn`.
+    fn quantile(&self, quantile: f64, drawn: &[usize]) -> f64 {
+        let up_to = |place: usize| drawn.iter().map(|index| self.counts[*index][place]).sum::<u64>();
+        let last = self.times.len() - 1;
+        let enough = (quantile * up_to(last) as f64).ceil().max(1.0) as u64;
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = (low + high) / 2;
+            if up_to(middle) >= enough { high = middle } else { low = middle + 1 }
+        }
+        self.times[low]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Samples of a hundred times each, that are different by as much as `between` microseconds.
+    fn samples(dice: &mut Dice, count: usize, between: u64) -> Vec<Distribution> {
+        let sample = |_| {
+            let base = 100 + dice.below(between);
+            let times: Vec<Duration> = (0..100).map(|_| Duration::from_micros(base + dice.below(100))).collect();
+            Distribution::of(times).expect("times")
+        };
+        (0..count).map(sample).collect()
+    }
+
+    #[test]
+    fn nothing_has_no_interval() {
+        assert_eq!(Pooled::Mean.interval(&[], 0), None);
+    }
+
+    #[test]
+    fn a_quantile_of_all_samples_is_that_of_their_times() {
+        let samples = samples(&mut Dice::new(1), 9, 50);
+        let all = Distribution::of_condensed(&samples.iter().map(Distribution::condensed).collect::<Vec<_>>());
+        let (all, ranks) = (all.expect("times"), Ranks::of(&samples));
+        for quantile in [0.001, 0.5, 0.9, 0.99, 1.0] {
+            let told = ranks.quantile(quantile, &(0..9).collect::<Vec<_>>());
+            assert!((told / all.quantile_us(quantile) - 1.0).abs() < 0.002, "{quantile}: {told}");
+        }
+    }
+
+    /// `docs/methodology.md` says so.
+    #[test]
+    fn the_truth_is_in_nine_of_ten_intervals_and_more() {
+        const TRIALS: u32 = 200;
+        let mut dice = Dice::new(3);
+        // The median of sums of two even numbers is their mean.
+        let truth = 100.0 + (49.0 + 99.0) / 2.0;
+        for pooled in [Pooled::Mean, Pooled::Quantile(0.5)] {
+            let hits = (0..TRIALS).filter(|trial| {
+                let samples = samples(&mut dice, 20, 50);
+                let (low, high) = pooled.interval(&samples, u64::from(*trial)).expect("samples");
+                low <= truth + 0.5 && truth - 0.5 <= high
+            });
+            let part = hits.count() as f64 / f64::from(TRIALS);
+            assert!((0.9..=0.99).contains(&part), "{pooled:?}: {part}");
+        }
+    }
+}
