@@ -24,6 +24,9 @@ pub use self::{
     ratio::{Ratio, Turns},
 };
 
+#[cfg(test)]
+pub(crate) use self::dice::mock;
+
 /// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {

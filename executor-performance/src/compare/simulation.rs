@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     record::{Record, Row, Samples, mock::record},
-    stats::Dice,
+    stats::{Dice, mock::normal},
 };
 
 /// What is simulated: `cost` in the middle; processes that scatter by `between`, samples by 3 %, and a drift of as
@@ -44,11 +44,6 @@ impl World {
         record.runs[0].rows = (0..self.executors).map(row).collect();
         record
     }
-}
-
-/// About a normal number, with a standard deviation of 1.
-fn normal(dice: &mut Dice) -> f64 {
-    (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
 }
 
 /// In what part of many comparisons of two records of `before` and `after` some verdict is as `wanted`.

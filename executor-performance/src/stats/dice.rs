@@ -21,6 +21,16 @@ impl Dice {
 }
 
 #[cfg(test)]
+pub(crate) mod mock {
+    use super::*;
+
+    /// A number that is distributed about as normal numbers are, with a standard deviation of 1.
+    pub(crate) fn normal(dice: &mut Dice) -> f64 {
+        (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -134,12 +134,7 @@ fn variance(numbers: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Dice;
-
-    /// A number that is distributed about as normal numbers are, with a standard deviation of 1.
-    fn normal(dice: &mut Dice) -> f64 {
-        (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
-    }
+    use crate::stats::{Dice, mock::normal};
 
     #[test]
     fn processes_count_and_not_samples() {

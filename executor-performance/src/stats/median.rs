@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn the_true_median_is_in_it_nineteen_times_of_twenty() {
         type World = fn(&mut Dice) -> f64;
-        const TRIALS: usize = 2000;
+        const TRIALS: usize = 1000;
         let worlds: [(f64, World); 2] = [(2.0_f64.ln(), skewed), (2.0, two_sided)];
         let mut dice = Dice::new(1);
         for (truth, sample) in worlds {

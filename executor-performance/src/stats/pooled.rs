@@ -113,7 +113,7 @@ mod tests {
     /// `docs/methodology.md` says so.
     #[test]
     fn the_truth_is_in_nine_of_ten_intervals_and_more() {
-        const TRIALS: u32 = 200;
+        const TRIALS: u32 = 100;
         let mut dice = Dice::new(3);
         // The median of sums of two even numbers is their mean.
         let truth = 100.0 + (49.0 + 99.0) / 2.0;

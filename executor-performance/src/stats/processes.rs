@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn part_found(apart: f64) -> f64 {
-        const TRIALS: usize = 300;
+        const TRIALS: usize = 100;
         let mut dice = Dice::new(5);
         let found = (0..TRIALS).filter(|trial| {
             let (costs, processes) = samples(&mut dice, apart);
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn processes_that_differ_are_found_and_others_seldom() {
-        assert!(part_found(0.0) <= 0.03, "{}", part_found(0.0));
-        assert!(part_found(0.3) >= 0.95, "{}", part_found(0.3));
+        assert!(part_found(0.0) <= 0.03);
+        assert!(part_found(0.3) >= 0.95);
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl Ratio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::mock::normal;
 
     #[test]
     fn nothing_has_no_ratio() {
@@ -109,6 +110,37 @@ mod tests {
         assert_eq!(Some(of_rounds), Ratio::of_medians(&above, &below, 0));
         assert!(of_processes.low < 2.0 && of_processes.high > 2.1, "{of_processes:?}");
         assert_eq!(Ratio::of_turns(&[], 0), None);
+    }
+
+    /// `docs/methodology.md` says so. Five processes of ten samples each, where both scatter alike.
+    #[test]
+    fn processes_have_the_true_ratio_in_their_interval_and_rounds_often_not() {
+        const TRIALS: usize = 1000;
+        /// Drawing rounds takes longer, and has less to show.
+        const DRAWN: usize = 60;
+        let processes: Vec<u64> = (0..50).map(|sample| sample / 10).collect();
+        let mut dice = Dice::new(11);
+        let mut samples = |middle: f64| {
+            let mut of_process = |_| {
+                let base = 0.03 * normal(&mut dice);
+                (0..10).map(|_| middle * (base + 0.03 * normal(&mut dice)).exp()).collect::<Vec<f64>>()
+            };
+            (0..5).flat_map(&mut of_process).collect::<Vec<f64>>()
+        };
+        let (mut of_processes, mut of_rounds) = (0, 0);
+        for trial in 0..TRIALS {
+            let (above, below) = (samples(1.2), samples(1.0));
+            let hit = |processes| {
+                let turns = Turns { above: &above, below: &below, processes };
+                let ratio = Ratio::of_turns(&[turns], trial as u64).expect("a ratio");
+                usize::from(ratio.low <= 1.2 && 1.2 <= ratio.high)
+            };
+            of_processes += hit(&processes);
+            of_rounds += if trial < DRAWN { hit(&[]) } else { 0 };
+        }
+        let (of_processes, of_rounds) = (of_processes as f64 / TRIALS as f64, of_rounds as f64 / DRAWN as f64);
+        assert!((0.93..=0.97).contains(&of_processes), "{of_processes}");
+        assert!(of_rounds < 0.8, "{of_rounds}");
     }
 
     #[test]
