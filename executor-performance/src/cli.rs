@@ -404,6 +404,7 @@ fn one_line(message: &str) -> String {
 mod tests {
     use super::*;
     use crate::registry::{Ability, ENTRIES};
+    use clap_complete::Shell;
 
     fn parsed(line: &str) -> Result<Order, Refusal> {
         parse(line.split_whitespace().map(OsString::from)).map(|mut orders| orders.remove(0))
@@ -515,6 +516,42 @@ mod tests {
             assert!(manual(Some(&experiment)).contains("threads"), "{experiment}");
         }
         assert!(super::manual(Some("latenzy")).expect_err("none").contains("choose from throughput, latency"));
+    }
+
+    /// What is offered to complete, beside what always is. The scripts are far too long to be read, and not ours.
+    #[test]
+    fn shells_complete_every_command_and_option() {
+        let script = |shell: Shell| {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut definition(), "executor-performance", &mut text);
+            String::from_utf8(text).expect("text")
+        };
+        let bash = script(Shell::Bash);
+        let mut lines = bash.lines().map(str::trim).skip_while(|line| *line != "executor__performance)");
+        let (mut offered, mut common) = (String::new(), Vec::new());
+        while let Some(command) = lines.find_map(|line| line.strip_prefix("executor__")?.strip_suffix(')')) {
+            let words = lines.find_map(|line| line.strip_prefix("opts=\"")?.strip_suffix('"')).expect("what it offers");
+            let own: Vec<&str> = words.split(' ').filter(|word| !common.contains(word)).collect();
+            if !command.contains("__help") {
+                let command = command.rsplit("__subcmd__").next().unwrap_or(command);
+                offered += &format!("{}\n", [&[command], &own[..]].concat().join(" "));
+            }
+            if common.is_empty() {
+                common = own;
+            }
+        }
+        insta::assert_snapshot!("completions", offered);
+
+        let whole = definition();
+        for shell in Shell::value_variants() {
+            let text = script(*shell);
+            for command in whole.get_subcommands() {
+                assert!(text.contains(command.get_name()), "{} for {shell}", command.get_name());
+                for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+                    assert!(text.contains(option), "{option} of {} for {shell}", command.get_name());
+                }
+            }
+        }
     }
 
     #[test]
