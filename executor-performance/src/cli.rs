@@ -40,6 +40,9 @@ counted producers x messages x amplification, and stopped the clock earlier: the
 
 The other experiments have loads of their own; their --help describes them.
 
+Times may have a unit, as in 100us, 2ms, 10s or 2min. Without one they are in what stands behind the option: US, MS \
+or SECONDS.
+
 Executors are sampled in turn, after a warm-up, until the relative standard error (RSE) of each is small or the budget \
 is spent.";
 
@@ -60,13 +63,13 @@ Examples:
   Single jobs that come when they come, as requests do, at more and more a second:
     executor-performance -t 2 latency --rate 1000,10000,100000
   The three tests of rusty_pool (scale --jobs up to their 10000000):
-    executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1000
-    executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1000
+    executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1s
+    executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1s
     executor-performance -t 10 -p 1 --jobs 1000000 submit
   The four tests of the talk on a homemade pool, of which two have a payload:
-    executor-performance -t 8 --jobs 100000 avalanche --work 100
+    executor-performance -t 8 --jobs 100000 avalanche --work 100us
     executor-performance -t 8 --jobs 100000 avalanche
-    executor-performance -t 8 repost --chains 1,2,4,8 --hops 100000 --work 100
+    executor-performance -t 8 repost --chains 1,2,4,8 --hops 100000 --work 100us
     executor-performance -t 8 repost --chains 1,2,4,8 --hops 1000000
   Jobs that sleep for 1 ms, on up to 128 threads:
     executor-performance -t 128 -e elastic-growing,channel blocking

@@ -1,4 +1,4 @@
-//! The records in `docs/results` and the rows beside them, of which the tables of the documentation are made, say the same.
+//! The records in `docs/results`, and the rows beside them that the tables of the documentation are made of, say the same.
 
 use std::{
     fs,
