@@ -177,6 +177,10 @@ check_examples() {
         step "examples: $example" \
             limited 120 cargo run --quiet --package executors --all-features --example "$example"
     done
+    # How little a load could take without a pool: one round of it.
+    step "examples: build the tool's" cargo build --package executor-performance --examples --features peers
+    step "examples: sleepers" \
+        limited 120 cargo run --quiet --package executor-performance --features peers --example sleepers -- 0
 }
 
 check_cli() {

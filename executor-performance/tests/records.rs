@@ -1,4 +1,4 @@
-//! The records in `docs/results`, and the rows beside them that the tables of the documentation are made of, say the same.
+//! The records in `docs/results` and the rows beside them, which the documentation shows in tables, say the same.
 
 use std::{
     fs,
