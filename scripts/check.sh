@@ -171,11 +171,14 @@ check_docs() {
 
 check_examples() {
     local example
-    step "examples: build" cargo build --package executors --examples --all-features
+    step "examples: build" cargo build --workspace --examples --all-features
     for example in executors/examples/*.rs; do
         example=$(basename "$example" .rs)
-        step "examples: $example" \
-            limited 120 cargo run --quiet --package executors --all-features --example "$example"
+        step "examples: $example" limited 120 "$target/debug/examples/$example"
+    done
+    # These measure, for so many seconds or rounds and once at least.
+    for example in growing sleepers uneven_jobs ways_of_waking; do
+        step "examples: $example" limited 120 "$target/debug/examples/$example" 0
     done
 }
 
@@ -208,6 +211,11 @@ check_cli() {
         -o "$work/sweep.json" -o "$work/sweep.html" -o "$work/sweep.svg" -o "$work/sweep.md" throughput
     step "cli: report" "${cli[@]}" report "$work/sweep.json" -o "$work/report.html"
     step "cli: compare" "${cli[@]}" compare "$work/sweep.json" "$work/sweep.json" --fail-on-regression
+    # As in continuous integration: old and new by the same file. What these few samples say of speed is no concern here.
+    local team=("${cli[@]}" --config executor-performance/examples/bench.toml --quiet "${brief[@]}" -m 10)
+    step "cli: a configuration file" "${team[@]}" -o "$work/team.json"
+    step "cli: a configuration file, with a baseline" "${team[@]}" --baseline "$work/team.json" -o "$work/team.html"
+    step "cli: compare what it measured" "${cli[@]}" compare "$work/team.json" "$work/team.json" --fail-on-regression
     step "cli: completions" "${cli[@]}" completions bash
     step "cli: man" "${cli[@]}" man
     step "cli: wrong usage is refused" is_refused "${cli[@]}" -t 0 throughput

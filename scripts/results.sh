@@ -39,6 +39,7 @@ Options:
   -o FOLDER   where the records are (default: docs/results)
   --insert    write the tables of the records into the documentation
   --check     fail if the documentation has other tables, or some without records
+              (that rows say what their records say is a test: cargo test -p executor-performance --test records)
   -h, --help  show this
 
 Environment:

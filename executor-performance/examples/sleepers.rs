@@ -6,6 +6,8 @@
 //! it can be seen.
 //!
 //! `cargo run --release -p executor-performance --features peers --example sleepers -- [SECONDS]`
+//!
+//! With 0 seconds it takes a single round.
 
 use executors::{Executor, elastic_pool};
 use std::{
@@ -25,6 +27,8 @@ const SLEEP: Duration = Duration::from_millis(1);
 /// So long before each turn, so that all threads sleep.
 const PAUSE: Duration = Duration::from_millis(5);
 
+const ONE_SLEEP: &str = "1 sleep of one thread";
+
 /// Something that sleeps, and returns when it has.
 type Subject = Box<dyn Fn()>;
 
@@ -33,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let subjects = subjects();
     let mut times = vec![Vec::<Duration>::new(); subjects.len()];
     let begin = Instant::now();
-    while begin.elapsed() < Duration::from_secs(seconds) {
+    loop {
         // Each begins a round as often as any other.
         let first = times[0].len();
         for turn in 0..subjects.len() {
@@ -43,10 +47,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             subjects[subject].1();
             times[subject].push(begin.elapsed());
         }
+        if begin.elapsed() >= Duration::from_secs(seconds) {
+            break;
+        }
     }
     println!("{} rounds: median in ms (quartiles)", times[0].len());
     for ((name, _), times) in subjects.iter().zip(&mut times) {
         times.sort_unstable();
+        // Nobody can sleep less, so whoever took less has not done all.
+        let sleeps = if *name == ONE_SLEEP { 1 } else { share(0) };
+        assert!(times[0] >= SLEEP * u32::try_from(sleeps)?, "{name} took {:?} only", times[0]);
         let quartile = |number: usize| times[(times.len() - 1) * number / 4].as_secs_f64() * 1e3;
         println!("{name:36} {:6.2} ({:.2}-{:.2})", quartile(2), quartile(1), quartile(3));
     }
@@ -59,7 +69,7 @@ fn subjects() -> Vec<(&'static str, Subject)> {
     let rusty = rusty_pool::Builder::new().core_size(THREADS).max_size(THREADS).build();
     rusty.start_core_threads();
     vec![
-        ("1 sleep of one thread", Box::new(|| thread::sleep(SLEEP))),
+        (ONE_SLEEP, Box::new(|| thread::sleep(SLEEP))),
         ("8 sleeps of one thread", Box::new(|| (0..share(0)).for_each(|_| thread::sleep(SLEEP)))),
         ("shares, one call for all", bare(Release::Together, Split::Shares)),
         ("shares, called one by one", bare(Release::OneByOne, Split::Shares)),

@@ -3,7 +3,7 @@
 use super::{
     point::countable,
     sweep::{Sweep, sweep},
-    values::at_least_one,
+    values::{at_least_one, microseconds, milliseconds, more_than_nothing, whole},
 };
 use crate::{
     experiment::{Arrivals, Contest, Errand, Fairness, ForkJoin, Futures, OpenLatency, Play},
@@ -19,13 +19,13 @@ pub struct ThroughputOptions {
     /// Units of work, two clock cycles each, that each job does before passing on
     ///
     /// Example: --pre 10000
-    #[arg(long, visible_alias = "pre-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(long, visible_alias = "pre-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = whole::<u64>)]
     pub pre: u64,
 
     /// Units of work, two clock cycles each, that each job does after passing on
     ///
     /// Example: --post 10000
-    #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(long, visible_alias = "post-work", value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = whole::<u64>)]
     pub post: u64,
 
     /// How large a sample is.
@@ -51,8 +51,8 @@ pub struct AvalancheOptions {
 pub struct WorkOptions {
     /// Time that each job is busy by itself, which is taken off what is measured
     ///
-    /// What is taken off is this time by the jobs that each thread has to run at least. Example: --work 100
-    #[arg(long, value_name = "US", allow_negative_numbers = true, default_value_t = 0)]
+    /// What is taken off is this time by the jobs that each thread has to run at least. Example: --work 100us
+    #[arg(long, value_name = "US", allow_negative_numbers = true, default_value = "0", value_parser = microseconds)]
     pub work: u64,
 }
 
@@ -79,13 +79,13 @@ pub struct SizeOptions {
 pub struct LatencyOptions {
     /// Idle time before each burst
     ///
-    /// Example: -s 100
+    /// Example: -s 100ms
     #[arg(
         short,
         long,
         value_name = "MS",
         allow_negative_numbers = true,
-        default_value_t = 50,
+        default_value = "50", value_parser = milliseconds,
         conflicts_with = "rate"
     )]
     pub sleep_time: u64,
@@ -105,13 +105,13 @@ pub struct LatencyOptions {
 
     /// For how long jobs come in a sample, at most, with --rate
     ///
-    /// Example: --rate 1000 --run-time 5000
+    /// Example: --rate 1000 --run-time 5s
     #[arg(
         long,
         value_name = "MS",
         allow_negative_numbers = true,
         default_value = "1000",
-        value_parser = at_least_one::<u64>,
+        value_parser = more_than_nothing(milliseconds),
         requires = "rate"
     )]
     pub run_time: u64,
@@ -188,8 +188,8 @@ pub struct RepostOptions {
 pub struct SubmitOptions {
     /// Time for which each job sleeps, but no longer than until the last was submitted
     ///
-    /// Example: --work 1000
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 0)]
+    /// Example: --work 1s
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value = "0", value_parser = milliseconds)]
     pub work: u64,
 
     /// How large a sample is.
@@ -223,8 +223,8 @@ impl SubmitOptions {
 pub struct WakeOptions {
     /// Idle time before each burst
     ///
-    /// Example: -s 100
-    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value_t = 5)]
+    /// Example: -s 100ms
+    #[arg(short, long, value_name = "MS", allow_negative_numbers = true, default_value = "5", value_parser = milliseconds)]
     pub sleep_time: u64,
 }
 
@@ -234,14 +234,14 @@ pub struct WakeOptions {
 pub struct BlockingOptions {
     /// For how long each job sleeps
     ///
-    /// Example: -s 10
+    /// Example: -s 10ms
     #[arg(
         short,
         long,
         value_name = "MS",
         allow_negative_numbers = true,
         default_value = "1",
-        value_parser = at_least_one::<u64>
+        value_parser = more_than_nothing(milliseconds)
     )]
     pub sleep_time: u64,
 }
@@ -278,25 +278,25 @@ pub struct FairnessOptions {
 
     /// For how long they run in a sample, at most
     ///
-    /// Example: --run-time 1000
+    /// Example: --run-time 1s
     #[arg(
         long,
         value_name = "MS",
         allow_negative_numbers = true,
         default_value = "200",
-        value_parser = at_least_one::<u64>
+        value_parser = more_than_nothing(milliseconds)
     )]
     pub run_time: u64,
 
     /// Time from probe to probe, on average
     ///
-    /// Example: --probe-interval 500
+    /// Example: --probe-interval 500us
     #[arg(
         long,
         value_name = "US",
         allow_negative_numbers = true,
         default_value = "1000",
-        value_parser = at_least_one::<u64>
+        value_parser = more_than_nothing(microseconds)
     )]
     pub probe_interval: u64,
 }
@@ -327,19 +327,19 @@ impl FairnessOptions {
 pub struct IdleOptions {
     /// Time after the last job in which it may come to rest
     ///
-    /// Example: --settle 500
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value_t = 100)]
+    /// Example: --settle 500ms
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value = "100", value_parser = milliseconds)]
     pub settle: u64,
 
     /// For how long it is let alone, at most
     ///
-    /// Example: --window 5000
+    /// Example: --window 5s
     #[arg(
         long,
         value_name = "MS",
         allow_negative_numbers = true,
         default_value = "1000",
-        value_parser = at_least_one::<u64>
+        value_parser = more_than_nothing(milliseconds)
     )]
     pub window: u64,
 }

@@ -4,7 +4,7 @@ use super::{
     point::Point,
     recommend::{RecommendOptions, Workload},
     sweep::{Sweep, sweep},
-    values::{at_least_one, number_of_threads, positive, seconds},
+    values::{at_least_one, number_of_threads, positive, seconds, whole},
 };
 use crate::{
     registry::{Ability, ENTRIES, Entry},
@@ -127,7 +127,7 @@ pub struct LoadOptions {
         global = true,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = |text: &str| sweep(text, |text| text.parse::<u64>().map_err(|error| error.to_string()))
+        value_parser = |text: &str| sweep(text, whole::<u64>)
     )]
     pub message_amplification: Option<Sweep<u64>>,
 }
@@ -137,7 +137,7 @@ pub struct LoadOptions {
 pub struct SamplingOptions {
     /// Begin no further round after this time, once there are enough samples; for each point of a sweep
     ///
-    /// Example: --budget 10
+    /// Example: --budget 10s
     #[arg(
         long,
         global = true,
@@ -203,7 +203,7 @@ pub struct SamplingOptions {
 
     /// Give an executor up when jobs are missing and none has ended for this time
     ///
-    /// Example: --patience 60
+    /// Example: --patience 1min
     #[arg(
         long,
         global = true,
@@ -218,7 +218,7 @@ pub struct SamplingOptions {
     /// [default: twice --budget and --patience, but a minute at least; of recommend a quarter of --budget, but 5 s more
     /// than --patience at least]
     ///
-    /// Example: --timeout 600
+    /// Example: --timeout 10min
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub timeout: Option<Duration>,
 

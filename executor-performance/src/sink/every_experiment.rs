@@ -1,13 +1,13 @@
-//! How a terminal shows each experiment: its load in words, its figures with their titles and units, and a failure.
+//! How each format shows each experiment: its load in words, its figures with their titles and units, and a failure.
 
-use super::{Sink, Terminal};
+use super::{CsvFile, Sink, Target, Terminal, html, markdown, svg};
 use crate::{
     cli,
     plan::plan,
-    record::{Record, Row, Run, Samples, Stop, mock::record},
-    stats::Ratio,
+    record::{Record, Row, Run, Samples, Stop, Times, mock::record},
+    stats::{Distribution, Ratio},
 };
-use std::ffi::OsString;
+use std::{ffi::OsString, time::Duration};
 
 /// The experiments, with loads that say something. Nothing of this is run.
 const LINES: &[&str] = &[
@@ -29,14 +29,19 @@ const LINES: &[&str] = &[
 
 /// What `run` would be if its figures were 1.5, 2.5 and so on, in units for people, and in a second row twice as much.
 fn imagined(run: Run) -> Run {
+    let has_times = run.columns.iter().any(|column| column.name == "p99_us");
+    let first = run.columns.first().map_or(1.0, |column| 1.5 / column.scale);
     let row = |name: &str, times: f64| {
+        let samples = Samples::new([0.9, 1.0, 1.2].map(|noise| noise * times * first).into(), &[]);
         let figures = run.columns.iter().enumerate();
         let figures = figures.map(|(index, column)| {
             let figure = times * (index as f64 + 1.5);
             (column.name.clone(), Some(figure / column.scale))
         });
         let slowdown = Some(Ratio { value: times, low: 0.9 * times, high: 1.1 * times });
-        Row { slowdown, ..Row::new(name, Ok(figures.collect()), Samples::new(vec![1.0, 1.1, 1.2], &[]), None) }
+        let single = Distribution::of((1..=100).map(|rank| Duration::from_micros(rank).mul_f64(times)));
+        let single = single.filter(|_| has_times).map(|distribution| Times::of(&distribution));
+        Row { slowdown, ..Row::new(name, Ok(figures.collect()), samples, single) }
     };
     let failed = Row::new("burst", Err("stalled: 1 of 2 jobs ran".to_owned()), Samples::default(), None);
     let rows = vec![row("channel", 1.0), row("workstealing", 2.0), failed];
@@ -44,26 +49,74 @@ fn imagined(run: Run) -> Run {
     Run { began_utc: "2026-01-02T03:04:05Z".to_owned(), seconds: 12.5, rows, stop: Some(stop), ..run }
 }
 
-fn shown(line: &str) -> String {
+/// What `line` would have measured.
+fn recorded(line: &str) -> Record {
     let words = ["executor-performance"].into_iter().chain(line.split(' ')).map(OsString::from);
     let orders = cli::parse(words).unwrap_or_else(|refusal| panic!("{line}: {refusal:?}"));
     let runs = plan(&orders, None).unwrap_or_else(|why| panic!("{line}: {why}"));
+    Record { runs: runs.into_iter().map(|run| imagined(run.outline())).collect(), ..record() }
+}
+
+/// What a format makes of each of the experiments.
+fn each(show: impl Fn(&Record) -> String) -> String {
+    LINES.iter().map(|line| format!("=== {line}\n{}", show(&recorded(line)))).collect()
+}
+
+fn on_the_terminal(record: &Record) -> String {
     let mut text = Vec::new();
     let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), true);
-    let mut record = Record { runs: Vec::new(), ..record() };
-    for run in runs {
-        record.runs.push(imagined(run.outline()));
+    for runs in 1..=record.runs.len() {
+        let record = Record { runs: record.runs[..runs].to_vec(), ..record.clone() };
         terminal.begin(&record).and_then(|()| terminal.end(&record)).expect("memory");
     }
     let text = String::from_utf8(text).expect("text");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    format!("=== {line}\n{text}")
+    text
+}
+
+/// One run after the other, as in a file.
+fn as_rows(record: &Record) -> String {
+    let mut file = CsvFile::open(&Target::Output, &record.runs).expect("like columns");
+    let until = |runs: usize| Record { runs: record.runs[..runs].to_vec(), ..record.clone() };
+    (1..=record.runs.len()).map(|runs| String::from_utf8(file.rows(&until(runs))).expect("text")).collect()
+}
+
+/// What a reader finds in a document: its words without the shapes around them. Those are in the snapshots of whole
+/// pages and pictures.
+fn words(markup: &str) -> String {
+    let body = markup.rsplit_once("</style>").map_or(markup, |(_, body)| body);
+    let texts = body.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text.trim());
+    texts.filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
+}
+
+#[test]
+fn every_experiment_is_there() {
+    for (name, _) in cli::experiments() {
+        assert!(LINES.iter().any(|line| line.split(' ').any(|word| word == name)), "{name} is shown");
+    }
 }
 
 #[test]
 fn every_experiment_is_shown_on_a_terminal() {
-    for (name, _) in cli::experiments() {
-        assert!(LINES.iter().any(|line| line.split(' ').any(|word| word == name)), "{name} is shown");
-    }
-    insta::assert_snapshot!(LINES.iter().map(|line| shown(line)).collect::<String>());
+    insta::assert_snapshot!(each(on_the_terminal));
+}
+
+#[test]
+fn every_experiment_has_rows() {
+    insta::assert_snapshot!(each(as_rows));
+}
+
+#[test]
+fn every_experiment_has_a_document() {
+    insta::assert_snapshot!(each(|record| markdown::page(record, None)));
+}
+
+#[test]
+fn every_experiment_has_a_page() {
+    insta::assert_snapshot!(each(|record| words(&html::page(record, None))));
+}
+
+#[test]
+fn every_experiment_is_drawn() {
+    insta::assert_snapshot!(each(|record| words(&svg::picture(record))));
 }

@@ -19,10 +19,13 @@ pub struct Progress {
 impl Progress {
     /// A bar as long as the budget of the `whole`, hidden if it has to be `quiet`.
     pub fn new(whole: Duration, quiet: bool) -> Self {
+        Self::on(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }, whole)
+    }
+
+    fn on(target: ProgressDrawTarget, whole: Duration) -> Self {
         let style = ProgressStyle::with_template("[{bar:20}] {prefix}  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(whole.as_millis() as u64), target).with_style(style);
         let progress = Progress { bar, whole, before: Duration::ZERO, rounds: 0, precision: String::new() };
         progress.elapsed(Duration::ZERO);
@@ -68,5 +71,40 @@ impl Progress {
     /// Removes the bar.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::InMemoryTerm;
+
+    #[test]
+    fn the_bar_says_what_goes_on_and_how_long_it_may_take() {
+        let terminal = InMemoryTerm::new(5, 80);
+        let mut seen = String::new();
+        let mut look = |what: &str| seen += &format!("{what}:\n{}\n", terminal.contents());
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let mut progress = Progress::on(target, Duration::from_secs(20));
+        progress.doing("trying out how long a sample takes");
+        look("before the first sample");
+        progress.sampling("channel");
+        look("the first sample");
+        progress.round_ended(Duration::from_millis(2500), f64::NAN);
+        progress.sampling("workstealing");
+        look("after a round");
+        progress.round_ended(Duration::from_secs(7), 0.0234);
+        progress.sampling("channel");
+        look("when there is a precision");
+        progress.aside(|| look("while something else is written"));
+        progress.run_ended(Duration::from_secs(10));
+        progress.sampling("channel");
+        look("the next run");
+        progress.round_ended(Duration::from_secs(11), 0.01);
+        progress.sampling("channel");
+        look("beyond the budget");
+        progress.clear();
+        look("in the end");
+        insta::assert_snapshot!(seen);
     }
 }

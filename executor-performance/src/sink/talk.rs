@@ -15,5 +15,20 @@ pub fn error(text: &str) {
 }
 
 fn say(style: Style, kind: &str, text: &str) {
-    let _ = writeln!(anstream::stderr(), "{}: {text}", painted(style, kind));
+    let _ = writeln!(anstream::stderr(), "{}", said(style, kind, text));
+}
+
+fn said(style: Style, kind: &str, text: &str) -> String {
+    format!("{}: {text}", painted(style, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_yellow_and_errors_red() {
+        assert_eq!(said(DOUBT, "warning", "busy"), "\x1b[33mwarning\x1b[0m: busy");
+        assert_eq!(said(BAD, "error", "broken"), "\x1b[1m\x1b[31merror\x1b[0m: broken");
+    }
 }

@@ -225,10 +225,10 @@ mod tests {
     use super::*;
     use crate::record::mock::record;
 
-    /// What is left of all that a terminal shows of `record`, if it has no colours.
-    fn shown(record: &Record) -> String {
+    /// All that a terminal shows of `record`.
+    fn coloured(record: &Record) -> String {
         let mut text = Vec::new();
-        let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
+        let mut terminal = Terminal::new(&mut text, false);
         for runs in 1..=record.runs.len() {
             let record = Record { runs: record.runs[..runs].to_vec(), ..record.clone() };
             terminal.begin(&record).expect("memory");
@@ -236,6 +236,23 @@ mod tests {
         }
         terminal.finish(record).expect("memory");
         String::from_utf8(text).expect("text")
+    }
+
+    /// What is left of that if it has no colours.
+    fn shown(record: &Record) -> String {
+        anstream::adapter::strip_str(&coloured(record)).to_string()
+    }
+
+    /// Each style as a word in braces.
+    #[test]
+    fn colours_tell_the_best_from_what_failed() {
+        let mut text = coloured(&record());
+        for (style, name) in [(BEST, "best"), (BAD, "bad"), (BAR, "bar"), (TITLE, "title")] {
+            text = text.replace(&style.to_string(), &format!("{{{name} "));
+        }
+        let text = text.replace("\x1b[0m", "}");
+        assert!(!text.contains('\x1b'), "{text:?}");
+        insta::assert_snapshot!(text);
     }
 
     #[test]

@@ -271,28 +271,6 @@ fn each_executor_has_several_processes() {
 }
 
 #[test]
-fn follows_a_configuration_file() {
-    let (config, record) = (fresh("bench", "toml"), fresh("bench", "json"));
-    let text = format!(
-        "executor = \"channel\"\nbudget = 0.01\nmin-samples = 2\noutput = \"{record}\"\n\
-         [[run]]\nexperiment = \"throughput\"\nthreads = [1, 2]\nmessages = 10\npre = 5\n\
-         [[run]]\nexperiment = \"latency\"\nmessages = 10\nsleep_time = 1\n"
-    );
-    fs::write(&config, text).expect("written");
-    measured(&format!("--config {config} --warm-up 0"));
-    let written = json(&fs::read_to_string(&record).expect("a record"));
-    let runs = written["runs"].as_array().expect("runs");
-    let names: Vec<&str> = runs.iter().map(|run| run["experiment"].as_str().expect("a name")).collect();
-    assert_eq!(names, ["throughput", "throughput", "latency"]);
-    assert_eq!(runs[0]["settings"]["pre_units"], 5);
-
-    assert!(refused(&format!("--config {config} throughput")).contains("leave out `throughput`"));
-    assert!(refused("--config /no/such.toml").contains("/no/such.toml"));
-    fs::write(&config, "thread = 1\n[[run]]\nexperiment = \"throughput\"\n").expect("written");
-    assert!(refused(&format!("--config {config}")).contains("'--thread'"));
-}
-
-#[test]
 fn measures_in_this_process_on_request() {
     let text = measured(&format!("{BRIEF} --in-process -t 2 -m 10 throughput"));
     assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");

@@ -4,6 +4,7 @@
 
 mod accidents;
 mod comparisons;
+mod configuration;
 mod experiments;
 mod explanations;
 mod outputs;

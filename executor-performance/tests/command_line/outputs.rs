@@ -1,7 +1,7 @@
 //! Files, rows and records.
 
 use crate::support::{
-    BRIEF, executors_in, fresh, fresh_file, json, measured, program, refused, run, small_record, stderr, stdout,
+    BRIEF, documented_record, fresh, fresh_file, fresh_folder, json, measured, program, refused, run, stderr, stdout,
 };
 use std::{fs, process::Stdio};
 
@@ -153,11 +153,24 @@ fn a_record_on_the_standard_output_is_alone_there() {
     assert_eq!(rows.lines().count(), 3, "{rows}");
 }
 
+/// In all formats, with and without colours. Pages and pictures have their own snapshots, where they are made.
 #[test]
 fn a_record_is_shown_again_without_measuring() {
-    let record = small_record("again", "-t 1,2 -m 10 -e channel throughput");
-    let page = fresh("again", "html");
-    let text = measured(&format!("report {record} -o {page}"));
-    assert_eq!(executors_in(&text), ["channel"], "{text}");
-    assert!(fs::read_to_string(page).expect("a page").contains("</html>"));
+    let folder = fresh_folder("again");
+    fs::write(folder.join("run.json"), documented_record()).expect("written");
+    let shown = |options: &str| {
+        let line = format!("report run.json {options}");
+        let output = program().current_dir(&folder).args(line.split_whitespace()).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let told = ["", "--color always", "--quiet", "-o csv:-", "-o md:-"];
+    let told = told.map(|options| format!("=== report run.json {options}\n{}", shown(options).replace('\x1b', "\\e")));
+    insta::assert_snapshot!(told.concat());
+
+    assert_eq!(json(&shown("-o -")), json(&documented_record()));
+    let (page, picture) = (shown("-o html:-"), shown("-o svg:-"));
+    for part in ["channel", "workstealing", "M jobs/s", "12.0", "30.0"] {
+        assert!(page.contains(part) && picture.contains(part), "{part} in {page} and {picture}");
+    }
 }

@@ -46,23 +46,9 @@ fn advice_in(text: &str) -> (String, String) {
 }
 
 #[test]
-fn refuses_to_recommend_for_what_makes_no_sense() {
-    for (line, part) in [
-        ("recommend --workload blocking,inside", "by itself"),
-        ("recommend --workload outsid", "outside"),
-        ("recommend --job-time 0", "more than 0"),
-        ("recommend --needs speed", "[possible values: priorities, subpools, bound]"),
-        ("-e channel recommend --needs bound", "add --executor dispatcher"),
-        ("recommend --job-time 1e9", "--job-time is too long for --budget 60 s"),
-        ("recommend inside", "say --workload inside"),
-        ("-t 1,2 recommend", "several values"),
-        ("-m 5 recommend", "--messages 5 means nothing to recommend"),
-        ("recommend --baseline x.json", "--baseline means nothing to recommend"),
-        ("recommend --fail-on-regression", "--fail-on-regression means nothing to recommend"),
-    ] {
-        let complaint = refused(line);
-        assert!(complaint.contains(part), "{line}: {complaint}");
-    }
+fn refuses_to_recommend_for_jobs_that_are_too_long_to_be_measured() {
+    let complaint = refused("recommend --job-time 1e9");
+    assert!(complaint.contains("--job-time is too long for --budget 60 s"), "{complaint}");
 }
 
 #[cfg(unix)]

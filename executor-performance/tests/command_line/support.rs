@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -53,7 +53,12 @@ pub(crate) fn measured(line: &str) -> String {
 
 /// Runs `line`, which must be refused in one line before anything is measured, and returns that line.
 pub(crate) fn refused(line: &str) -> String {
-    let output = run(line);
+    refused_in(Path::new("."), line)
+}
+
+/// The same, where `line` speaks of the files in `folder`.
+pub(crate) fn refused_in(folder: &Path, line: &str) -> String {
+    let output = program().current_dir(folder).args(line.split_whitespace()).output().expect("the program starts");
     let complaint = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{line}: {complaint}");
     assert_eq!(stdout(&output), "", "{line}");
@@ -79,6 +84,21 @@ pub(crate) fn fresh(name: &str, extension: &str) -> String {
     let path = fresh_file(name).with_extension(extension);
     let _ = fs::remove_file(&path);
     path.display().to_string()
+}
+
+/// A folder for the files of the test `name`, where there are none.
+pub(crate) fn fresh_folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir(&path).expect("a folder");
+    path
+}
+
+/// The record in the snapshot of the format, which is always the same.
+pub(crate) fn documented_record() -> String {
+    const SNAPSHOT: &str =
+        include_str!("../../src/snapshots/executor_performance__record__tests__the_format_is_as_documented.snap");
+    SNAPSHOT.splitn(3, "---\n").nth(2).expect("a text after a head").to_owned()
 }
 
 /// A record of a small run, in a file.

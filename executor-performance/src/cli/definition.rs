@@ -1,0 +1,179 @@
+//! The command line as its help and its manual explain it.
+
+use super::{command::Command, options::Options};
+use clap::{CommandFactory, Parser};
+
+const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
+
+const LONG_ABOUT: &str = "\
+Measures task executors on this machine, so that you can choose one and believe the numbers.
+
+For throughput and latency, producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
+executor's own threads give it the following jobs of the chain, as many as the amplification says. All producers x \
+messages x (1 + amplification) jobs are counted, and the clock stops at the end of the last. (Releases before 0.10.1 \
+counted producers x messages x amplification, and stopped the clock earlier: their figures cannot be compared.)
+
+The other experiments have loads of their own; their --help describes them.
+
+Times may have a unit, as in 100us, 2ms, 10s or 2min. Without one they are in what stands behind the option: US, MS \
+or SECONDS.
+
+Executors are sampled in turn, after a warm-up, until the relative standard error (RSE) of each is small or the budget \
+is spent.";
+
+const EXAMPLES: &str = "\
+Examples:
+  Which executor is best for me?
+    executor-performance recommend
+  Most jobs come from outside, as in a server under load:
+    executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput \\
+      --pre 10000 --post 10000
+  Most jobs come from inside, as with message passing or fork and join:
+    executor-performance -t 4 -p 2 -m 1000 -a 50000 throughput \\
+      --pre 10000 --post 10000
+  Small, medium and large bursts every 100 ms:
+    executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
+    executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
+    executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
+  Single jobs that come when they come, as requests do, at more and more a second:
+    executor-performance -t 2 latency --rate 1000,10000,100000
+  The three tests of rusty_pool (scale --jobs up to their 10000000):
+    executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1s
+    executor-performance -t 10 -p 11 --jobs 1000000 submit --work 1s
+    executor-performance -t 10 -p 1 --jobs 1000000 submit
+  The four tests of the talk on a homemade pool, of which two have a payload:
+    executor-performance -t 8 --jobs 100000 avalanche --work 100us
+    executor-performance -t 8 --jobs 100000 avalanche
+    executor-performance -t 8 repost --chains 1,2,4,8 --hops 100000 --work 100us
+    executor-performance -t 8 repost --chains 1,2,4,8 --hops 1000000
+  Jobs that sleep for 1 ms, on up to 128 threads:
+    executor-performance -t 128 -e elastic-growing,channel blocking
+  Forks and joins, and how they scale:
+    executor-performance -t 1..4 fork-join --workload fib --cutoff 15
+  Two executors only, rows appended to a spreadsheet:
+    executor-performance -t 4 -e channel,workstealing -o out.csv throughput
+  How they scale, with plots, and all samples kept:
+    executor-performance -t 1..8 -o run.html -o run.json throughput
+  Has anything become slower since?
+    executor-performance compare run.json new.json --fail-on-regression
+
+Exit codes: 0 all was measured, 1 an executor failed or results could not be
+written, 2 wrong usage, 3 something is slower than the baseline, or fails
+unlike there, and --fail-on-regression was given. An interrupt (Ctrl-C) ends
+the run after the sample that is being taken, writes what there is, and ends
+the program by that signal; a second one ends it at once.";
+
+/// The command line, parsed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "executor-performance",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_long_help = EXAMPLES,
+    arg_required_else_help = false,
+    max_term_width = 80
+)]
+pub struct CommandLine {
+    /// What applies to every experiment.
+    #[command(flatten)]
+    pub options: Options,
+    /// What to do. Nothing with a configuration file, which says it.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Commands that measure nothing, and which of the options for experiments mean something to them.
+const TOOLS: &[(&str, &[&str])] = &[
+    ("list", &[]),
+    ("compare", &["color", "output", "noise_threshold", "fail_on_regression", "force"]),
+    ("report", &["color", "quiet", "output"]),
+    ("completions", &[]),
+    ("man", &[]),
+];
+
+/// Options that mean nothing to recommend.
+const NOT_TO_RECOMMEND: &[&str] =
+    &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
+
+const THREADS_TO_RECOMMEND_FOR: &str =
+    "Worker threads that you will have [default: one for each core; if jobs block, 64]";
+
+/// As many workers as in the benchmark of burst_pool.
+const THREADS_TO_WAKE: &str = "10";
+
+const EXECUTORS_TO_RECOMMEND: &str =
+    "Executors to choose from, by name; `all` for all. May be repeated [default: those that suit]";
+
+/// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point
+/// in showing them where they mean nothing; and a configuration file stands in place of a command.
+pub fn definition() -> clap::Command {
+    let mut command = CommandLine::command();
+    command.build();
+    for (tool, useful) in TOOLS {
+        command = command.mut_subcommand(*tool, |tool| {
+            tool.mut_args(|option| {
+                let useless = option.is_global_set() && !useful.contains(&option.get_id().as_str());
+                if useless { option.hide(true) } else { option }
+            })
+        });
+    }
+    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(name, |command| {
+            command.mut_args(|option| if option.get_id() == "config" { option.hide(true) } else { option })
+        });
+    }
+    // One by one and in place: what is known of the options' order must stay true.
+    let command = command.mut_subcommand("wake", |wake| {
+        wake.mut_args(
+            |option| {
+                if option.get_id() == "threads" { option.default_value(THREADS_TO_WAKE) } else { option }
+            },
+        )
+    });
+    command.mut_subcommand("recommend", |recommend| {
+        recommend.mut_args(|option| match option.get_id().as_str() {
+            "threads" => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
+            "executors" => retold(option, EXECUTORS_TO_RECOMMEND, "-e channel,workstealing"),
+            useless if NOT_TO_RECOMMEND.contains(&useless) => option.hide(true),
+            _ => option,
+        })
+    })
+}
+
+/// An option that means something else here.
+fn retold(option: clap::Arg, help: &'static str, example: &str) -> clap::Arg {
+    option.help(help).long_help(format!("{help}\n\nExample: {example}"))
+}
+
+/// The manual page of `command`, or of the whole program, for `man`.
+///
+/// # Errors
+///
+/// If there is no such command: a line that names those that there are.
+pub fn manual(command: Option<&str>) -> Result<Vec<u8>, String> {
+    let whole = definition();
+    let chosen = match command {
+        None => whole,
+        Some(name) => whole.find_subcommand(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+            format!("no command is called `{name}`: choose from {}", known.join(", "))
+        })?,
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(chosen).render(&mut text).expect("memory can be written");
+    Ok(text)
+}
+
+/// All experiments: their names, and what they measure.
+pub fn experiments() -> Vec<(String, String)> {
+    let command = CommandLine::command();
+    let is_tool = |name: &str| ["help", "recommend"].contains(&name) || TOOLS.iter().any(|(tool, _)| *tool == name);
+    let experiments = command.get_subcommands().filter(|command| !is_tool(command.get_name()));
+    experiments
+        .map(|command| {
+            (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default())
+        })
+        .collect()
+}
