@@ -36,12 +36,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = env::args().nth(1).map_or(Ok(10), |text| text.parse())?;
     let mut turns: [Vec<Turn>; SUBJECTS.len()] = Default::default();
     let begin = Instant::now();
-    while begin.elapsed() < Duration::from_secs(seconds) {
+    loop {
         // Each begins a round as often as any other.
         let first = turns[0].len();
         for turn in 0..SUBJECTS.len() {
             let subject = (first + turn) % SUBJECTS.len();
             turns[subject].push(Turn::take(SUBJECTS[subject].1));
+        }
+        if begin.elapsed() >= Duration::from_secs(seconds) {
+            break;
         }
     }
     println!("{} rounds: us for each job, medians (quartiles)\n", turns[0].len());

@@ -51,12 +51,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let subjects = Roster::of_executors().enlist(&entries, THREADS);
     let mut bursts: Vec<Vec<Burst>> = subjects.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
-    while begin.elapsed() < Duration::from_secs(seconds) {
+    loop {
         // Each begins a round as often as any other.
         let first = bursts[0].len() / BURSTS;
         for turn in 0..subjects.len() {
             let subject = (first + turn) % subjects.len();
             bursts[subject].extend(subjects[subject].take(&UnevenJobs)?.0);
+        }
+        if begin.elapsed() >= Duration::from_secs(seconds) {
+            break;
         }
     }
 

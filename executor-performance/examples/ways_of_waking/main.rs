@@ -53,11 +53,14 @@ fn measure(size: usize, budget: Duration) {
     thread::sleep(PAUSE);
     let begin = Instant::now();
     let mut rounds = 0;
-    while begin.elapsed() < budget {
+    loop {
         // Each begins a round as often as any other.
         subjects.rotate_left(1);
         subjects.iter_mut().for_each(|(_, subject)| subject.take_turn());
         rounds += 1;
+        if begin.elapsed() >= budget {
+            break;
+        }
     }
     // The first is first again.
     let count = subjects.len();
