@@ -1,13 +1,16 @@
 use super::{Axis, Chart, Kind, Palette, WIDTH, frame, px};
 use maud::html;
 
+/// The lower and the upper end of an interval.
+type Ends = (f64, f64);
+
 /// A bar for each executor, with the interval of its value.
 #[derive(Debug, Clone)]
 pub struct Bars {
     /// What it shows.
     pub title: String,
     /// Executor, value, interval if it is known.
-    pub bars: Vec<(String, f64, Option<(f64, f64)>)>,
+    pub bars: Vec<(String, f64, Option<Ends>)>,
 }
 
 /// From bar to bar.
