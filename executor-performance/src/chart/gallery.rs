@@ -22,10 +22,10 @@ fn good_rows(run: &Run) -> impl Iterator<Item = &Row> {
 /// The first figures with their intervals.
 pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let column = run.first_column()?;
-    let bars: Vec<(String, f64, (f64, f64))> = good_rows(run)
+    let bars: Vec<_> = good_rows(run)
         .filter_map(|row| {
             let figure = row.first(run)?;
-            Some((row.executor.clone(), figure, row.interval(run).unwrap_or((figure, figure))))
+            Some((row.executor.clone(), figure, row.interval(run)))
         })
         .collect();
     let title = format!("{}: {}, and 95 % interval ({})", run.experiment, labelled(column), aim(column));
