@@ -105,8 +105,8 @@ pub enum Command {
     /// Compares two records, and says what has become slower or faster
     ///
     /// Both are files written with `-o FILE.json`. A change is real if its 95 % interval, which is as wide as processes
-    /// differ, is beyond the noise threshold. With -o, the comparison is written as a page (.html) or as tables (.md).
-    /// Example: compare old.json new.json -o compared.html
+    /// differ, is beyond the noise threshold. With -o, the comparison is written as a page (.html), a picture (.svg) or
+    /// tables (.md). Example: compare old.json new.json -o compared.html
     #[command(override_usage = "executor-performance compare [OPTIONS] <OLD> <NEW>")]
     Compare(CompareOptions),
     /// Shows a record, and writes it in other formats, without measuring

@@ -118,5 +118,5 @@ fn every_experiment_has_a_page() {
 
 #[test]
 fn every_experiment_is_drawn() {
-    insta::assert_snapshot!(each(|record| words(&svg::picture(record))));
+    insta::assert_snapshot!(each(|record| words(&svg::picture(record, None))));
 }
