@@ -3,23 +3,19 @@
 # counted there; column, if rows are to be compared by another one than the first figure.
 
 # How many times as much as the best of the run, by the figure that the tool compares, with its interval.
-function slowdown() {
-    return cell("slowdown_to_best") " " cell("slowdown_low95") " " cell("slowdown_high95")
+function slowdown(shown) {
+    # By another figure the tool has not compared them; where probes may starve, it compares their medians.
+    return shown == figure() && !("starved_probes" in place) ? cell("slowdown_to_best") " " cell("slowdown_low95") " " cell("slowdown_high95") : ""
 }
 
-# The interval of a ratio, if the tool has one for these two: one of them is the best of its run, and the ratio is that of the
-# figure by which it compares.
-function interval(ratio, ours, peers,    our, peer, low, high, known) {
+# The ratio of the best peer to the work-stealing pool as the tool has compared them, process by process, with its interval:
+# if one of them is the best of its run. Else that of the figures shown, without one.
+function compared(shown_ratio, ours, peers,    our, peer) {
     split(ours, our, " ")
     split(peers, peer, " ")
-    if (our[1] + 0 == 1) {
-        known = peer[1]; low = peer[2]; high = peer[3]
-    } else if (peer[1] + 0 == 1) {
-        known = 1 / our[1]; low = 1 / our[3]; high = 1 / our[2]
-    } else {
-        return ""
-    }
-    return ratio / known > 0.98 && ratio / known < 1.02 ? sprintf("%.2f-%.2f", low, high) : ""
+    if (our[1] + 0 == 1 && peer[2] != "") return sprintf("%.2f | %.2f-%.2f", peer[1], peer[2], peer[3])
+    if (peer[1] + 0 == 1 && our[2] != "") return sprintf("%.2f | %.2f-%.2f", 1 / our[1], 1 / our[3], 1 / our[2])
+    return sprintf("%.2f |", shown_ratio)
 }
 
 {
@@ -39,7 +35,7 @@ pool == "channel" { channel[key] = value; channel_cpu[key] = cell(cpu()); next }
 pool == "workstealing" {
     ours[key] = value
     ours_cpu[key] = cell(cpu())
-    our_slowdown[key] = slowdown()
+    our_slowdown[key] = slowdown(shown)
     next
 }
 pool ~ /^(workstealing|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool$|reference-)/ { next }
@@ -49,16 +45,16 @@ pool ~ /^(workstealing|elastic|burst|dispatcher|compat-|rusty_pool-|threadpool$|
         best[key] = value
         best_cpu[key] = cell(cpu())
         peer[key] = pool
-        slowdown_of_best[key] = slowdown()
+        slowdown_of_best[key] = slowdown(shown)
     }
 }
 END {
     for (i = 1; i <= loads; i++) {
         key = order[i]
         ratio = (key in best) && (key in ours) ? (more ? ours[key] / best[key] : best[key] / ours[key]) : 0
-        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %.2f | %s |%s\n", title[key], unit(shown), digits(ours[key]),
+        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %s |%s\n", title[key], unit(shown), digits(ours[key]),
             digits(ours_cpu[key]), digits(channel[key]), digits(channel_cpu[key]), peer[key], digits(best[key]),
-            digits(best_cpu[key]), ratio, interval(ratio, our_slowdown[key], slowdown_of_best[key]),
+            digits(best_cpu[key]), compared(ratio, our_slowdown[key], slowdown_of_best[key]),
             failed[key] == "" ? "" : " failed:" failed[key]
     }
 }
