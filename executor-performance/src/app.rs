@@ -91,7 +91,7 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
 }
 
 /// Measures what is ordered into the `record`, on guests of the `host` if there is one, and says what `conclude` makes
-/// of it. Pages compare it with the `baseline`, if there is one.
+/// of it. Pages, documents and pictures compare it with the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,

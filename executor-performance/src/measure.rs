@@ -76,8 +76,8 @@ where
 }
 
 /// A closure cannot be sent to other processes.
-const ONE_PROCESS: &str = "all samples are of one process, and processes differ, by as much as 10 %, which is not in the \
-                           interval: run the program again and see whether it says the same";
+const ONE_PROCESS: &str = "all samples are of one process, and the next may differ by more than they tell: run the \
+                           program again and see whether it says the same";
 
 impl Measurement {
     /// So many worker threads, instead of one for each core.

@@ -2,8 +2,8 @@
 
 use super::{Ratio, mean, median, processes::by_process, student};
 
-/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %. Two
-/// runs in a row of one program were seen to be 13 % apart on a virtual machine, others 3 %.
+/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %.
+/// Picked: two runs in a row of one program are between 2 and 13 % apart on a virtual machine that is fairly quiet.
 const UNSEEN: f64 = 0.1;
 
 /// As many pieces the samples of a process are cut into, if there is only one.
