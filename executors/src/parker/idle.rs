@@ -25,7 +25,8 @@ use std::{fmt, time::Duration};
 pub struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
     word: CachePadded<IdleWord>,
-    /// Workers that exist, asleep or not. Relaxed: it only tells how many calls are worth their while.
+    /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
+    /// many calls are worth their while.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
@@ -37,7 +38,8 @@ pub struct IdleSet {
 }
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time.
+/// another: each of these costs a system call, so the lock is not what takes the time; but for who deals to a worker
+/// that is awake while others sleep.
 #[derive(Default)]
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
@@ -167,7 +169,7 @@ impl IdleSet {
             Arc::clone(register.bed(worker))
         };
         loop {
-            // Acquire pairs with the Release in `call_last`: what the caller did before the call is visible here.
+            // Acquire pairs with the Release in `call`: what the caller did before the call is visible here.
             match bed.state.load(Acquire) {
                 ASLEEP => thread::park(),
                 CALLED => {
