@@ -341,3 +341,33 @@ impl fmt::Debug for IdleSet {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+impl IdleSet {
+    fn assert_everybody_awake(&self) {
+        let census = self.word.read();
+        assert_eq!((census.sleeping(), census.called(), census.looking(), census.napping()), (0, 0, 0, false));
+        assert!(self.register().asleep.is_empty());
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    /// The former thread of the number has ended asleep, called or not.
+    #[test]
+    fn who_takes_over_a_number_is_awake() {
+        for is_called in [false, true] {
+            let idle = IdleSet::new();
+            std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(0)).join().unwrap());
+            if is_called {
+                idle.unpark_one();
+            }
+            let census = idle.word.read();
+            assert_eq!((census.sleeping(), census.called()), if is_called { (0, 1) } else { (1, 0) });
+            idle.init(0);
+            idle.assert_everybody_awake();
+        }
+    }
+}
