@@ -141,7 +141,13 @@ impl ThreadPool {
 
     /// Gives a job to the pool, and tells why if it is not accepted.
     ///
-    /// Blocks only with [`Saturation::Block`], and with [`Saturation::RunOnCaller`] for as long as the job takes.
+    /// Blocks only
+    ///
+    /// * with [`Saturation::Block`];
+    /// * with [`Saturation::RunOnCaller`], for as long as the job takes;
+    /// * with [`Saturation::DiscardOldest`] while there is neither room nor a job to discard, which lasts only where
+    ///   the system refuses threads;
+    /// * where the system refuses even the first thread, for as long as it takes to run what waits.
     ///
     /// # Errors
     ///

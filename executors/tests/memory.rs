@@ -3,6 +3,8 @@
 
 mod support;
 
+#[cfg(feature = "compat-burst-pool")]
+use executors::compat::burst_pool::{Receiver, Sender};
 use executors::{
     FuturesExecutor, INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
     threadpool_executor::ThreadPoolExecutor, try_execute_locally,
@@ -251,6 +253,37 @@ mod large {
         channel: crossbeam_channel_pool::ThreadPool::new(WORKERS) => idle_workers_take_little;
         stealing: crossbeam_workstealing_pool::large_pool(WORKERS) => idle_workers_take_little;
     }
+}
+
+/// Who wakes receivers allocates for the first value of each only.
+#[cfg(feature = "compat-burst-pool")]
+#[test]
+fn waking_receivers_allocates_nothing() {
+    const RECEIVERS: usize = 4;
+    let _alone = alone();
+    within(|| {
+        let mut sender = Sender::new();
+        let receive = |mut receiver: Receiver<u64>| thread::spawn(move || while receiver.recv().is_ok() {});
+        let threads = [(); RECEIVERS].map(|()| receive(sender.mk_receiver()));
+        let mut allocations_of_a_round = || {
+            for value in 0..RECEIVERS as u64 {
+                let mut value = Box::new(value);
+                while let Some(back) = sender.enqueue(value) {
+                    value = back;
+                    thread::yield_now();
+                }
+            }
+            let before = ALLOCATIONS.load(SeqCst);
+            sender.wake_all();
+            ALLOCATIONS.load(SeqCst) - before
+        };
+        assert!(allocations_of_a_round() >= RECEIVERS, "the count works");
+        // The harness may allocate meanwhile, and a receiver that sleeps for the first time, but not again and again.
+        let rounds: Vec<_> = (0..10).map(|_| allocations_of_a_round()).collect();
+        assert!(rounds.contains(&0), "{rounds:?} allocations");
+        drop(sender);
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
 }
 
 /// With metrics, a worker that runs out of jobs allocates labels, which is not what this is about. The wrapper of

@@ -73,7 +73,7 @@ impl<T> Sender<T> {
         Receiver { shared, number, is_idle }
     }
 
-    /// Wakes each receiver for which something was enqueued.
+    /// Wakes each receiver for which something was enqueued. Allocates for the first value of a receiver only.
     pub fn wake_all(&mut self) {
         let Shared { boxes, parker, .. } = &*self.shared;
         for (claim, value) in self.claims.iter().zip(self.enqueued.drain(..)) {

@@ -281,6 +281,11 @@ where
         Ok(())
     }
 
+    /// Whether the caller is in a job that its thread runs in place of a worker.
+    pub(crate) fn caller_stands_in(&self) -> bool {
+        self.crew().this_worker().is_some_and(Worker::is_stranger)
+    }
+
     /// Whether a new job would be refused.
     pub(crate) fn is_closed_to_caller(&self) -> bool {
         let crew = self.crew();

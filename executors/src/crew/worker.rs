@@ -43,6 +43,8 @@ pub(super) struct Worker<'a, S: Source, P> {
     blocked: Cell<usize>,
     /// Nobody would run a job that is put into the own part now.
     leaving: Cell<bool>,
+    /// It is no worker otherwise, and only runs what there is.
+    is_stranger: bool,
 }
 
 impl<'a, S, P> Worker<'a, S, P>
@@ -51,19 +53,19 @@ where
     P: Parker + 'static,
 {
     pub(super) fn new(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
-        Worker::with(crew, seat, crew.source.attach(seat))
+        Worker::with(crew, seat, crew.source.attach(seat), false)
     }
 
     /// Somebody who only runs what there is.
     pub(super) fn stranger(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
-        Worker::with(crew, seat, crew.source.attach_stranger(seat))
+        Worker::with(crew, seat, crew.source.attach_stranger(seat), true)
     }
 
-    fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local) -> Self {
+    fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (tether(Arc::clone(crew)), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
         let (busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, busy, blocked, leaving }
+        Worker { crew, tether, seat, meter, local, turn, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -138,6 +140,10 @@ where
 
     pub(super) fn is_leaving(&self) -> bool {
         self.leaving.get()
+    }
+
+    pub(super) fn is_stranger(&self) -> bool {
+        self.is_stranger
     }
 
     /// Whether jobs from inside are refused.

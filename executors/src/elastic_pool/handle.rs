@@ -79,7 +79,11 @@ impl Handle {
                         continue;
                     }
                     // None waits: some other submitter has a slot and has not put its job in yet, which rings no bell;
-                    // or those who run jobs in place of threads that were refused have all slots, perhaps for long.
+                    // or those who run jobs in place of threads that were refused have slots, too, perhaps for long.
+                    // Each of these does here what it does where there is room, as others may wait for what it has.
+                    if self.crew.caller_stands_in() {
+                        return self.crew.run_here(closure).map_err(Refusal::Closed);
+                    }
                     if let Some(slot) = gate.take_within(Some(A_MOMENT), || self.crew.is_closed_to_caller()) {
                         return self.admit_with(slot, closure);
                     }

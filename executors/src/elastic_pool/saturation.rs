@@ -42,6 +42,9 @@ pub enum Saturation {
     /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs
     /// given by `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that
     /// would make no room. They and the other jobs are run in turn.
+    ///
+    /// If none waits, as all who have room run (some in place of threads that the system refused), its submitter waits
+    /// for room; or runs it, if the submitter is itself in a job that runs in place of such a thread.
     DiscardOldest {
         /// How many jobs may wait; at least 1.
         queue: usize,

@@ -25,7 +25,8 @@ use std::{fmt, time::Duration};
 pub struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
     word: CachePadded<IdleWord>,
-    /// Workers that exist, asleep or not. Relaxed: it only tells how many calls are worth their while.
+    /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
+    /// many calls are worth their while.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
@@ -37,7 +38,8 @@ pub struct IdleSet {
 }
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time.
+/// another: each of these costs a system call, so the lock is not what takes the time; but for who deals to a worker
+/// that is awake while others sleep.
 #[derive(Default)]
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
@@ -167,7 +169,7 @@ impl IdleSet {
             Arc::clone(register.bed(worker))
         };
         loop {
-            // Acquire pairs with the Release in `call_last`: what the caller did before the call is visible here.
+            // Acquire pairs with the Release in `call`: what the caller did before the call is visible here.
             match bed.state.load(Acquire) {
                 ASLEEP => thread::park(),
                 CALLED => {
@@ -337,5 +339,35 @@ impl fmt::Debug for IdleSet {
             .field("census", &*self.word)
             .field("calls", &self.calls)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+impl IdleSet {
+    fn assert_everybody_awake(&self) {
+        let census = self.word.read();
+        assert_eq!((census.sleeping(), census.called(), census.looking(), census.napping()), (0, 0, 0, false));
+        assert!(self.register().asleep.is_empty());
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    /// The former thread of the number has ended asleep, called or not.
+    #[test]
+    fn who_takes_over_a_number_is_awake() {
+        for is_called in [false, true] {
+            let idle = IdleSet::new();
+            std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(0)).join().unwrap());
+            if is_called {
+                idle.unpark_one();
+            }
+            let census = idle.word.read();
+            assert_eq!((census.sleeping(), census.called()), if is_called { (0, 1) } else { (1, 0) });
+            idle.init(0);
+            idle.assert_everybody_awake();
+        }
     }
 }

@@ -3,7 +3,12 @@
 use super::tools::{FOR_EVER, end, sized};
 use crate::support::{child::Child, gate::Gate, log_book};
 use executors::{Executor, Pool, elastic_pool::Saturation};
-use std::{fs, sync::mpsc, thread, time::Duration};
+use std::{
+    fs,
+    sync::{Arc, Barrier, mpsc},
+    thread,
+    time::Duration,
+};
 
 /// Where the operating system refuses further threads, those that there are do the work.
 #[test]
@@ -47,14 +52,14 @@ fn refused_threads_leave_the_work_to_the_submitter() {
 /// wants to give a third sleeps until there is room.
 #[test]
 fn who_finds_nothing_to_discard_sleeps() {
-    /// How long this thread has had a core.
-    fn cpu_time() -> Duration {
-        let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
-        Duration::from_nanos(text.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("a number"))
+    /// How long this thread has had a core, if the system tells.
+    fn cpu_time() -> Option<Duration> {
+        let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
     }
 
-    if !cfg!(target_os = "linux") {
-        return; // there the address space is not limited
+    if !cfg!(target_os = "linux") || cpu_time().is_none() {
+        return; // there the address space is not limited, or the kernel keeps no account of threads
     }
     Child::default().address_space(2 << 30).run(|| {
         let builder = sized(0, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 1 });
@@ -73,14 +78,43 @@ fn who_finds_nothing_to_discard_sleeps() {
             let third = scope.spawn(|| {
                 let before = cpu_time();
                 pool.offer(|| ()).expect("there is room in the end");
-                cpu_time() - before
+                cpu_time().zip(before).map(|(after, before)| after - before)
             });
             thread::sleep(Duration::from_millis(200));
             gate.open();
-            let cpu = third.join().expect("no panic");
+            let cpu = third.join().expect("no panic").expect("it was told before");
             assert!(cpu < Duration::from_millis(100), "{cpu:?}");
         });
         assert_eq!((pool.stats().done, pool.stats().discarded, pool.worker_count()), (3, 0, 0));
+        end(&pool);
+    });
+}
+
+/// Two jobs that submitters run themselves have all the room there is, and each gives another before it ends.
+#[test]
+fn who_has_the_room_does_not_wait_for_it() {
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        let builder = sized(0, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 1 });
+        let pool = builder.stack_size(4 << 30).build().expect("no thread is started yet");
+        let meeting = Arc::new(Barrier::new(2));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                let (local, meeting) = (pool.clone(), Arc::clone(&meeting));
+                let job = move || {
+                    meeting.wait();
+                    let (here, (tell, told)) = (thread::current().id(), mpsc::channel());
+                    let inner = move || tell.send(thread::current().id()).expect("the job listens");
+                    assert!(local.offer(inner).is_ok());
+                    assert_eq!(told.try_recv(), Ok(here));
+                    meeting.wait();
+                };
+                scope.spawn(|| pool.execute(job));
+            }
+        });
+        assert_eq!((pool.stats().done, pool.stats().panicked, pool.stats().discarded), (4, 0, 0));
         end(&pool);
     });
 }

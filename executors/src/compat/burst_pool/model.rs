@@ -1,5 +1,12 @@
-//! Models of the channel. Some of them fail without the fence in `wake_all`, without that of `parker::sleep`, and
-//! without that in `recv`.
+//! Models of the channel; `scripts/loom.sh compat` runs them. What becomes of them without one of the fences:
+//!
+//! | no fence | noticed by (among others) |
+//! |---|---|
+//! | in `wake_all` | `who_sleeps_is_woken_for_its_value` (a deadlock) |
+//! | in `parker::sleep` | `who_sleeps_is_woken_for_its_value` (the same) |
+//! | in `recv` | `what_was_called_for_is_received_before_the_end` (the value is lost) |
+//! | in the sender's `drop`, before `orphaned` is set | not noticed: that of the last `wake_all` does as well |
+//! | in the sender's `drop`, after it | not noticed: `unpark_all` takes the lock of the register in any case, which orders it |
 
 use super::{Receiver, RecvError, Sender};
 use crate::sync::{check, thread};

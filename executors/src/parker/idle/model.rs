@@ -128,14 +128,6 @@ impl Toy {
     }
 }
 
-impl IdleSet {
-    fn assert_everybody_awake(&self) {
-        let census = self.word.read();
-        assert_eq!((census.sleeping(), census.called(), census.looking(), census.napping()), (0, 0, 0, false));
-        assert!(self.register().asleep.is_empty());
-    }
-}
-
 fn jobs_of_one_submitter_are_taken(origin: Origin) {
     check(3, move || {
         Toy::run(2, 2, |toy| {

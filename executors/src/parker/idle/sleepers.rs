@@ -51,7 +51,7 @@ impl Sleepers {
         true
     }
 
-    #[cfg(all(test, executors_loom))]
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.last.is_none()
     }
