@@ -133,7 +133,8 @@ macro_rules! constant_thread_local {
 #[cfg(executors_loom)]
 pub(crate) use constant_thread_local as thread_local;
 
-/// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on.
+/// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on, or as many
+/// as LOOM_MAX_PREEMPTIONS says if that is less.
 ///
 /// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
 #[cfg(all(test, executors_loom))]
@@ -143,7 +144,6 @@ pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static
         time::Instant,
     };
     let mut builder = loom::model::Builder::new();
-    // As LOOM_MAX_PREEMPTIONS says if that is less.
     builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions)));
     builder.max_branches = 10_000;
     let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());

@@ -172,6 +172,7 @@ macro_rules! every_pool {
 macro_rules! any_pool {
     ($subject:expr) => {
         in_turn! { $subject }
+        runs_two! { $subject }
 
         mod any_pool {
             use super::*;
@@ -191,14 +192,36 @@ macro_rules! any_pool {
                     shutdown_now_discards_the_backlog
                     shutdown_runs_the_backlog
                     shutdown_timeout_reports_what_is_left;
-                continuations:
-                    a_queued_future_can_be_cancelled
-                    futures_that_panic_when_dropped_are_survived;
                 dropping:
                     a_closed_pool_may_be_dropped
                     idle_pools_of_any_size_end
                     the_backlog_runs
                     the_process_may_end_at_any_time;
+                panics:
+                    a_panicking_handler_is_survived
+                    captures_that_panic_when_dropped_are_survived
+                    workers_keep_their_names;
+                statistics:
+                    an_idle_pool_says_so
+                    running_and_queued_jobs_are_counted
+                    workers_are_counted;
+                waiting: many_waiters_are_released;
+            }
+        }
+    };
+}
+
+/// What everything with threads answers for that runs two jobs at a time, also by a handle that cannot be built anew.
+macro_rules! runs_two {
+    ($subject:expr) => {
+        mod runs_two {
+            use super::*;
+
+            // They have two workers wait at a gate, or wait for one job in another.
+            tests! { $subject;
+                continuations:
+                    a_queued_future_can_be_cancelled
+                    futures_that_panic_when_dropped_are_survived;
                 futures:
                     a_future_woken_from_elsewhere_stays_on_its_pool
                     a_job_may_wait_for_the_step_behind_it
@@ -212,19 +235,10 @@ macro_rules! any_pool {
                     a_waiting_job_can_be_cancelled
                     unobserved_jobs_run
                     waiting_does_not_move_a_job_to_another_pool;
-                panics:
-                    a_panicking_handler_is_survived
-                    captures_that_panic_when_dropped_are_survived
-                    workers_keep_their_names;
                 sequences: clusters_are_cancelled_as_a_whole;
-                statistics:
-                    an_idle_pool_says_so
-                    running_and_queued_jobs_are_counted
-                    workers_are_counted;
                 timers:
                     a_discarded_repetition_is_over
                     a_repetition_can_be_cancelled_in_each_stage;
-                waiting: many_waiters_are_released;
             }
         }
     };
@@ -233,7 +247,7 @@ macro_rules! any_pool {
 /// What every pool with threads answers for, also if it runs one job at a time.
 macro_rules! in_turn {
     ($subject:expr) => {
-        every_executor! { $subject }
+        has_threads! { $subject }
 
         mod in_turn {
             use super::*;
@@ -257,14 +271,6 @@ macro_rules! in_turn {
                     silent_submitters_race_with_close
                     submitters_race_with_close
                     the_last_running_job_may_spawn;
-                continuations:
-                    a_suspended_future_cannot_be_cancelled
-                    a_waiting_future_holds_no_thread
-                    a_waiting_worker_runs_the_future
-                    cancelling_races_with_the_first_step
-                    dropped_futures_say_so
-                    each_end_has_its_type
-                    jobs_can_be_chained;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
                     a_discarded_job_may_own_a_handle
@@ -275,10 +281,54 @@ macro_rules! in_turn {
                     a_worker_may_drop_the_last_handle
                     no_thread_and_no_noise_is_left;
                 futures:
-                    a_forgotten_future_keeps_no_thread
                     a_future_may_own_its_pool
+                    a_panic_reaches_the_awaiter;
+                panics:
+                    a_panicking_logger_changes_nothing
+                    each_panic_is_reported_once
+                    nothing_leaks_after_panics
+                    other_jobs_are_unaffected
+                    the_next_job_does_not_see_a_panic;
+                running:
+                    a_worker_keeps_its_jobs_in_order
+                    each_job_runs_once_with_any_number_of_threads;
+                statistics:
+                    counters_never_go_back
+                    jobs_run_by_their_waiters_are_counted_once
+                    jobs_spawned_by_jobs_are_counted;
+                waiting:
+                    a_chain_of_jobs_is_never_idle
+                    a_job_may_wait_for_another_pool
+                    a_job_that_is_being_dropped_is_waited_for
+                    a_queued_job_is_waited_for
+                    a_running_job_is_waited_for
+                    waiters_race_with_submitters;
+            }
+        }
+    };
+}
+
+/// What everything with threads answers for, also if it runs one job at a time, and by a handle that cannot be built
+/// anew.
+macro_rules! has_threads {
+    ($subject:expr) => {
+        every_executor! { $subject }
+
+        mod has_threads {
+            use super::*;
+
+            tests! { $subject;
+                continuations:
+                    a_suspended_future_cannot_be_cancelled
+                    a_waiting_future_holds_no_thread
+                    a_waiting_worker_runs_the_future
+                    cancelling_races_with_the_first_step
+                    dropped_futures_say_so
+                    each_end_has_its_type
+                    jobs_can_be_chained;
+                futures:
+                    a_forgotten_future_keeps_no_thread
                     a_future_woken_after_the_end_is_cancelled
-                    a_panic_reaches_the_awaiter
                     a_ready_future_gives_its_value
                     futures_may_wait_for_each_other
                     handles_cancel_or_detach
@@ -293,33 +343,13 @@ macro_rules! in_turn {
                     a_worker_may_wait_with_a_timeout
                     cancelling_ends_a_wait
                     cancelling_races_with_running;
-                panics:
-                    a_panicking_logger_changes_nothing
-                    each_panic_is_reported_once
-                    nothing_leaks_after_panics
-                    other_jobs_are_unaffected
-                    the_next_job_does_not_see_a_panic;
-                running:
-                    a_worker_keeps_its_jobs_in_order
-                    each_job_runs_once_with_any_number_of_threads;
                 serial:
                     a_serial_sequence_lets_others_run
                     a_serial_sequence_stops_early;
-                statistics:
-                    counters_never_go_back
-                    jobs_run_by_their_waiters_are_counted_once
-                    jobs_spawned_by_jobs_are_counted;
                 timers:
                     a_repetition_does_not_overlap
                     a_repetition_owns_a_handle
                     cancelling_races_with_the_time;
-                waiting:
-                    a_chain_of_jobs_is_never_idle
-                    a_job_may_wait_for_another_pool
-                    a_job_that_is_being_dropped_is_waited_for
-                    a_queued_job_is_waited_for
-                    a_running_job_is_waited_for
-                    waiters_race_with_submitters;
             }
         }
     };
@@ -582,16 +612,19 @@ mod dispatcher {
     // By their own handles, which cannot be built anew.
     mod handles {
         macro_rules! handle {
-            ($($name:ident)+) => { $(
+            ($name:ident: $($group:ident)+) => {
                 mod $name {
                     use crate::topics::subject::Part;
 
-                    every_executor! { Part(stringify!($name)) }
+                    $( $group! { Part(stringify!($name)) } )+
                 }
-            )+ };
+            };
         }
 
-        handle! { cpu limited serial bound }
+        handle! { cpu: has_threads runs_two }
+        handle! { limited: has_threads runs_two }
+        handle! { serial: has_threads }
+        handle! { bound: has_threads }
     }
     #[cfg(feature = "thread-pinning")]
     policy! {

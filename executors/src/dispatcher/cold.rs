@@ -89,8 +89,8 @@ impl ColdSeats {
         }
     }
 
-    /// A swap in place of a store, as loom orders a store only behind what its thread has seen: others may meanwhile
-    /// have set what was set.
+    /// A swap for loom's sake: it lets a store come before another thread's swap that found the flag set, which would
+    /// then stay set. There is no such execution.
     fn none_is_coming(&self) {
         self.coming.swap(false, Release);
     }

@@ -1,7 +1,7 @@
 //! Futures that are submitted like closures.
 
 use super::{
-    subject::{Crew, with, with_pool},
+    subject::{Subject, with, with_pool},
     tools::{Counter, Witness, occupy, panic_quietly},
 };
 use crate::support::{suspend::yield_once, watchdog::PATIENCE};
@@ -15,7 +15,7 @@ use std::{
 };
 
 /// A value, an error, a panic: each arrives as what it is.
-pub(crate) fn each_end_has_its_type(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn each_end_has_its_type(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let submit = |number: u8| {
             Failure::flatten(
@@ -42,7 +42,7 @@ pub(crate) fn each_end_has_its_type(subject: &impl Crew<Pool: FuturesExecutor>) 
 }
 
 /// Many futures wait, and the only worker runs what they wait for.
-pub(crate) fn a_waiting_future_holds_no_thread(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_waiting_future_holds_no_thread(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
         let (tell, told): (Vec<_>, Vec<_>) = (0..100).map(|_| oneshot::channel::<u32>()).unzip();
         let group: Group<_> = told
@@ -60,7 +60,7 @@ pub(crate) fn a_waiting_future_holds_no_thread(subject: &impl Crew<Pool: Futures
 }
 
 /// The combinators of the crate `futures` link the handles of closures and of futures.
-pub(crate) fn jobs_can_be_chained(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn jobs_can_be_chained(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let other = pool.clone();
         let chain = pool
@@ -76,7 +76,7 @@ pub(crate) fn jobs_can_be_chained(subject: &impl Crew<Pool: FuturesExecutor>) {
     });
 }
 
-pub(crate) fn a_queued_future_can_be_cancelled(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_queued_future_can_be_cancelled(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let (ran, dropped) = (Counter::default(), Counter::default());
@@ -98,7 +98,7 @@ pub(crate) fn a_queued_future_can_be_cancelled(subject: &impl Crew<Pool: Futures
 }
 
 /// Once begun, a future goes on, also if it is suspended and its handle is gone.
-pub(crate) fn a_suspended_future_cannot_be_cancelled(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_suspended_future_cannot_be_cancelled(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let (begun, has_begun) = mpsc::channel();
         let (tell, told) = oneshot::channel::<u32>();
@@ -117,7 +117,7 @@ pub(crate) fn a_suspended_future_cannot_be_cancelled(subject: &impl Crew<Pool: F
 }
 
 /// Cancelled or run, but never both and never neither.
-pub(crate) fn cancelling_races_with_the_first_step(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn cancelling_races_with_the_first_step(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let runs = Counter::default();
         let mut cancelled = 0;
@@ -146,7 +146,7 @@ pub(crate) fn cancelling_races_with_the_first_step(subject: &impl Crew<Pool: Fut
 }
 
 /// A worker that waits for a future that has not begun runs it, however often it is suspended.
-pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
         let inner = pool.clone();
         let outer = pool.submit(move || {
@@ -162,7 +162,7 @@ pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Crew<Pool: Futures
 }
 
 /// A future that nobody can wake any more is dropped, and one whose pool is over, and says so.
-pub(crate) fn dropped_futures_say_so(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn dropped_futures_say_so(subject: &impl Subject<Pool: FuturesExecutor>) {
     let pool = subject.pool(2);
     let remaining = pool.clone();
     with(pool, |pool| {
@@ -196,7 +196,7 @@ pub(crate) fn dropped_futures_say_so(subject: &impl Crew<Pool: FuturesExecutor>)
 }
 
 /// Neither a future nor a result that panics when it is dropped harms the pool.
-pub(crate) fn futures_that_panic_when_dropped_are_survived(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn futures_that_panic_when_dropped_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
     struct Bomb;
 
     impl Drop for Bomb {

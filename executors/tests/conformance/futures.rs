@@ -66,7 +66,7 @@ pub(crate) fn a_ready_future_gives_its_value(subject: &impl Subject<Pool: Future
 }
 
 /// Many futures that suspend themselves many times, on the workers of the pool.
-pub(crate) fn futures_that_yield_are_resumed(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn futures_that_yield_are_resumed(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let ours = threads_of(pool, 2);
         let futures: Vec<_> = (0..50)
@@ -90,7 +90,7 @@ pub(crate) fn futures_that_yield_are_resumed(subject: &impl Crew<Pool: FuturesEx
 }
 
 /// A future gives the pool a job that waits for the future's next step, and wakes itself: one worker cannot do both.
-pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         for _ in 0..100 {
             let (own, gate) = (pool.clone(), Gate::default());
@@ -105,7 +105,7 @@ pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Crew<Pool: Fu
 }
 
 /// Woken by a foreign thread and by a job of another pool, the future goes on where it was spawned.
-pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         with_pool(subject, 1, |other| {
             let ours = threads_of(pool, 2);
@@ -131,7 +131,7 @@ pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Cre
 }
 
 /// Futures that wait for futures and for jobs, all on one worker: nobody blocks.
-pub(crate) fn futures_may_wait_for_each_other(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn futures_may_wait_for_each_other(subject: &impl Subject<Pool: FuturesExecutor>) {
     fn sum<P: FuturesExecutor + Pool>(pool: P, depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
         Box::pin(async move {
             if depth == 0 {
@@ -177,7 +177,7 @@ pub(crate) fn a_panic_reaches_the_awaiter(subject: &impl Crew<Pool: FuturesExecu
 }
 
 /// Dropping the handle cancels the future; detaching does not.
-pub(crate) fn handles_cancel_or_detach(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn handles_cancel_or_detach(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let (signal, tally, dropped) = (Signal::default(), Tally::new(2), Counter::default());
         let future = |number| {
@@ -200,7 +200,7 @@ pub(crate) fn handles_cancel_or_detach(subject: &impl Crew<Pool: FuturesExecutor
 }
 
 /// A future that is woken while the pool drains is accepted: its next step is work that the pool has begun.
-pub(crate) fn a_future_goes_on_while_the_pool_drains(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_future_goes_on_while_the_pool_drains(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let signal = Signal::default();
         let awaited = signal.clone();
@@ -222,7 +222,7 @@ pub(crate) fn a_future_goes_on_while_the_pool_drains(subject: &impl Crew<Pool: F
 }
 
 /// Woken after the pool's end, or spawned on a closed pool, a future is dropped and its awaiter told.
-pub(crate) fn a_future_woken_after_the_end_is_cancelled(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_future_woken_after_the_end_is_cancelled(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let (signal, dropped, resumed) = (Signal::default(), Counter::default(), Counter::default());
         let (awaited, witness, count) = (signal.clone(), Witness(dropped.clone()), resumed.clone());
@@ -246,7 +246,7 @@ pub(crate) fn a_future_woken_after_the_end_is_cancelled(subject: &impl Crew<Pool
 }
 
 /// A discarded step cancels its future.
-pub(crate) fn shutdown_now_cancels_futures(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn shutdown_now_cancels_futures(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
         let (gate, dropped) = (occupy(pool, 1), Counter::default());
         let witness = Witness(dropped.clone());
@@ -259,7 +259,7 @@ pub(crate) fn shutdown_now_cancels_futures(subject: &impl Crew<Pool: FuturesExec
 }
 
 /// Wakers that race with the pool's end: each future is finished or dropped, and its awaiter hears of it.
-pub(crate) fn wakers_race_with_close(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn wakers_race_with_close(subject: &impl Subject<Pool: FuturesExecutor>) {
     for round in 0..30 {
         with_pool(subject, 2, |pool| {
             let (signals, dropped) = ((0..8).map(|_| Signal::default()).collect::<Vec<_>>(), Counter::default());
@@ -295,7 +295,7 @@ pub(crate) fn wakers_race_with_close(subject: &impl Crew<Pool: FuturesExecutor>)
 }
 
 /// A future that nobody will ever wake does not keep the threads, and may be dropped or woken long after.
-pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: FuturesExecutor>) {
     let noise = Child::default().run(|| {
         let Some(before) = threads::count() else { return };
         let (signal, late) = (Signal::default(), Signal::default());

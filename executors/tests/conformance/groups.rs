@@ -1,7 +1,7 @@
 //! Jobs as a whole.
 
 use super::{
-    subject::{Crew, Subject, with_pool},
+    subject::{Subject, with_pool},
     tools::{Counter, Witness, occupy, panic_quietly},
 };
 use crate::support::watchdog::PATIENCE;
@@ -35,7 +35,7 @@ pub(crate) fn a_group_has_the_result_of_each(subject: &impl Subject) {
 }
 
 /// Those that have begun run on; the others never run, and what they own is dropped at once.
-pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Crew) {
+pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let done = pool.submit(|| 7);
         pool.join().expect("this is no worker");
@@ -66,7 +66,7 @@ pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Crew) {
 }
 
 /// What has come is kept for the next wait.
-pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Crew) {
+pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let first = pool.submit(|| 1);
         pool.join().expect("this is no worker");
@@ -83,7 +83,7 @@ pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Crew) {
 }
 
 /// Also with fewer workers than jobs that wait.
-pub(crate) fn jobs_may_wait_for_groups(subject: &impl Crew) {
+pub(crate) fn jobs_may_wait_for_groups(subject: &impl Subject) {
     fn count<P: Pool + 'static>(pool: &P, depth: usize) -> usize {
         if depth == 0 {
             return 1;

@@ -57,7 +57,7 @@ pub(crate) fn the_panic_arrives(subject: &impl Subject) {
 }
 
 /// A handle whose time is up is given back and good for another wait.
-pub(crate) fn a_timeout_gives_the_handle_back(subject: &impl Crew) {
+pub(crate) fn a_timeout_gives_the_handle_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let handle = pool.submit(|| 5);
@@ -102,7 +102,7 @@ pub(crate) fn a_handle_is_a_future(subject: &impl Subject) {
     });
 }
 
-pub(crate) fn a_future_that_waits_is_woken(subject: &impl Crew) {
+pub(crate) fn a_future_that_waits_is_woken(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let handle = pool.submit(|| 10);
@@ -113,7 +113,7 @@ pub(crate) fn a_future_that_waits_is_woken(subject: &impl Crew) {
 }
 
 /// Cancelled before it begins, a job never runs, and what it owns is gone when `cancel` returns.
-pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Crew) {
+pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let (ran, dropped) = (Counter::default(), Counter::default());
@@ -146,7 +146,7 @@ pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Crew) {
 }
 
 /// A job that is cancelled wakes whoever waits for it.
-pub(crate) fn cancelling_ends_a_wait(subject: &impl Crew) {
+pub(crate) fn cancelling_ends_a_wait(subject: &impl Subject) {
     struct CountWakes(Counter);
 
     impl Wake for CountWakes {
@@ -168,7 +168,7 @@ pub(crate) fn cancelling_ends_a_wait(subject: &impl Crew) {
     });
 }
 
-pub(crate) fn a_running_job_cannot_be_cancelled(subject: &impl Crew) {
+pub(crate) fn a_running_job_cannot_be_cancelled(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (gate, begun) = (Gate::default(), Arc::new(Barrier::new(2)));
         let (closed, arrived) = (gate.clone(), Arc::clone(&begun));
@@ -187,7 +187,7 @@ pub(crate) fn a_running_job_cannot_be_cancelled(subject: &impl Crew) {
 }
 
 /// Cancelling while workers take the jobs: each job runs or is cancelled, and the handle says which.
-pub(crate) fn cancelling_races_with_running(subject: &impl Crew) {
+pub(crate) fn cancelling_races_with_running(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         for _ in 0..500 {
             let (ran, dropped) = (Counter::default(), Counter::default());
@@ -207,7 +207,7 @@ pub(crate) fn cancelling_races_with_running(subject: &impl Crew) {
 }
 
 /// Detached or dropped, before the job begins, while it runs or after its end: it runs, and its result is dropped once.
-pub(crate) fn unobserved_jobs_run(subject: &impl Crew) {
+pub(crate) fn unobserved_jobs_run(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (ran, dropped) = (Counter::default(), Counter::default());
         let submit = || {
@@ -253,7 +253,7 @@ pub(crate) fn a_closed_pool_drops_the_job(subject: &impl Subject) {
 }
 
 /// A job that the pool discards ends the wait for it.
-pub(crate) fn discarding_ends_a_wait(subject: &impl Crew) {
+pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let gate = occupy(pool, 1);
         let handle = pool.submit(|| ());
@@ -309,7 +309,7 @@ pub(crate) fn jobs_may_wait_recursively(subject: &impl Subject) {
 }
 
 /// A job that gets hold of its own handle is told instead of waiting for ever.
-pub(crate) fn a_job_cannot_wait_for_itself(subject: &impl Crew) {
+pub(crate) fn a_job_cannot_wait_for_itself(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (give, given) = mpsc::channel::<TaskHandle<()>>();
         let (tell, told) = mpsc::channel();
@@ -324,7 +324,7 @@ pub(crate) fn a_job_cannot_wait_for_itself(subject: &impl Crew) {
 }
 
 /// The same further down on one stack: the job waits for a child, runs it itself, and the child waits for the job.
-pub(crate) fn a_child_cannot_wait_for_the_job_that_runs_it(subject: &impl Crew) {
+pub(crate) fn a_child_cannot_wait_for_the_job_that_runs_it(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let (give, given) = mpsc::channel::<TaskHandle<()>>();
         let (tell, told) = mpsc::channel();
@@ -341,7 +341,7 @@ pub(crate) fn a_child_cannot_wait_for_the_job_that_runs_it(subject: &impl Crew) 
 }
 
 /// Whoever waits, a job runs on the pool that it was given to.
-pub(crate) fn waiting_does_not_move_a_job_to_another_pool(subject: &impl Crew) {
+pub(crate) fn waiting_does_not_move_a_job_to_another_pool(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let ours = threads_of(pool, 2);
         let handle = pool.submit(|| thread::current().id());
@@ -357,7 +357,7 @@ pub(crate) fn waiting_does_not_move_a_job_to_another_pool(subject: &impl Crew) {
 }
 
 /// A job that is run by its waiter and panics: the waiter gets the panic as an error, not as a panic.
-pub(crate) fn a_panic_does_not_pass_through_a_helping_waiter(subject: &impl Crew) {
+pub(crate) fn a_panic_does_not_pass_through_a_helping_waiter(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let local = pool.clone();
         let outer = pool.submit(move || {
@@ -371,7 +371,7 @@ pub(crate) fn a_panic_does_not_pass_through_a_helping_waiter(subject: &impl Crew
 }
 
 /// A handle that a worker waits for with a timeout.
-pub(crate) fn a_worker_may_wait_with_a_timeout(subject: &impl Crew) {
+pub(crate) fn a_worker_may_wait_with_a_timeout(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let local = pool.clone();
         let outer = pool.submit(move || {

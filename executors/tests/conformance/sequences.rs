@@ -1,7 +1,7 @@
 //! One function over many elements.
 
 use super::{
-    subject::{Crew, Subject, with_pool},
+    subject::{Subject, with_pool},
     tools::{Counter, Tally, occupy, panic_quietly},
 };
 use executors::{
@@ -63,7 +63,7 @@ pub(crate) fn a_cluster_is_one_job(subject: &impl Subject) {
     });
 }
 
-pub(crate) fn clusters_are_cancelled_as_a_whole(subject: &impl Crew) {
+pub(crate) fn clusters_are_cancelled_as_a_whole(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let calls = Counter::default();

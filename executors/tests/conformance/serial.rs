@@ -1,14 +1,14 @@
 //! One element after the other.
 
 use super::{
-    subject::{Crew, with_pool},
+    subject::{Subject, with_pool},
     tools::{Counter, panic_quietly},
 };
 use executors::{Executor, FuturesExecutor, TaskError, sequence};
 use std::sync::{Arc, Mutex};
 
 /// In order, not after the first failure, and with what was done before it.
-pub(crate) fn a_serial_sequence_stops_early(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_serial_sequence_stops_early(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let f = |limit| {
@@ -38,7 +38,7 @@ pub(crate) fn a_serial_sequence_stops_early(subject: &impl Crew<Pool: FuturesExe
 }
 
 /// The only worker is free for other jobs between two elements.
-pub(crate) fn a_serial_sequence_lets_others_run(subject: &impl Crew<Pool: FuturesExecutor>) {
+pub(crate) fn a_serial_sequence_lets_others_run(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
         let (others, inner) = (Counter::default(), pool.clone());
         let seen = others.clone();

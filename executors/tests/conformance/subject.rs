@@ -1,6 +1,6 @@
 //! What the contract is tested on.
 //!
-//! A subject is a kind of executor together with its policies. Topics that need threads ask for a [`Crew`]; where a
+//! A subject is a kind of executor together with its policies. Topics that need a builder ask for a [`Crew`]; where a
 //! pool honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused
 //! here.
 
@@ -16,7 +16,7 @@ pub(crate) trait Subject: Sync {
     fn pool(&self, threads: usize) -> Self::Pool;
 }
 
-/// A pool with threads.
+/// A pool with threads that can be built in several ways.
 pub(crate) trait Crew: Subject<Pool: Build> {
     /// A builder with all of the subject's policies set.
     fn builder(&self) -> Builder<Self::Pool>;
@@ -228,8 +228,8 @@ mod dispatched {
         type Pool = Subpool;
 
         fn pool(&self, threads: usize) -> Subpool {
-            let builder = Dispatcher::builder().threads(threads + 1).subpool("limited", 2).subpool("serial", 1);
-            let builder = builder.bound_subpool("bound");
+            let builder = Dispatcher::builder().threads(threads + 1).cpu_limit(usize::MAX);
+            let builder = builder.subpool("limited", 2).subpool("serial", 1).bound_subpool("bound");
             let dispatcher = builder.build().expect("a subject can be built");
             dispatcher.subpool(self.0).expect("it was built")
         }

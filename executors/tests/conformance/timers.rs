@@ -1,7 +1,7 @@
 //! Jobs that are given to an executor later, by a clock that stands still until it is told.
 
 use super::{
-    subject::{Crew, Subject, with_pool},
+    subject::{Subject, with_pool},
     tools::{Counter, Life, Witness, occupy, panic_quietly},
 };
 use crate::support::{
@@ -208,7 +208,7 @@ pub(crate) fn a_closed_executor_ends_what_is_scheduled(subject: &impl Subject) {
 }
 
 /// A job that outlasts its period does not run twice at a time, and is not given to the executor meanwhile.
-pub(crate) fn a_repetition_does_not_overlap(subject: &impl Crew) {
+pub(crate) fn a_repetition_does_not_overlap(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
         let (begun, has_begun) = mpsc::channel();
@@ -238,7 +238,7 @@ pub(crate) fn a_repetition_does_not_overlap(subject: &impl Crew) {
 }
 
 /// When `cancel` has returned, nothing begins: not what waits in the executor's queue either.
-pub(crate) fn a_repetition_can_be_cancelled_in_each_stage(subject: &impl Crew) {
+pub(crate) fn a_repetition_can_be_cancelled_in_each_stage(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
         let (runs, dropped) = (Counter::default(), Counter::default());
@@ -278,7 +278,7 @@ pub(crate) fn a_repetition_can_be_cancelled_in_each_stage(subject: &impl Crew) {
 }
 
 /// A pool that is over has dropped the repetition it had, and the timer has forgotten it.
-pub(crate) fn a_discarded_repetition_is_over(subject: &impl Crew) {
+pub(crate) fn a_discarded_repetition_is_over(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
         let gate = occupy(pool, 2);
@@ -292,7 +292,7 @@ pub(crate) fn a_discarded_repetition_is_over(subject: &impl Crew) {
 }
 
 /// A repetition keeps its pool and its timer going without any other handle, until it is cancelled.
-pub(crate) fn a_repetition_owns_a_handle(subject: &impl Crew) {
+pub(crate) fn a_repetition_owns_a_handle(subject: &impl Subject) {
     within(|| {
         let (timer, clock) = Timer::manual();
         let pool = subject.pool(1);
@@ -313,7 +313,7 @@ pub(crate) fn a_repetition_owns_a_handle(subject: &impl Crew) {
 }
 
 /// Cancelled by several while the time comes: it ends once, and nothing begins afterwards.
-pub(crate) fn cancelling_races_with_the_time(subject: &impl Crew) {
+pub(crate) fn cancelling_races_with_the_time(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
         for _ in 0..200 {

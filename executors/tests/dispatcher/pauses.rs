@@ -5,6 +5,7 @@ use crate::support::watchdog::{PATIENCE, until};
 use executors::{
     Executor, Pool, WaitError,
     dispatcher::{Dispatcher, Priority},
+    timer::Timer,
 };
 use std::{
     sync::{
@@ -43,6 +44,34 @@ fn nothing_runs_while_a_subpool_is_paused() {
         }
         done.store(true, SeqCst);
         dispatcher.join().expect("this is no worker");
+    }
+    end(dispatcher);
+}
+
+/// Its next time is passed over as long as it waits.
+#[test]
+fn a_job_that_is_repeated_is_withheld_once() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let dispatcher =
+        Dispatcher::builder().threads(2).subpool("some", 2).bound_subpool("bound").build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    for name in ["cpu", "some", "bound"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        let ((timer, clock), runs) = (Timer::manual(), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&runs);
+        subpool.pause();
+        let beat = timer.at_fixed_rate(SECOND, &subpool, move || _ = count.fetch_add(1, SeqCst)).expect("a thread");
+        for _ in 0..10 {
+            clock.advance(SECOND);
+            assert_eq!((subpool.stats().queued, runs.load(SeqCst)), (1, 0), "in {name}");
+        }
+        subpool.resume();
+        dispatcher.join().expect("this is no worker");
+        assert_eq!((subpool.stats().queued, runs.load(SeqCst)), (0, 1), "in {name}");
+        clock.advance(SECOND);
+        dispatcher.join().expect("this is no worker");
+        assert_eq!(runs.load(SeqCst), 2, "in {name} it goes on");
+        assert!(beat.cancel());
     }
     end(dispatcher);
 }

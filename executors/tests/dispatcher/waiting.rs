@@ -19,6 +19,25 @@ fn jobs_wait_for_jobs_of_their_own_subpool_by_running_them() {
 }
 
 #[test]
+fn jobs_do_so_while_their_subpool_is_paused() {
+    let builder = Dispatcher::builder().threads(2).subpool("one", 1).bound_subpool("bound");
+    let dispatcher = builder.build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    for name in ["cpu", "one", "bound"] {
+        let subpool = dispatcher.subpool(name).expect("it was built");
+        let inner = subpool.clone();
+        let waiter = subpool.submit(move || {
+            inner.pause();
+            let (waited, is_paused) = (inner.submit(|| 1).wait(), inner.is_paused());
+            inner.resume();
+            (waited.expect("it runs"), is_paused)
+        });
+        assert_eq!(waiter.wait().expect("it runs"), (1, true), "in {name}");
+    }
+    end(dispatcher);
+}
+
+#[test]
 fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
     let dispatcher =
         Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
