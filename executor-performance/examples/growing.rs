@@ -5,10 +5,13 @@
 //! threads that are started without a pool.
 //!
 //! `cargo run --release -p executor-performance --features peers --example growing -- [SECONDS]`
+//!
+//! With 0 seconds it takes a single round.
 
 use executor_performance::clock::cpu_time;
 use executors::{Executor, elastic_pool};
 use std::{
+    cell::RefCell,
     env,
     error::Error,
     sync::{Arc, RwLock},
@@ -88,30 +91,31 @@ fn quartiles(mut times: Vec<Duration>) -> String {
 
 fn elastic(core: usize) -> Vec<Duration> {
     let pool = elastic_pool::ThreadPool::new(core, JOBS, KEEP_ALIVE);
-    let calls = calls(|guest| pool.execute(move || guest.wait()));
+    let calls = calls(|guest| pool.execute(move || guest.wait()), || pool.worker_count());
     pool.shutdown().expect("nobody blocks any more");
     calls
 }
 
 fn rusty(core: usize) -> Vec<Duration> {
     let pool = rusty_pool::ThreadPool::new(core, JOBS, KEEP_ALIVE);
-    let calls = calls(|guest| pool.execute(move || guest.wait()));
+    let calls = calls(|guest| pool.execute(move || guest.wait()), || pool.get_current_worker_count());
     pool.shutdown_join();
     calls
 }
 
 fn threads() -> Vec<Duration> {
-    let mut threads = Vec::new();
-    let calls = calls(|guest| {
+    let threads = RefCell::new(Vec::new());
+    let start = |guest: Guest| {
         let builder = thread::Builder::new().name("bare".to_owned());
-        threads.push(builder.spawn(move || guest.wait()).expect("so many are possible"));
-    });
-    threads.into_iter().for_each(|thread| thread.join().expect("it only waits"));
+        threads.borrow_mut().push(builder.spawn(move || guest.wait()).expect("so many are possible"));
+    };
+    let calls = calls(start, || threads.borrow().len());
+    threads.into_inner().into_iter().for_each(|thread| thread.join().expect("it only waits"));
     calls
 }
 
-/// How long each call of `give` takes.
-fn calls(mut give: impl FnMut(Guest)) -> Vec<Duration> {
+/// How long each call of `give` takes, if each has brought one of the `threads`.
+fn calls(mut give: impl FnMut(Guest), threads: impl FnOnce() -> usize) -> Vec<Duration> {
     let door = Arc::new(RwLock::new(()));
     let _closed = door.write().unwrap();
     let call = |_| {
@@ -120,7 +124,9 @@ fn calls(mut give: impl FnMut(Guest)) -> Vec<Duration> {
         give(guest);
         begin.elapsed()
     };
-    (0..JOBS).map(call).collect()
+    let calls = (0..JOBS).map(call).collect();
+    assert_eq!(threads(), JOBS, "threads that block");
+    calls
 }
 
 /// What a job does.

@@ -7,6 +7,8 @@
 //! Executors are those of the command-line tool, by name, and take turns.
 //!
 //! `cargo run --release -p executor-performance --features peers --example uneven_jobs -- [SECONDS [EXECUTOR...]]`
+//!
+//! With 0 seconds it takes a single round.
 
 use executor_performance::{
     experiment::{JobTurn, Sample, Turn},

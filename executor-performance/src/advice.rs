@@ -276,6 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_sentence_can_be_read() {
+        let advice = |record: &Record, needs: &[Need]| Advice::of(record, needs).expect("there is one");
+        let mut small = advice(&one_run(&[("dispatcher", STEADY), ("channel", NOISY)]), &[Need::Subpools]);
+        small.threads = Some(1);
+        small.warnings = vec!["all samples are of one process".to_owned(), "the machine is busy".to_owned()];
+        let told = [
+            ("within the noise", advice(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[])),
+            ("the only one", advice(&one_run(&[("elastic", STEADY)]), &[])),
+            ("of several workloads, with one that failed", advice(&record(), &[])),
+            ("the only one that can, with warnings", small),
+        ];
+        insta::assert_snapshot!(told.map(|(kind, advice)| format!("=== {kind}\n{advice}")).concat());
+    }
+
+    #[test]
     fn nothing_measured_is_no_advice() {
         assert!(Advice::of(&one_run(&[]), &[]).is_err());
         assert!(Advice::of(&one_run(&[("channel", &[])]), &[]).is_err());

@@ -199,6 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn every_option_has_an_example() {
+        let whole = definition();
+        for command in std::iter::once(&whole).chain(whole.get_subcommands()) {
+            let own = |option: &&clap::Arg| {
+                let given = ["help", "version"].contains(&option.get_id().as_str());
+                !given && !option.is_positional() && !option.is_hide_set()
+            };
+            for option in command.get_arguments().filter(own) {
+                let help = option.get_long_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Example:"), "{option} of {}: {help}", command.get_name());
+            }
+        }
+    }
+
+    #[test]
     fn the_manual_page_explains_it_as_well() {
         let manual = |command: Option<&str>| String::from_utf8(manual(command).expect("a command")).expect("text");
         let versionless = |text: String| text.replace(env!("CARGO_PKG_VERSION"), "VERSION");

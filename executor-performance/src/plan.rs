@@ -390,7 +390,9 @@ mod tests {
     /// Each executor is waited for once, and what is waited is in the budget of its run.
     #[test]
     fn a_recommendation_comes_soon_although_executors_hang() {
-        for line in ["recommend", "recommend --workload blocking"] {
+        for more in ["", " --workload blocking", " --spin", " --needs priorities", " --needs bound --workload blocking"]
+        {
+            let line = &format!("recommend{more}");
             let orders = cli::parse(format!("tool {line}").split(' ').map(OsString::from)).expect(line);
             let sampling = &orders[0].options.sampling;
             let executors = plan(&orders, None).expect(line)[0].executors().len() as u32;

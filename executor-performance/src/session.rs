@@ -269,7 +269,11 @@ impl fmt::Debug for Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Samples;
+    use crate::{
+        machine::{Machine, Surroundings, mock::machine},
+        program::Program,
+        record::{Samples, mock::record},
+    };
     use serde::{Deserialize, Serialize};
 
     /// Does nothing.
@@ -337,6 +341,28 @@ mod tests {
         assert!(doubt.contains("channel by 16 %") && doubt.contains("--processes"), "{doubt}");
         assert_eq!(kinship(&[of(&processes)], 0.2, 0), None);
         assert_eq!(kinship(&[of(&[])], 0.02, 0), None);
+    }
+
+    /// Of the program, of a machine, of what went on meanwhile, and of the samples.
+    #[test]
+    fn every_doubt_can_be_read() {
+        let program = Program { build: "debug".to_owned(), ..record().program };
+        let mut machine = Machine { other_cores: Some(1.5), ..machine() };
+        machine.system.cgroup_quota = Some(1.5);
+        machine.processor.governor = Some("powersave".to_owned());
+        let surroundings = Surroundings { other_cores: Some(0.7), stolen_percent: Some(12.3), ..Default::default() };
+        let processes: Vec<u64> = (0..24).map(|sample| sample / 12).collect();
+        let row = |executor: &str, cost: fn(u32) -> f64| {
+            let samples = Samples::new((0..24).map(cost).collect(), &[]).of_processes(&processes);
+            Row::new(executor, Ok(Default::default()), samples, None)
+        };
+        let rows = [
+            row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
+            row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
+        ];
+        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&rows, 0.02)];
+        let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
+        insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]

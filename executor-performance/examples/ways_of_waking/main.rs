@@ -5,6 +5,8 @@
 //! wakes all threads. Each reads the clock when it comes, and goes back to sleep. The ways take turns.
 //!
 //! `cargo run --release -p executor-performance --example ways_of_waking -- [SECONDS]`
+//!
+//! With 0 seconds it takes a single round of each number of threads.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -124,7 +124,8 @@ pub fn definition() -> clap::Command {
             command.mut_args(|option| if option.get_id() == "config" { option.hide(true) } else { option })
         });
     }
-    // One by one and in place: what is known of the options' order must stay true.
+    // All options are gone through although one is meant: `mut_arg` puts that one behind the others, but a command that
+    // has been built finds options by their places, and would take `-t` for the option that has moved up.
     let command = command.mut_subcommand("wake", |wake| {
         wake.mut_args(
             |option| {

@@ -182,6 +182,17 @@ pub struct RepostOptions {
     pub size: SizeOptions,
 }
 
+impl RepostOptions {
+    /// The chains, where each message is one: a load for each number of them.
+    ///
+    /// # Errors
+    ///
+    /// If their jobs cannot be counted.
+    pub fn loads(&self) -> Result<Vec<Load>, String> {
+        self.chains.values().iter().map(|chains| countable(1, *chains, self.hops)).collect()
+    }
+}
+
 /// What applies to submit only.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Submit")]
@@ -204,16 +215,18 @@ impl SubmitOptions {
     ///
     /// If that is as long as `patience`: then pools whose jobs sleep would be given up.
     pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
-        let sleep = Duration::from_millis(self.work);
-        if sleep < patience {
-            Ok(sleep)
-        } else {
-            let patience = patience.as_secs_f64();
-            Err(format!(
-                "--work {} ms is not less than --patience {patience} s: raise --patience, or lower it",
-                self.work
-            ))
-        }
+        sleep("--work", self.work, patience)
+    }
+}
+
+/// What `option` says in milliseconds, which must be less than `patience`.
+fn sleep(option: &str, millis: u64, patience: Duration) -> Result<Duration, String> {
+    let sleep = Duration::from_millis(millis);
+    if sleep < patience {
+        Ok(sleep)
+    } else {
+        let patience = patience.as_secs_f64();
+        Err(format!("{option} {millis} ms is not less than --patience {patience} s: raise --patience, or lower it"))
     }
 }
 
@@ -253,16 +266,7 @@ impl BlockingOptions {
     ///
     /// If that is as long as `patience`: then every executor would be given up.
     pub fn sleep(&self, patience: Duration) -> Result<Duration, String> {
-        let sleep = Duration::from_millis(self.sleep_time);
-        if sleep < patience {
-            Ok(sleep)
-        } else {
-            let patience = patience.as_secs_f64();
-            Err(format!(
-                "--sleep-time {} ms is not less than --patience {patience} s: raise --patience, or lower it",
-                self.sleep_time
-            ))
-        }
+        sleep("--sleep-time", self.sleep_time, patience)
     }
 }
 
@@ -473,16 +477,5 @@ impl ForkJoinOptions {
             }
             _ => Ok(errands.into_iter().map(|errand| ForkJoin::new(threads, errand, patience)).collect()),
         }
-    }
-}
-
-impl RepostOptions {
-    /// The chains, where each message is one: a load for each number of them.
-    ///
-    /// # Errors
-    ///
-    /// If their jobs cannot be counted.
-    pub fn loads(&self) -> Result<Vec<Load>, String> {
-        self.chains.values().iter().map(|chains| countable(1, *chains, self.hops)).collect()
     }
 }

@@ -215,8 +215,8 @@ pub struct SamplingOptions {
     pub patience: Duration,
 
     /// Give an executor up, and kill the process that runs it, when a sample takes longer than this
-    /// [default: twice --budget and --patience, but a minute at least; of recommend a quarter of --budget, but 5 s more
-    /// than --patience at least]
+    /// [default: twice --budget and --patience, but a minute at least; of recommend so much that executors that hang
+    /// take another --budget at most, but 2 s more than --patience at least]
     ///
     /// Example: --timeout 10min
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
@@ -239,8 +239,8 @@ pub struct SamplingOptions {
 /// What becomes of the results.
 #[derive(Debug, Args)]
 pub struct OutputOptions {
-    /// Write the results to a file as well, in the format that its name says: .json, .csv, .md, .html, .svg. May be
-    /// repeated
+    /// Write the results to a file as well, in the format that its name says: .json, .csv (or no extension), .md,
+    /// .html, .svg. May be repeated
     ///
     /// Rows are appended to a CSV file whenever a run, or a point of a sweep, has ended; other files are replaced,
     /// again and again while measuring. `-` is the standard output, in JSON or as said before a colon; tables then go
@@ -325,12 +325,14 @@ impl Options {
             let cores = thread::available_parallelism().map_or(1, usize::from);
             self.threads = Sweep::of(if blocking { BLOCKED_THREADS.max(cores) } else { cores });
         }
-        // Somebody waits: an executor that hangs takes a part of the time, and not many times as much.
-        let SamplingOptions { budget, patience, timeout, .. } = &mut self.sampling;
-        timeout.get_or_insert((*budget / 4).max(patience.saturating_add(Duration::from_secs(5))));
         if self.executors.is_empty() {
             self.executors = own.candidates().into_iter().map(str::to_owned).collect();
         }
+        // Somebody waits: if all executors but one hang, it takes twice the time, and not many times as much. What only
+        // hangs is given up by then for want of patience, which says more.
+        let SamplingOptions { budget, patience, timeout, .. } = &mut self.sampling;
+        let others = u32::try_from(self.executors.len() - 1).unwrap_or(u32::MAX);
+        timeout.get_or_insert((*budget / others.max(4)).max(patience.saturating_add(Duration::from_secs(2))));
     }
 
     /// All points of the sweep; threads change first.

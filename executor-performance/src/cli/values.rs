@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have 65
-/// 530 and a thread takes four. The standard library aborts the process then.
+/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have
+/// 65,530 and a thread takes four. The standard library aborts the process then.
 const MOST_THREADS: usize = 10_000;
 
 pub(super) fn number_of_threads(text: &str) -> Result<usize, String> {

@@ -1,3 +1,5 @@
+//! How one executor has changed from one record to the next.
+
 use crate::stats::Ratio;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! Intervals by the bootstrap: of what comes out if samples are drawn anew.
+
 /// Times that samples are drawn anew.
 const DRAWS: usize = 1000;
 

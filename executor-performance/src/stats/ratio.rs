@@ -27,6 +27,15 @@ pub struct Turns<'a> {
     pub processes: &'a [u64],
 }
 
+impl Turns<'_> {
+    /// Without the samples that only one of them has: an interrupt comes between two turns of one round.
+    fn of_whole_rounds(self) -> Self {
+        let rounds = self.above.len().min(self.below.len());
+        let processes = self.processes.get(..rounds).unwrap_or_default();
+        Turns { above: &self.above[..rounds], below: &self.below[..rounds], processes }
+    }
+}
+
 impl Ratio {
     /// How many times as much the first of all `turns` cost as the second, in the geometric mean, where each weighs the
     /// same. `None` if there are no samples, or no ratio.
@@ -34,6 +43,7 @@ impl Ratio {
     /// It is processes that are compared, by [`Level::of_turns`]. If there was one only, rounds are, by
     /// [`of_pairs`](Self::of_pairs), with this `seed`.
     pub fn of_turns(turns: &[Turns<'_>], seed: u64) -> Option<Self> {
+        let turns: Vec<Turns<'_>> = turns.iter().map(|it| it.of_whole_rounds()).collect();
         let level = |it: &Turns<'_>| Level::of_turns(it.above, it.below, it.processes);
         match turns.iter().map(level).collect::<Option<Vec<Level>>>() {
             Some(levels) if !levels.is_empty() => Level::mean_of(&levels).ratio(1),
@@ -110,6 +120,17 @@ mod tests {
         assert_eq!(Some(of_rounds), Ratio::of_medians(&above, &below, 0));
         assert!(of_processes.low < 2.0 && of_processes.high > 2.1, "{of_processes:?}");
         assert_eq!(Ratio::of_turns(&[], 0), None);
+    }
+
+    #[test]
+    fn a_round_that_not_both_finished_does_not_count() {
+        let (above, below) = ([2.0, 2.0, 2.1, 2.1, 2.05, 2.05, 9.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        let processes = [0, 0, 1, 1, 2, 2, 2];
+        let ratio = |above, below, processes| Ratio::of_turns(&[Turns { above, below, processes }], 0);
+        for (all, whole) in [(&processes[..], &processes[..6]), (&[], &[])] {
+            assert_eq!(ratio(&above, &below, all), ratio(&above[..6], &below, whole));
+            assert_eq!(ratio(&below, &above, whole), ratio(&below, &above[..6], whole));
+        }
     }
 
     /// `docs/methodology.md` says so. Five processes of ten samples each, where both scatter alike.
