@@ -1,9 +1,11 @@
 //! Which executor to take, as far as a record can tell: one sentence, and a line of code.
 
 mod code;
+mod need;
+
+pub use self::need::Need;
 
 use crate::{
-    cli::Need,
     record::{Record, Row, Run},
     registry::Entry,
     stats::{Ratio, Turns},
