@@ -1,12 +1,14 @@
 //! Which executor to take, as far as a record can tell: one sentence, and a line of code.
 
 mod code;
+mod need;
+
+pub use self::need::Need;
 
 use crate::{
-    cli::Need,
-    record::{Record, Row, Run},
+    record::{Costs, Record, Run},
     registry::Entry,
-    stats::{Ratio, Turns},
+    stats::{Level, Ratio},
 };
 use std::fmt;
 
@@ -50,7 +52,7 @@ impl Advice {
                 names.push(&row.executor);
             }
         }
-        let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Costs>>>();
+        let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Costs<'_>>>>();
         let (mut candidates, mut failed) = (Vec::new(), Vec::new());
         for name in names {
             match costs(name) {
@@ -58,14 +60,10 @@ impl Advice {
                 None => failed.push(name.to_owned()),
             }
         }
+        candidates.sort_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b)));
+        let (able, unable): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) =
+            candidates.into_iter().partition(|(name, _)| can(name, needs));
         let seed = record.program.seed;
-        // By what they cost in relation to any one of them, the order is the same.
-        let yardstick = candidates.first().map(|(_, costs)| costs.clone()).unwrap_or_default();
-        let score = |costs: &[Costs]| ratio(costs, &yardstick, seed).map_or(f64::INFINITY, |ratio| ratio.value);
-        let mut ranking: Vec<(f64, &Candidate<'_>)> = candidates.iter().map(|it| (score(&it.1), it)).collect();
-        ranking.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let (able, unable): (Vec<&Candidate<'_>>, Vec<&Candidate<'_>>) =
-            ranking.into_iter().map(|(_, candidate)| candidate).partition(|(name, _)| can(name, needs));
         let (best, best_costs) = able.first().ok_or_else(|| nothing(needs))?;
         let runner_up =
             able.get(1).and_then(|(name, costs)| Some(((*name).to_owned(), ratio(costs, best_costs, seed)?)));
@@ -97,14 +95,7 @@ impl Advice {
 }
 
 /// An executor that did not fail, and what its samples cost in each run.
-type Candidate<'a> = (&'a str, Vec<Costs>);
-
-/// What the samples of one run cost, and which processes gave them.
-#[derive(Debug, Clone)]
-struct Costs {
-    samples: Vec<f64>,
-    processes: Vec<u64>,
-}
+type Candidate<'a> = (&'a str, Vec<Costs<'a>>);
 
 /// Whether the executor called `name` can do all that one `needs` of it.
 pub fn can(name: &str, needs: &[Need]) -> bool {
@@ -122,22 +113,18 @@ fn may_be_one(ratio: &Ratio) -> bool {
 }
 
 /// What the samples of the executor called `name` cost. None if it failed, or has none.
-fn costs(run: &Run, name: &str) -> Option<Costs> {
-    let row: &Row = run.rows.iter().find(|row| row.executor == name && row.is_ok())?;
-    let more_is_better = run.first_column()?.more_is_better;
-    let cost = |value: &f64| if more_is_better { 1.0 / value } else { *value };
-    let samples: Vec<f64> = row.samples.values.iter().map(cost).collect();
-    (!samples.is_empty()).then(|| Costs { samples, processes: row.samples.process.clone() })
+fn costs<'a>(run: &'a Run, name: &str) -> Option<Costs<'a>> {
+    run.rows.iter().find(|row| row.executor == name && row.is_ok())?.costs(run)
+}
+
+/// What it costs in the mean of all runs, each of which weighs the same.
+fn cost(costs: &[Costs<'_>]) -> f64 {
+    Level::mean_of(&costs.iter().map(Costs::level).collect::<Vec<_>>()).cost()
 }
 
 /// How many times as much `above` costs as `below`, in the mean of all runs.
-fn ratio(above: &[Costs], below: &[Costs], seed: u64) -> Option<Ratio> {
-    let turns: Vec<Turns<'_>> = above
-        .iter()
-        .zip(below)
-        .map(|(a, b)| Turns { above: &a.samples, below: &b.samples, processes: &a.processes })
-        .collect();
-    Ratio::of_turns(&turns, seed)
+fn ratio(above: &[Costs<'_>], below: &[Costs<'_>], seed: u64) -> Option<Ratio> {
+    Ratio::of_turns(&above.iter().zip(below).map(|(above, below)| above.beside(below)).collect::<Vec<_>>(), seed)
 }
 
 impl fmt::Display for Advice {
@@ -191,7 +178,7 @@ fn listed(needs: &[Need]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Samples, mock::record};
+    use crate::record::{Row, Samples, mock::record};
 
     /// One run, in which less is better.
     fn one_run(rows: &[(&str, &[f64])]) -> Record {
@@ -218,6 +205,15 @@ mod tests {
         // 2.5 twice, and 40 to 25.
         let mean = (2.5_f64 * 2.5 * 1.6).powf(1.0 / 3.0);
         assert!((ratio.value / mean - 1.0).abs() < 1e-9, "{ratio:?}");
+    }
+
+    #[test]
+    fn each_run_weighs_the_same() {
+        let mut record = one_run(&[("channel", &[1.0; 5]), ("burst", &[3.0; 5])]);
+        record.runs.extend(one_run(&[("channel", &[8.0; 5]), ("burst", &[3.0; 5])]).runs);
+        let advice = Advice::of(&record, &[]).expect("there is one");
+        // Of 8 and 9; a sum would say 9 and 6.
+        assert_eq!(advice.best, "channel");
     }
 
     #[test]

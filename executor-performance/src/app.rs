@@ -85,7 +85,8 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
     let host = host(options)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
-        Some(baseline) => Comparison::of(&baseline.record, record, &terms).map(|comparison| comparison.show(&terms)),
+        Some(baseline) => Comparison::of(&baseline.record, record, &terms)
+            .map(|comparison| show(&comparison).max(judged(&comparison, &terms))),
         None => Ok(Outcome::Done),
     })
 }
@@ -225,8 +226,19 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let comparison = Comparison::of(&old, &new, &terms)?;
     let told = documents.iter().try_for_each(|document| document.write(&comparison));
     // What is written to the standard output says it already.
-    let outcome = if writes_to_output(output) { comparison.outcome(&terms) } else { comparison.show(&terms) };
-    Ok(outcome.max(written(told)))
+    let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison) };
+    Ok(shown.max(written(told)).max(judged(&comparison, &terms)))
+}
+
+fn show(comparison: &Comparison) -> Outcome {
+    written(Terminal::new(anstream::stdout(), false).comparison(comparison))
+}
+
+/// Whether what has changed is good. If it is not, that is told.
+fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
+    let regressions = if terms.fail_on_regression { comparison.regressions() } else { Vec::new() };
+    regressions.iter().for_each(|line| error(line));
+    if regressions.is_empty() { Outcome::Done } else { Outcome::Regressed }
 }
 
 /// Gives the record at `path` to all sinks, as if it had just been measured.

@@ -21,11 +21,13 @@ pub use self::{
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,
-    recommend::{Need, RecommendOptions, Workload},
+    recommend::{RecommendOptions, Workload},
     refusal::Refusal,
     sweep::Sweep,
     tools::{CompareOptions, CompletionsOptions, ManOptions, ReportOptions},
 };
+
+pub use crate::advice::Need;
 
 use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
 use std::ffi::OsString;

@@ -10,7 +10,7 @@ mod table;
 
 pub use self::{
     change::{Change, Verdict},
-    comparison::Comparison,
+    comparison::{ComparedRun, Comparison},
     likeness::{alike, overlap},
     table::table,
 };
@@ -45,14 +45,14 @@ impl Baseline {
 }
 
 #[cfg(test)]
-mod mock {
+pub(crate) mod mock {
     use super::*;
     use crate::record::{Samples, mock::record};
 
-    pub(super) const TERMS: Terms = Terms { threshold: 0.05, fail_on_regression: true, force: false };
+    pub(crate) const TERMS: Terms = Terms { threshold: 0.05, fail_on_regression: true, force: false };
 
     /// The record, whose samples are of several processes each, which hardly differ.
-    pub(super) fn of_processes() -> Record {
+    pub(crate) fn of_processes() -> Record {
         let mut record = record();
         for row in record.runs.iter_mut().flat_map(|run| &mut run.rows) {
             let Some(it) = row.estimate else { continue };
@@ -63,7 +63,7 @@ mod mock {
     }
 
     /// A record whose work-stealing pool runs that many times as many jobs.
-    pub(super) fn faster(factor: f64) -> Record {
+    pub(crate) fn faster(factor: f64) -> Record {
         let mut record = of_processes();
         for run in record.runs.iter_mut().filter(|run| run.experiment == "throughput") {
             let values = &mut run.rows[1].samples.values;
@@ -73,6 +73,6 @@ mod mock {
     }
 
     pub(super) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
-        comparison.runs.iter().flat_map(|(_, changes)| changes).map(|change| change.verdict).collect()
+        comparison.changes().map(|change| change.verdict).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! What was measured, in the one form that all writers read and that stands in files: see `docs/record-format.md`.
 
 mod column;
+mod costs;
 mod metric;
 mod row;
 mod run;
@@ -17,6 +18,8 @@ pub use self::{
     setting::{Setting, Settings, Value},
     times::Times,
 };
+
+pub(crate) use self::costs::Costs;
 
 use crate::{clock::Precision, machine::Machine, program::Program};
 use serde::{Deserialize, Serialize};

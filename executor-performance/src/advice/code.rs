@@ -1,6 +1,6 @@
 //! What to write to have an executor.
 
-use crate::cli::Need;
+use super::Need;
 
 /// How the builder of each executor is called, where `N` is the number of threads.
 const BUILDERS: &[(&str, &str)] = &[

@@ -1,10 +1,9 @@
 //! What one says of one's workload to be recommended an executor.
 
 use super::values::parts_of_microseconds;
-use crate::advice::{self, CANDIDATES};
+use crate::advice::{self, CANDIDATES, Need};
 use clap::{Args, ValueEnum};
 use std::{
-    fmt,
     io::{self, BufRead, IsTerminal, Write},
     time::Duration,
 };
@@ -73,27 +72,6 @@ pub enum Workload {
     Bursts,
     /// Jobs wait for the system.
     Blocking,
-}
-
-/// What not every executor can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Need {
-    /// Urgent jobs overtake others.
-    Priorities,
-    /// Of some jobs only so many run at a time.
-    Subpools,
-    /// Some jobs all run on the same thread.
-    Bound,
-}
-
-impl fmt::Display for Need {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Need::Priorities => "priorities",
-            Need::Subpools => "subpools",
-            Need::Bound => "bound subpools",
-        })
-    }
 }
 
 impl RecommendOptions {

@@ -4,16 +4,13 @@ use super::{
     Change, Terms, Verdict, alike,
     likeness::{counterpart, in_both},
     pair::Pair,
-    table,
 };
 use crate::{
     record::{Record, Run},
-    session::Outcome,
-    sink::{Terminal, error},
     stats::Level,
     view,
 };
-use std::{io, ptr};
+use std::ptr;
 
 /// What has changed, run by run.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,15 +19,23 @@ pub struct Comparison {
     pub old: String,
     /// What measured now, and when.
     pub new: String,
-    /// What is compared: the experiment, its first figure, its settings. And of each executor that is in both: the
-    /// change.
-    pub runs: Vec<(String, Vec<Change>)>,
+    /// What is in both, each with one change at least.
+    pub runs: Vec<ComparedRun>,
     /// What makes the figures of either record doubtful.
     pub warnings: Vec<String>,
     /// What could not be compared.
     pub left_out: Vec<String>,
     /// Differences up to this are not real, as a fraction.
     pub threshold: f64,
+}
+
+/// A run that is in both records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedRun {
+    /// The experiment, its first figure, its settings.
+    pub title: String,
+    /// How each executor has changed that is in both.
+    pub changes: Vec<Change>,
 }
 
 impl Comparison {
@@ -67,46 +72,28 @@ impl Comparison {
         let changes = |(run, pairs): (&Run, Vec<Pair<'_>>)| {
             let changes = pairs.iter().map(|pair| pair.change(run, many, terms.threshold));
             let changes = changes.filter_map(|change| change.map_err(|why| left_out.push(why)).ok()).collect();
-            (title(run), changes)
+            ComparedRun { title: title(run), changes }
         };
-        let mut runs: Vec<(String, Vec<Change>)> = runs.into_iter().map(changes).collect();
-        runs.retain(|(_, changes)| !changes.is_empty());
+        let mut runs: Vec<ComparedRun> = runs.into_iter().map(changes).collect();
+        runs.retain(|run| !run.changes.is_empty());
         left_out.sort();
         left_out.dedup();
         let warnings = [warnings("old", old), warnings("new", new)].concat();
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
-    /// Prints it, and says whether that is good.
-    pub fn show(&self, terms: &Terms) -> Outcome {
-        let mut terminal = Terminal::new(anstream::stdout(), false);
-        match self.print(&mut terminal) {
-            Ok(()) => self.outcome(terms),
-            Err(why) => {
-                error(&format!("the comparison could not be written: {why}"));
-                Outcome::Failed
-            }
-        }
-    }
-
-    /// Whether that is good. If it is not, that is told.
-    pub fn outcome(&self, terms: &Terms) -> Outcome {
-        let (slower, failed) = (self.with(Verdict::Slower), self.with(Verdict::Failed));
-        if !terms.fail_on_regression || (slower.is_empty() && failed.is_empty()) {
-            return Outcome::Done;
-        }
-        for (what, executors) in [("slower than before", slower), ("fails, and did not before", failed)] {
-            if !executors.is_empty() {
-                error(&format!("{what}: {}", executors.join(", ")));
-            }
-        }
-        Outcome::Regressed
+    /// What is worse than before: a line for each way to be so, with the executors.
+    pub fn regressions(&self) -> Vec<String> {
+        let worse = [("slower than before", Verdict::Slower), ("fails, and did not before", Verdict::Failed)];
+        let executors = worse.map(|(what, verdict)| (what, self.with(verdict)));
+        let some = executors.iter().filter(|(_, executors)| !executors.is_empty());
+        some.map(|(what, executors)| format!("{what}: {}", executors.join(", "))).collect()
     }
 
     /// The executors that have this verdict in some run.
     fn with(&self, verdict: Verdict) -> Vec<&str> {
         let mut executors: Vec<&str> = Vec::new();
-        for change in self.runs.iter().flat_map(|(_, changes)| changes) {
+        for change in self.changes() {
             if change.verdict == verdict && !executors.contains(&change.executor.as_str()) {
                 executors.push(&change.executor);
             }
@@ -114,18 +101,14 @@ impl Comparison {
         executors
     }
 
-    fn print<W: io::Write>(&self, terminal: &mut Terminal<W>) -> io::Result<()> {
-        for (title, changes) in &self.runs {
-            terminal.remark(&format!("compared: {title}"))?;
-            terminal.write("\n")?;
-            terminal.table(&table(changes))?;
-        }
-        self.remarks().iter().try_for_each(|line| terminal.remark(line))
+    /// How all executors have changed in all runs.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.runs.iter().flat_map(|run| &run.changes)
     }
 
     /// What is to be known about the tables.
     pub fn remarks(&self) -> Vec<String> {
-        let all = || self.runs.iter().flat_map(|(_, changes)| changes).filter(|change| change.cost.is_some());
+        let all = || self.changes().filter(|change| change.cost.is_some());
         let left_out = self.left_out.iter().map(|line| format!("Left out: {line}."));
         let mut remarks: Vec<String> = self.warnings.iter().cloned().chain(left_out).collect();
         let intervals = match all().count() {
@@ -187,7 +170,7 @@ mod tests {
     fn a_record_is_as_fast_as_itself() {
         let comparison = Comparison::of(&of_processes(), &of_processes(), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison), [Verdict::Same; 6]);
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        assert!(comparison.regressions().is_empty(), "{comparison:?}");
         assert!(comparison.left_out.iter().all(|line| line.contains("broken")), "{comparison:?}");
     }
 
@@ -199,14 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_slower_is_a_regression_only_if_that_was_asked() {
+    fn what_is_slower_is_a_regression() {
         let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Slower]);
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
-        assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
+        assert_eq!(comparison.regressions(), ["slower than before: workstealing"]);
         let comparison = Comparison::of(&of_processes(), &faster(1.5), &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Faster]);
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        assert!(comparison.regressions().is_empty(), "{comparison:?}");
     }
 
     #[test]
@@ -216,14 +198,13 @@ mod tests {
         broken.runs[0].rows[1] = Row::new(&name, Err("crashed".to_owned()), Samples::default(), None);
         let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Failed]);
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Regressed);
-        assert_eq!(comparison.outcome(&Terms { fail_on_regression: false, ..TERMS }), Outcome::Done);
+        assert_eq!(comparison.regressions(), [format!("fails, and did not before: {name}")]);
         // What works now and did not before is none, and neither is what was not measured to the end.
         let comparison = Comparison::of(&broken, &sound, &TERMS).expect("alike");
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        assert!(comparison.regressions().is_empty(), "{comparison:?}");
         broken.runs[0].rows[1].error = Some(Failure::Interrupted.to_string());
         let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
-        assert_eq!(comparison.outcome(&TERMS), Outcome::Done);
+        assert!(comparison.regressions().is_empty(), "{comparison:?}");
     }
 
     #[test]
@@ -234,7 +215,7 @@ mod tests {
             row.samples.values.iter_mut().for_each(|value| *value = 0.0);
         }
         let comparison = Comparison::of(&idle, &idle, &TERMS).expect("alike");
-        assert_eq!((verdicts(&comparison), comparison.outcome(&TERMS)), (Vec::new(), Outcome::Done));
+        assert!(verdicts(&comparison).is_empty() && comparison.regressions().is_empty(), "{comparison:?}");
         assert_eq!(comparison.left_out.len(), 2, "{comparison:?}");
         assert!(comparison.left_out.iter().all(|line| line.contains("a cost is 0")), "{comparison:?}");
     }
@@ -274,16 +255,5 @@ mod tests {
                 "Warning (new record): noisy results (with threads 1, producers 2)."
             ]
         );
-    }
-
-    #[test]
-    fn a_comparison_is_a_table_for_each_run() {
-        let mut text = Vec::new();
-        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
-        let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
-        comparison.print(&mut terminal).expect("memory");
-        let text = String::from_utf8(text).expect("text");
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        insta::assert_snapshot!(text);
     }
 }

@@ -104,7 +104,7 @@ mod tests {
             assert!(complaint.contains(part), "{part} in {complaint}");
         }
         let forced = Comparison::of(&record(), &other, &Terms { force: true, ..TERMS });
-        let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|(title, _)| title).collect();
+        let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|run| run.title).collect();
         // Which of two runs of throughput it should be compared with, nobody knows.
         assert!(titles.len() == 1 && titles[0].starts_with("latency"), "{titles:?}");
     }

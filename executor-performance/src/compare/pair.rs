@@ -27,9 +27,9 @@ impl<'a> Pair<'a> {
             // That says nothing about the executor.
             (None, Some(why)) if *why == Failure::Interrupted.to_string() => nothing(why),
             (None, Some(_)) => Ok(Pair { old, new, levels: None }),
-            (None, None) => match level(old, run).zip(level(new, run)) {
+            (None, None) => match old.costs(run).zip(new.costs(run)) {
                 None => nothing("there are no samples"),
-                levels => Ok(Pair { old, new, levels }),
+                Some((before, after)) => Ok(Pair { old, new, levels: Some((before.level(), after.level())) }),
             },
         }
     }
@@ -68,11 +68,4 @@ impl<'a> Pair<'a> {
 
 fn incomparable(row: &Row, run: &Run, why: &str) -> String {
     format!("{} cannot be compared in {}: {why}", row.executor, run.experiment)
-}
-
-/// What its samples cost.
-fn level(row: &Row, run: &Run) -> Option<Level> {
-    let more_is_better = run.first_column()?.more_is_better;
-    let cost = |value: &f64| if more_is_better { value.recip() } else { *value };
-    Level::of(&row.samples.values.iter().map(cost).collect::<Vec<f64>>(), &row.samples.process)
 }

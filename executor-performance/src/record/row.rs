@@ -1,8 +1,8 @@
-use super::{Column, Run, Samples, Times};
+use super::{Column, Costs, Run, Samples, Times};
 use crate::{
     experiment::{Experiment, Sample, SampleOf, costs},
     sampler::Series,
-    stats::{Level, Outliers, Pooled, Ratio, Summary, Turns},
+    stats::{Outliers, Pooled, Ratio, Summary},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -105,11 +105,19 @@ impl Row {
         let older = || self.estimate.filter(|estimate| shown(estimate.median)).map(of_median);
         self.interval.or_else(older).map(|it| (it.low95 * scale, it.high95 * scale))
     }
+
+    /// What its samples in `run` cost. None if it failed, or has none.
+    pub(crate) fn costs(&self, run: &Run) -> Option<Costs<'_>> {
+        let more_is_better = run.first_column()?.more_is_better;
+        let cost = |value: &f64| if more_is_better { value.recip() } else { *value };
+        let Samples { values, process, .. } = &self.samples;
+        if self.is_ok() { Costs::of(values.iter().map(cost).collect(), process) } else { None }
+    }
 }
 
 /// The rows of one run, one for each executor, in the order in which they were asked for. Bootstraps begin with `seed`.
 pub fn rows<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>], seed: u64) -> Vec<Row> {
-    let slowdowns = slowdowns(&series.iter().map(Costs::of).collect::<Vec<_>>(), seed);
+    let slowdowns = slowdowns(&series.iter().map(costs_of).collect::<Vec<_>>(), seed);
     series.iter().zip(slowdowns).map(|(series, slowdown)| Row { slowdown, ..row(experiment, series, seed) }).collect()
 }
 
@@ -148,32 +156,18 @@ fn values<X: Experiment>(experiment: &X, samples: &[SampleOf<X>]) -> Vec<f64> {
     samples.iter().map(first).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// What the samples of an executor cost, and which processes gave them.
-struct Costs<'a> {
-    samples: Vec<f64>,
-    processes: &'a [u64],
+/// None if it failed, or has no samples.
+fn costs_of<S: Sample>(Series { samples, processes, failure, .. }: &Series<S>) -> Option<Costs<'_>> {
+    if failure.is_none() { Costs::of(costs(samples), processes) } else { None }
 }
 
-impl<'a> Costs<'a> {
-    /// None if it failed.
-    fn of<S: Sample>(series: &'a Series<S>) -> Option<Self> {
-        let Series { samples, processes, failure, .. } = series;
-        failure.is_none().then(|| Costs { samples: costs(samples), processes })
-    }
-}
-
-/// Compares the costs of the samples of each executor, if it has any, with those of the executor that costs least.
+/// Compares the costs of each executor, if it has any, with those of the executor that costs least.
 fn slowdowns(costs: &[Option<Costs<'_>>], seed: u64) -> Vec<Option<Ratio>> {
-    let cost =
-        |costs: &Costs<'_>| Level::of(&costs.samples, costs.processes).map_or(f64::INFINITY, |level| level.cost());
+    let cost = |costs: &Costs<'_>| costs.level().cost();
     let Some(best) = costs.iter().flatten().min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
         return vec![None; costs.len()];
     };
-    let ratio = |costs: &Costs<'_>| {
-        let turns = Turns { above: &costs.samples, below: &best.samples, processes: costs.processes };
-        Ratio::of_turns(&[turns], seed)
-    };
-    costs.iter().map(|costs| ratio(costs.as_ref()?)).collect()
+    costs.iter().map(|costs| Ratio::of_turns(&[costs.as_ref()?.beside(best)], seed)).collect()
 }
 
 #[cfg(test)]
@@ -182,12 +176,24 @@ mod tests {
 
     #[test]
     fn the_best_is_compared_with_itself_and_the_others_with_it() {
-        let costs = |samples: &[f64]| Some(Costs { samples: samples.to_vec(), processes: &[] });
+        let costs = |samples: &[f64]| Costs::of(samples.to_vec(), &[]);
         let costs = [costs(&[8.0, 8.0, 8.0]), None, costs(&[2.0, 9.0, 2.0]), costs(&[])];
         let slowdowns = slowdowns(&costs, 0);
         let values: Vec<Option<f64>> = slowdowns.iter().map(|slowdown| slowdown.map(|it| it.value)).collect();
         assert_eq!(values, [Some(4.0), None, Some(1.0), None]);
         assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high == 4.0));
+    }
+
+    #[test]
+    fn what_is_better_costs_less_and_what_failed_nothing() {
+        let record = crate::record::mock::record();
+        for run in &record.runs {
+            let costs: Vec<Option<f64>> =
+                run.rows.iter().map(|row| row.costs(run).map(|it| it.level().cost())).collect();
+            // Of jobs per second in the first run, of microseconds in the last.
+            assert!(costs[1] < costs[0] && costs[1] > Some(0.0), "{costs:?}");
+            assert!(costs[2..].iter().all(Option::is_none), "{costs:?}");
+        }
     }
 
     #[test]

@@ -77,10 +77,10 @@ fn document(title: &str, body: &Markup) -> String {
 fn changes(comparison: &Comparison) -> Markup {
     html! {
         dl { dt { "old" } dd { (comparison.old) } dt { "new" } dd { (comparison.new) } }
-        @for (title, changes) in &comparison.runs {
-            h3 { (title) }
-            (figure(&changes_of(changes, comparison.threshold)))
-            (table(&compare::table(changes)))
+        @for run in &comparison.runs {
+            h3 { (run.title) }
+            (figure(&changes_of(&run.changes, comparison.threshold)))
+            (table(&compare::table(&run.changes)))
         }
         @for line in comparison.remarks() { p.remark { (line) } }
     }

@@ -33,8 +33,8 @@ pub(super) fn comparison_page(comparison: &Comparison) -> String {
 /// Of each run, under titles that begin with `level`.
 fn changes(comparison: &Comparison, level: &str) -> String {
     let mut text = format!("- **old**: {}\n- **new**: {}\n", escaped(&comparison.old), escaped(&comparison.new));
-    for (title, changes) in &comparison.runs {
-        text += &format!("\n{level} {}\n\n{}", escaped(title), table(&compare::table(changes)));
+    for run in &comparison.runs {
+        text += &format!("\n{level} {}\n\n{}", escaped(&run.title), table(&compare::table(&run.changes)));
     }
     text + &comparison.remarks().iter().map(|line| format!("\n{}\n", escaped(line))).collect::<String>()
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
-    compare::{Change, Comparison},
+    compare::{ComparedRun, Comparison},
     record::Record,
     view::{self, sweeps},
 };
@@ -31,8 +31,8 @@ pub(super) fn comparison_picture(comparison: &Comparison) -> String {
 }
 
 fn changes(comparison: &Comparison) -> Vec<Chart> {
-    let of_run = |(title, changes): &(String, Vec<Change>)| {
-        [heading(format!("compared: {title}")), changes_of(changes, comparison.threshold)]
+    let of_run = |run: &ComparedRun| {
+        [heading(format!("compared: {}", run.title)), changes_of(&run.changes, comparison.threshold)]
     };
     comparison.runs.iter().flat_map(of_run).collect()
 }

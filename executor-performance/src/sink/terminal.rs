@@ -5,6 +5,7 @@ use super::{
     paint::{BAD, BAR, BEST, TITLE, painted},
 };
 use crate::{
+    compare::{self, Comparison},
     record::{Record, Run},
     view::{self, Column, Content, Table},
 };
@@ -52,22 +53,19 @@ impl<W: Write> Terminal<W> {
         }
     }
 
-    /// Writes `table`, in as many pieces as the width asks for.
+    /// Writes what has changed: a table for each run, and what is to be known about the tables.
     ///
     /// # Errors
     ///
     /// As [`write`](Self::write).
-    pub fn table(&mut self, table: &Table) -> io::Result<()> {
-        self.write(&drawn(table))
-    }
-
-    /// Writes `text` in lines that fit.
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write).
-    pub fn remark(&mut self, text: &str) -> io::Result<()> {
-        self.write(&wrapped(text, 0))
+    pub fn comparison(&mut self, comparison: &Comparison) -> io::Result<()> {
+        let mut text = String::new();
+        for run in &comparison.runs {
+            text += &wrapped(&format!("compared: {}", run.title), 0);
+            text += &format!("\n{}", drawn(&compare::table(&run.changes)));
+        }
+        text.extend(comparison.remarks().iter().map(|line| wrapped(line, 0)));
+        self.write(&text)
     }
 
     /// Writes `text` in lines that fit, but for those that are indented, such as code.
@@ -223,7 +221,10 @@ fn wrapped(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::mock::record;
+    use crate::{
+        compare::mock::{TERMS, faster, of_processes},
+        record::mock::record,
+    };
 
     /// All that a terminal shows of `record`.
     fn coloured(record: &Record) -> String {
@@ -258,6 +259,17 @@ mod tests {
     #[test]
     fn everything_is_told_once_within_the_width() {
         let text = shown(&record());
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_comparison_is_a_table_for_each_run() {
+        let mut text = Vec::new();
+        let comparison = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
+        let mut terminal = Terminal::new(anstream::StripStream::new(&mut text), false);
+        terminal.comparison(&comparison).expect("memory");
+        let text = String::from_utf8(text).expect("text");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         insta::assert_snapshot!(text);
     }
