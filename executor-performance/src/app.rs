@@ -86,7 +86,7 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let host = host(options)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
         Some(baseline) => Comparison::of(&baseline.record, record, &terms)
-            .map(|comparison| show(&comparison).max(judged(&comparison, &terms))),
+            .map(|comparison| show(&comparison, &options.output).max(judged(&comparison, &terms))),
         None => Ok(Outcome::Done),
     })
 }
@@ -126,12 +126,7 @@ fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
 /// Says which executor to take.
 fn recommend(record: &Record, needs: &[Need], options: &Options) -> Result<Outcome, String> {
     let advice = format!("\n{}", Advice::of(record, needs)?);
-    let told = if writes_to_output(&options.output) {
-        Terminal::new(anstream::stderr(), false).prose(&advice)
-    } else {
-        Terminal::new(anstream::stdout(), false).prose(&advice)
-    };
-    Ok(written(told))
+    Ok(written(terminal(&options.output).prose(&advice)))
 }
 
 /// Who calls the guests, unless everything happens in this process.
@@ -191,16 +186,18 @@ fn sinks(
     baseline: Option<&Rc<Baseline>>,
 ) -> Result<Vec<Box<dyn Sink>>, String> {
     differ(&options.output)?;
-    let terminal: Box<dyn Sink> = if writes_to_output(options) {
-        Box::new(Terminal::new(anstream::stderr(), options.quiet))
-    } else {
-        Box::new(Terminal::new(anstream::stdout(), options.quiet))
-    };
-    let mut sinks = vec![terminal];
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(terminal(options))];
     for destination in &options.output {
         sinks.push(sink::open(destination, outlines, baseline)?);
     }
     Ok(sinks)
+}
+
+/// Where tables go: not to where a file format goes.
+fn terminal(options: &OutputOptions) -> Terminal<Box<dyn io::Write>> {
+    let out: Box<dyn io::Write> =
+        if writes_to_output(options) { Box::new(anstream::stderr()) } else { Box::new(anstream::stdout()) };
+    Terminal::new(out, options.quiet)
 }
 
 /// Whether standard output is for a file format, and tables go elsewhere.
@@ -226,12 +223,12 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let comparison = Comparison::of(&old, &new, &terms)?;
     let told = documents.iter().try_for_each(|document| document.write(&comparison));
     // What is written to the standard output says it already.
-    let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison) };
+    let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison, output) };
     Ok(shown.max(written(told)).max(judged(&comparison, &terms)))
 }
 
-fn show(comparison: &Comparison) -> Outcome {
-    written(Terminal::new(anstream::stdout(), false).comparison(comparison))
+fn show(comparison: &Comparison, options: &OutputOptions) -> Outcome {
+    written(terminal(options).comparison(comparison))
 }
 
 /// Whether what has changed is good. If it is not, that is told.

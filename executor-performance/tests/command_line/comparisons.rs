@@ -39,6 +39,14 @@ fn a_comparison_is_written_where_one_wants_it() {
 }
 
 #[test]
+fn a_comparison_stays_out_of_a_record_on_the_standard_output() {
+    let old = small_record("beside", "-m 10 -e channel throughput");
+    let output = run(&format!("{BRIEF} -m 10 -e channel --baseline {old} -o json:- throughput"));
+    assert_eq!(json(&stdout(&output))["runs"][0]["experiment"], "throughput");
+    assert!(stderr(&output).contains("compared: throughput"), "{}", stderr(&output));
+}
+
+#[test]
 fn refuses_to_compare_what_is_unlike() {
     let (old, new) = (
         small_record("unlike-old", "-m 10 -e channel throughput"),
