@@ -12,8 +12,8 @@ source "$root/scripts/lib.sh"
 # From cheap to dear.
 parts=(format rules lint docs examples cli compat features tests release loom)
 
-# Sets of features that make a difference, but for the default and all features, which are tested in full. The command-line
-# tool is left out here: it wants the library with its default features.
+# Sets of features that make a difference, but for two that are tested in full: all features, and the default ones,
+# these optimised. The command-line tool is left out here: it wants the library with its default features.
 feature_sets=(
     ""
     "threadpool-exec"
@@ -54,19 +54,24 @@ Runs all checks, or the named parts only, and stops at the first failure.
 
 Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
-  rules      the rules of docs/architecture.md that grep can check
-  lint       clippy without warnings, with all and the default features; peers behind flags; the oldest Rust (if installed)
-  docs       rustdoc without warnings, documentation tests with all features
-  examples   every example runs; each asserts its outcome
+  rules      the rules of docs/architecture.md that grep can check; the documentation's tables are those of their
+             records
+  lint       clippy without warnings, with all and the default features; peers behind flags compile, and all does with
+             the oldest Rust (if installed)
+  docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
+  examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
   features   clippy, unit tests and the public interface, with every set of features that makes a difference
   tests      all tests with all features, those of the tool with the default ones, too
-  release    all tests of the library with the default features, optimised
-  loom       scripts/loom.sh, with at most two switches of threads
+  release    all tests of the library with the default features, optimised, with checks for overflow
+  loom       scripts/loom.sh
 
 Options:
   -h, --help  show this
+
+Environment:
+  LOOM_MAX_PREEMPTIONS  see scripts/loom.sh --help; here it is 2 unless it is set
 USAGE
 }
 
@@ -167,6 +172,8 @@ check_docs() {
     step "docs: rustdoc [all features]" \
         env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
     test_step "docs: tests [all features]" cargo test --workspace --doc --all-features
+    # The README is for who takes the defaults.
+    test_step "docs: tests [default]" cargo test --package executors --doc
 }
 
 check_examples() {
@@ -177,13 +184,15 @@ check_examples() {
         step "examples: $example" limited 120 "$target/debug/examples/$example"
     done
     # These measure, for so many seconds or rounds and once at least.
-    for example in growing sleepers uneven_jobs ways_of_waking; do
+    for example in executor-performance/examples/*.rs executor-performance/examples/*/; do
+        example=$(basename "$example" .rs)
+        if [[ $example == own_job ]]; then continue; fi # a test runs it
         step "examples: $example" limited 120 "$target/debug/examples/$example" 0
     done
 }
 
 check_cli() {
-    local cli=(limited 120 cargo run --quiet --package executor-performance --)
+    local cli=(limited 120 "$target/debug/executor-performance")
     local brief=(-t 2 --min-samples 1 --max-samples 2 --budget 1)
     local small=("${brief[@]}" -p 2 -m 10 -a 2)
     step "cli: build" cargo build --package executor-performance
@@ -265,9 +274,10 @@ check_tests() {
 }
 
 check_release() {
-    # Optimised like a release, but compiled on all cores and without symbols.
+    # Optimised like a release, but compiled on all cores, without symbols, and with checks for overflow.
     test_step "release: the library [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
+        CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
         cargo test --release --package executors --tests
 }
 
