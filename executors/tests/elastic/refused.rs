@@ -99,11 +99,12 @@ fn who_has_the_room_does_not_wait_for_it() {
     Child::default().address_space(2 << 30).run(|| {
         let builder = sized(0, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 1 });
         let pool = builder.stack_size(4 << 30).build().expect("no thread is started yet");
-        let meeting = Arc::new(Barrier::new(2));
+        let (meeting, (begin, begun)) = (Arc::new(Barrier::new(2)), mpsc::channel());
         thread::scope(|scope| {
             for _ in 0..2 {
-                let (local, meeting) = (pool.clone(), Arc::clone(&meeting));
+                let (local, meeting, begin) = (pool.clone(), Arc::clone(&meeting), begin.clone());
                 let job = move || {
+                    begin.send(()).expect("the test listens");
                     meeting.wait();
                     let (here, (tell, told)) = (thread::current().id(), mpsc::channel());
                     let inner = move || tell.send(thread::current().id()).expect("the job listens");
@@ -112,6 +113,8 @@ fn who_has_the_room_does_not_wait_for_it() {
                     meeting.wait();
                 };
                 scope.spawn(|| pool.execute(job));
+                // Else one submitter may come to run both, one after the other.
+                begun.recv().expect("the job begins");
             }
         });
         assert_eq!((pool.stats().done, pool.stats().panicked, pool.stats().discarded), (4, 0, 0));
