@@ -62,8 +62,8 @@ Parts:
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
-  features   clippy, unit tests and the public interface, with every set of features that makes a difference
-  tests      all tests with all features, those of the tool with the default ones, too
+  features   clippy, unit tests and the public interface of the library, with every set of features that makes a difference
+  tests      all tests with all features; the unit tests of the tool with the default ones, too
   release    all tests of the library with the default features, optimised, with checks for overflow
   loom       scripts/loom.sh
 
@@ -261,7 +261,7 @@ check_features() {
     local features
     for features in "${feature_sets[@]}"; do
         step "features: clippy [${features:-none}]" \
-            cargo clippy --package executors --all-targets --no-default-features --features "$features" -- -D warnings
+            cargo clippy --package executors --lib --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
             cargo test --package executors --no-default-features --features "$features" --lib --test public_api
     done
@@ -270,7 +270,7 @@ check_features() {
 check_tests() {
     # --tests leaves out the documentation's, which the part `docs` has run.
     test_step "tests: [all features]" cargo test --workspace --all-features --tests
-    test_step "tests: the tool [default]" cargo test --package executor-performance --tests
+    test_step "tests: the tool [default]" cargo test --package executor-performance --lib
 }
 
 check_release() {
