@@ -12,7 +12,7 @@ source "$root/scripts/lib.sh"
 # From cheap to dear.
 parts=(format rules lint docs examples cli compat features tests release loom)
 
-# Sets of features that make a difference, but for two that are tested in full: all features, and the default ones,
+# Sets of features that make a difference, but for two that are tested at length: all features, and the default ones,
 # these optimised. The command-line tool is left out here: it wants the library with its default features.
 feature_sets=(
     ""
@@ -64,7 +64,7 @@ Parts:
   compat     scripts/compat.sh
   features   clippy, unit tests and the public interface of the library, with every set of features that makes a difference
   tests      all tests with all features; the unit tests of the tool with the default ones, too
-  release    all tests of the library with the default features, optimised, with checks for overflow
+  release    conformance, stress, memory and deep chains with the default features, optimised, with checks for overflow
   loom       scripts/loom.sh
 
 Options:
@@ -274,11 +274,12 @@ check_tests() {
 }
 
 check_release() {
-    # Optimised like a release, but compiled on all cores, without symbols, and with checks for overflow.
-    test_step "release: the library [default]" \
+    # Optimised like a release, but compiled on all cores, without symbols, and with checks for overflow. What is left out
+    # is the same with all features.
+    test_step "release: [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
-        cargo test --release --package executors --tests
+        cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep
 }
 
 check_loom() {
