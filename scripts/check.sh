@@ -42,7 +42,7 @@ unsafe_leaves=(
     executors/src/crew/handle.rs
     executors/src/job.rs
     executors/src/local.rs
-    executors/src/queue/lanes.rs
+    executors/src/queue/lane.rs
     executors/src/queue/ring.rs
 )
 

@@ -3,12 +3,14 @@
 //! Threads that are there already, and wait, are released; each sleeps its share, or as often as a common counter
 //! says, and says that it is done. There is no queue, and nothing to decide: what that takes is the floor for the
 //! experiment `blocking`. Pools take turns with it here, with the same sleeps as jobs, so that what they take beyond
-//! it can be seen.
+//! it can be seen; those whose threads are there already, and new ones, whose threads start as the jobs come. The end
+//! of a new pool is not counted in its time, but in the CPU time.
 //!
 //! `cargo run --release -p executor-performance --features peers --example sleepers -- [SECONDS]`
 //!
 //! With 0 seconds it takes a single round.
 
+use executor_performance::clock::cpu_time;
 use executors::{Executor, elastic_pool};
 use std::{
     env,
@@ -27,58 +29,96 @@ const SLEEP: Duration = Duration::from_millis(1);
 /// So long before each turn, so that all threads sleep.
 const PAUSE: Duration = Duration::from_millis(5);
 
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
 const ONE_SLEEP: &str = "1 sleep of one thread";
 
-/// Something that sleeps, and returns when it has.
-type Subject = Box<dyn Fn()>;
+/// Something that sleeps, and returns when it has, with what has to be done before the next turn.
+type Subject = Box<dyn Fn() -> Rest>;
+type Rest = Box<dyn FnOnce()>;
+
+#[derive(Default)]
+struct Turns {
+    times: Vec<Duration>,
+    cpu: Vec<Duration>,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let seconds = env::args().nth(1).map_or(Ok(10), |text| text.parse())?;
     let subjects = subjects();
-    let mut times = vec![Vec::<Duration>::new(); subjects.len()];
+    let mut turns: Vec<Turns> = subjects.iter().map(|_| Turns::default()).collect();
     let begin = Instant::now();
     loop {
         // Each begins a round as often as any other.
-        let first = times[0].len();
+        let first = turns[0].times.len();
         for turn in 0..subjects.len() {
             let subject = (first + turn) % subjects.len();
-            thread::sleep(PAUSE);
-            let begin = Instant::now();
-            subjects[subject].1();
-            times[subject].push(begin.elapsed());
+            turns[subject].take(&subjects[subject].1);
         }
         if begin.elapsed() >= Duration::from_secs(seconds) {
             break;
         }
     }
-    println!("{} rounds: median in ms (quartiles)", times[0].len());
-    for ((name, _), times) in subjects.iter().zip(&mut times) {
-        times.sort_unstable();
+    println!("{} rounds: ms, medians (quartiles)\n", turns[0].times.len());
+    println!("| who sleeps | all have slept | CPU |\n|---|---:|---:|");
+    for ((name, _), turns) in subjects.iter().zip(turns) {
         // Nobody can sleep less, so whoever took less has not done all.
         let sleeps = if *name == ONE_SLEEP { 1 } else { share(0) };
-        assert!(times[0] >= SLEEP * u32::try_from(sleeps)?, "{name} took {:?} only", times[0]);
-        let quartile = |number: usize| times[(times.len() - 1) * number / 4].as_secs_f64() * 1e3;
-        println!("{name:36} {:6.2} ({:.2}-{:.2})", quartile(2), quartile(1), quartile(3));
+        let shortest = turns.times.iter().min().expect("there was a round");
+        assert!(*shortest >= SLEEP * u32::try_from(sleeps)?, "{name} took {shortest:?} only");
+        println!("| {name} | {} | {} |", quartiles(turns.times), quartiles(turns.cpu));
     }
     Ok(())
 }
 
+impl Turns {
+    fn take(&mut self, subject: &Subject) {
+        thread::sleep(PAUSE);
+        let (begin, cpu) = (Instant::now(), cpu_time());
+        let rest = subject();
+        self.times.push(begin.elapsed());
+        rest();
+        self.cpu.push(cpu_time().zip(cpu).map(|(now, then)| now - then).unwrap_or_default());
+    }
+}
+
+fn quartiles(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let quartile = |number: usize| times[(times.len() - 1) * number / 4].as_secs_f64() * 1e3;
+    format!("{:.2} ({:.2}-{:.2})", quartile(2), quartile(1), quartile(3))
+}
+
 fn subjects() -> Vec<(&'static str, Subject)> {
-    let elastic = elastic_pool::ThreadPool::builder().threads(THREADS).build().expect("so many are possible");
+    let elastic = elastic_pool::ThreadPool::new(THREADS, THREADS, KEEP_ALIVE);
     elastic.start_core_threads();
-    let rusty = rusty_pool::Builder::new().core_size(THREADS).max_size(THREADS).build();
+    let rusty = rusty_pool::ThreadPool::new(THREADS, THREADS, KEEP_ALIVE);
     rusty.start_core_threads();
     vec![
-        (ONE_SLEEP, Box::new(|| thread::sleep(SLEEP))),
-        ("8 sleeps of one thread", Box::new(|| (0..share(0)).for_each(|_| thread::sleep(SLEEP)))),
-        ("shares, one call for all", bare(Release::Together, Split::Shares)),
-        ("shares, called one by one", bare(Release::OneByOne, Split::Shares)),
-        ("shares, each calls two more", bare(Release::AsTree, Split::Shares)),
-        ("counter, called one by one", bare(Release::OneByOne, Split::Counter)),
-        ("counter, each calls two more", bare(Release::AsTree, Split::Counter)),
-        ("elastic-started", pool(move |job| elastic.execute(job))),
-        ("rusty_pool", pool(move |job| rusty.execute(job))),
+        (ONE_SLEEP, alone(1)),
+        ("8 sleeps of one thread", alone(share(0))),
+        ("bare threads: shares, one call for all", bare(Release::Together, Split::Shares)),
+        ("bare threads: shares, called one by one", bare(Release::OneByOne, Split::Shares)),
+        ("bare threads: shares, each calls two more", bare(Release::AsTree, Split::Shares)),
+        ("bare threads: a counter, called one by one", bare(Release::OneByOne, Split::Counter)),
+        ("bare threads: a counter, each calls two more", bare(Release::AsTree, Split::Counter)),
+        ("`elastic_pool`, started", warm(move |job| elastic.execute(job))),
+        ("`rusty_pool`, started", warm(move |job| rusty.execute(job))),
+        ("new `elastic_pool`, core 128", new_elastic(THREADS)),
+        ("new `elastic_pool`, core 0", new_elastic(0)),
+        ("new `rusty_pool`, core 128", new_rusty(THREADS)),
+        ("new bare threads: shares, started one by one", Box::new(new_bare)),
     ]
+}
+
+fn alone(sleeps: usize) -> Subject {
+    Box::new(move || {
+        (0..sleeps).for_each(|_| thread::sleep(SLEEP));
+        nothing()
+    })
+}
+
+fn nothing() -> Rest {
+    Box::new(|| ())
 }
 
 /// How many of the jobs are a thread's, if all have as many or one less.
@@ -86,19 +126,50 @@ fn share(thread: usize) -> usize {
     JOBS / THREADS + usize::from(thread < JOBS % THREADS)
 }
 
+type Job = Box<dyn FnOnce() + Send>;
+
 /// A pool, to which `execute` gives a job.
-fn pool(execute: impl Fn(Box<dyn FnOnce() + Send>) + 'static) -> Subject {
+fn warm(execute: impl Fn(Job) + 'static) -> Subject {
     Box::new(move || {
-        let countdown = Arc::new(Countdown::of(JOBS));
-        for _ in 0..JOBS {
-            let countdown = Arc::clone(&countdown);
-            execute(Box::new(move || {
-                thread::sleep(SLEEP);
-                countdown.count();
-            }));
-        }
-        countdown.wait();
+        run_all(&execute);
+        nothing()
     })
+}
+
+fn new_elastic(core: usize) -> Subject {
+    Box::new(move || {
+        let pool = elastic_pool::ThreadPool::new(core, THREADS, KEEP_ALIVE);
+        run_all(&|job| pool.execute(job));
+        Box::new(move || pool.shutdown().expect("all have slept"))
+    })
+}
+
+fn new_rusty(core: usize) -> Subject {
+    Box::new(move || {
+        let pool = rusty_pool::ThreadPool::new(core, THREADS, KEEP_ALIVE);
+        run_all(&|job| pool.execute(job));
+        Box::new(|| pool.shutdown_join())
+    })
+}
+
+fn new_bare() -> Rest {
+    let start = |number| thread::spawn(move || (0..share(number)).for_each(|_| thread::sleep(SLEEP)));
+    let threads: Vec<_> = (0..THREADS).map(start).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("it only sleeps"));
+    nothing()
+}
+
+/// Gives all jobs to `execute`, and waits until they have run.
+fn run_all(execute: &dyn Fn(Job)) {
+    let countdown = Arc::new(Countdown::of(JOBS));
+    for _ in 0..JOBS {
+        let countdown = Arc::clone(&countdown);
+        execute(Box::new(move || {
+            thread::sleep(SLEEP);
+            countdown.count();
+        }));
+    }
+    countdown.wait();
 }
 
 /// How threads are released.
@@ -136,7 +207,10 @@ fn bare(release: Release, split: Split) -> Subject {
     };
     let threads = (0..THREADS).map(start).collect();
     crew.threads.set(threads).expect("this is the first time");
-    Box::new(move || crew.take_a_round())
+    Box::new(move || {
+        crew.take_a_round();
+        nothing()
+    })
 }
 
 struct Bare {

@@ -1,6 +1,7 @@
 //! Queues of jobs: one of each worker's own, and one for jobs from everywhere. How they are used together, and what
 //! their models tell, is in `queue/README.md`.
 
+pub(crate) mod lane;
 pub(crate) mod lanes;
 pub(crate) mod ring;
 
@@ -10,6 +11,24 @@ use crossbeam_utils::Backoff;
 /// Somebody else is taking jobs there, or was faster: there may be some nevertheless.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
+
+/// What the first of some attempts finds that finds something; those behind it are not made.
+///
+/// # Errors
+///
+/// [`Busy`] if none does, and one could not look.
+#[inline(always)]
+pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Busy>>) -> Result<Option<T>, Busy> {
+    let mut nothing = Ok(None);
+    for attempt in attempts {
+        match attempt {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Busy) => nothing = Err(Busy),
+        }
+    }
+    nothing
+}
 
 /// Repeats an attempt until it found something, or nothing although nobody else was at it. What keeps us waiting is
 /// over after some copying, unless its thread is suspended.

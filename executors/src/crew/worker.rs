@@ -23,7 +23,7 @@ use crate::{
 use crossbeam_utils::Backoff;
 use std::{
     any::Any,
-    cell::Cell,
+    cell::{Cell, OnceCell},
     hint, mem,
     sync::Arc,
     time::{Duration, Instant},
@@ -31,7 +31,8 @@ use std::{
 
 pub(super) struct Worker<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
-    tether: Tether<S, P>,
+    /// Made for the first future.
+    tether: OnceCell<Tether<S, P>>,
     seat: usize,
     meter: &'a Meter,
     local: S::Local,
@@ -62,7 +63,7 @@ where
     }
 
     fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
-        let (tether, turn) = (tether(Arc::clone(crew)), Turn::new(crew.fairness));
+        let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
         let (busy, blocked, leaving) = Default::default();
         Worker { crew, tether, seat, meter, local, turn, busy, blocked, leaving, is_stranger }
@@ -184,7 +185,7 @@ where
 
     /// For the futures that jobs of this worker spawn.
     pub(super) fn tether(&self) -> &Tether<S, P> {
-        &self.tether
+        self.tether.get_or_init(|| tether(self.crew.myself()))
     }
 
     /// Takes a job without telling anybody; the caller will announce it.

@@ -16,21 +16,22 @@
 //!
 //! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
 //!   (Acquire).
-//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads
-//!   the head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
-//!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
+//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner has
+//!   loaded or exchanged the head (Acquire) before it writes to what has become free. All writes to the head are
+//!   read-modify-writes, so the owner synchronises with the thief even if it reads what somebody else has made of the
+//!   head since.
 //! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
 //!   `tail`, and the thief loads the head (Acquire) before `tail`.
 //! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has
 //!   written (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
 //!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
-//! - *A claimed job is in the slots that the thief sees.* The ring grows when all slots are in use: the owner copies
-//!   the bits from `free` to `tail` to the same counts of twice as many slots, stores where these are (Release), and
-//!   never writes to the former ones again, which stay until the ring is dropped. A thief that has claimed a job loads
-//!   where the slots are (Acquire). If it sees former ones, the job was in them; it has been there since the thief
-//!   loaded a `tail` behind it, which the owner stored after the slots of that job. If it sees newer ones, the job was
-//!   copied, as `free` cannot pass it before the thief allows that.
+//! - *A claimed job is in the slots that the thief sees.* The ring has no slots before its first job, and grows when
+//!   all are in use: the owner copies the bits from `free` to `tail` to the same counts of twice as many slots, stores
+//!   where these are (Release), and never writes to the former ones again, which stay until the ring is dropped. A
+//!   thief that has claimed a job loads where the slots are (Acquire). If it sees former ones, the job was in them; it
+//!   has been there since the thief loaded a `tail` behind it, which the owner stored after the slots of that job. If
+//!   it sees newer ones, the job was copied, as `free` cannot pass it before the thief allows that.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -59,7 +60,13 @@ pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
 struct Ring<T> {
     head: CachePadded<AtomicU64>,
-    tail: CachePadded<AtomicU32>,
+    tail: CachePadded<Tail<T>>,
+}
+
+/// What only the owner writes.
+struct Tail<T> {
+    count: AtomicU32,
+    /// Null until there is a first job.
     buffer: AtomicPtr<Buffer<T>>,
 }
 
@@ -111,23 +118,20 @@ pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
     slots: Cell<Slots<T>>,
     tail: Cell<u32>,
-    /// The owner may write up to here: what it has last seen of `free`, and the size of the ring.
+    /// The owner may write up to here: what `free` was when it last looked or took a job, and the size of the ring.
     limit: Cell<u32>,
 }
 
 /// The end of a ring that is for everybody.
 pub(crate) struct Stealer<T>(Arc<Ring<T>>);
 
-/// A new ring.
+/// A new ring. It has no slots until the owner needs some.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
-    let buffer = Buffer::new(FIRST_SIZE, ptr::null_mut());
-    let slots = buffer.slots();
     let ring = Arc::new(Ring {
         head: CachePadded::new(AtomicU64::new(0)),
-        tail: CachePadded::new(AtomicU32::new(0)),
-        buffer: AtomicPtr::new(Box::into_raw(buffer)),
+        tail: CachePadded::new(Tail { count: AtomicU32::new(0), buffer: AtomicPtr::new(ptr::null_mut()) }),
     });
-    let (slots, limit) = (Cell::new(slots), Cell::new(slots.size()));
+    let (slots, limit) = (Cell::new(Slots::NONE), Cell::new(0));
     (Owner { ring: Arc::clone(&ring), slots, tail: Cell::new(0), limit }, Stealer(ring))
 }
 
@@ -159,29 +163,36 @@ impl<T> Owner<T> {
     /// How many jobs can be pushed now, without growing.
     #[cold]
     pub(crate) fn room(&self) -> usize {
-        let free = Head::unpack(self.ring.head.load(Acquire)).free;
-        self.limit.set(free.wrapping_add(self.slots.get().size()));
+        self.may_write_up_to(Head::unpack(self.ring.head.load(Acquire)).free);
         self.limit.get().wrapping_sub(self.tail.get()) as usize
     }
 
-    /// Makes a full ring twice as large, unless it is as large as it may be. Returns whether it did.
+    /// The head said (Acquire) that all slots before `free` are.
+    #[inline]
+    fn may_write_up_to(&self, free: u32) {
+        self.limit.set(free.wrapping_add(self.slots.get().size()));
+    }
+
+    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be. Returns whether
+    /// it did.
     #[cold]
     fn grow(&self) -> bool {
         let former = self.slots.get();
-        let size = former.size();
-        if size as usize == MAX_SIZE {
+        let jobs = former.size();
+        if jobs as usize == MAX_SIZE {
             return false;
         }
+        let size = (2 * jobs as usize).max(FIRST_SIZE);
         // Relaxed: written by the owner only.
-        let buffer = Buffer::new(2 * size as usize, self.ring.buffer.load(Relaxed));
+        let buffer = Buffer::new(size, self.ring.tail.buffer.load(Relaxed));
         let slots = buffer.slots();
-        for back in 1..=size {
+        for back in 1..=jobs {
             // SAFETY: only the owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
-        self.ring.buffer.store(Box::into_raw(buffer), Release);
+        self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
         self.slots.set(slots);
-        self.limit.set(self.limit.get().wrapping_add(size));
+        self.limit.set(self.limit.get().wrapping_add(slots.size() - jobs));
         true
     }
 
@@ -197,7 +208,10 @@ impl<T> Owner<T> {
             let next = head.next.wrapping_add(1);
             let free = if head.no_thief() { next } else { head.free };
             match self.ring.head.compare_exchange_weak(seen, Head { free, next }.pack(), AcqRel, Acquire) {
-                Ok(_) => return Some(Claim { owner: self, slots: self.slots.get(), count: head.next }),
+                Ok(_) => {
+                    self.may_write_up_to(free);
+                    return Some(Claim { owner: self, slots: self.slots.get(), count: head.next });
+                }
                 Err(now) => seen = now,
             }
         }
@@ -228,7 +242,7 @@ impl<T> Place<'_, T> {
         // The slot is below the limit, and so the owner's to write.
         owner.slots.get().cell(tail).with_mut(|slot| write(slot.cast()));
         owner.tail.set(tail.wrapping_add(1));
-        owner.ring.tail.store(tail.wrapping_add(1), Release);
+        owner.ring.tail.count.store(tail.wrapping_add(1), Release);
     }
 }
 
@@ -283,7 +297,7 @@ impl<T> Stealer<T> {
     ///
     /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
-        let room = thief.room() as u32;
+        let room = if thief.make_room() { thief.room() as u32 } else { 0 };
         let Some(mut claimed) = self.0.claim(|jobs| (jobs - jobs / 2).min(room + 1))? else { return Ok(None) };
         let slots = self.0.slots();
         // SAFETY: claimed by this thread, and read once.
@@ -320,7 +334,7 @@ impl<T> Ring<T> {
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<Range<u32>>, Busy> {
         let seen = self.head.load(Acquire);
         let Head { free, next } = Head::unpack(seen);
-        let jobs = self.tail.load(Acquire).wrapping_sub(next);
+        let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
         if jobs == 0 {
             return Ok(None);
         }
@@ -348,15 +362,15 @@ impl<T> Ring<T> {
     fn len(&self) -> usize {
         // In this order, see the module.
         let next = Head::unpack(self.head.load(Acquire)).next;
-        let tail = self.tail.load(Acquire);
+        let tail = self.tail.count.load(Acquire);
         (tail.wrapping_sub(next) as usize).min(MAX_SIZE)
     }
 
     /// Where the slots are now. Acquire: see the module.
     fn slots(&self) -> Slots<T> {
         // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, also when it is replaced; never borrowed
-        // uniquely meanwhile.
-        unsafe { &*self.buffer.load(Acquire) }.slots()
+        // uniquely meanwhile. Who asks knows of a job, and so sees slots.
+        unsafe { &*self.tail.buffer.load(Acquire) }.slots()
     }
 }
 
@@ -373,9 +387,12 @@ impl<T> Buffer<T> {
 }
 
 impl<T> Slots<T> {
+    /// Of a ring that has none yet: its limit says that there is no place, and no job is in it.
+    const NONE: Self = Slots { first: ptr::null(), mask: u32::MAX };
+
     #[inline]
     fn size(self) -> u32 {
-        self.mask + 1
+        self.mask.wrapping_add(1)
     }
 
     #[inline(always)]
@@ -423,12 +440,12 @@ impl<T> Copy for Slots<T> {}
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         let Head { next, .. } = Head::unpack(self.head.load(Acquire));
-        let jobs = self.tail.load(Acquire).wrapping_sub(next);
+        let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
         for count in 0..jobs {
             // SAFETY: nobody has taken these, and nobody is left to do so.
             discard(unsafe { self.slots().read(next.wrapping_add(count)) });
         }
-        let mut buffer = self.buffer.load(Relaxed);
+        let mut buffer = self.tail.buffer.load(Relaxed);
         while !buffer.is_null() {
             // SAFETY: made by `Box::into_raw`, once in this list, and nobody is left who might use it.
             buffer = unsafe { Box::from_raw(buffer) }.former;

@@ -10,6 +10,7 @@ use crate::{
     meter::Meter,
     queue::{
         Busy, insist,
+        lane::Lane,
         lanes::{self, Lanes},
     },
 };
@@ -18,7 +19,7 @@ use std::cell::Cell;
 pub(crate) struct SharedSource {
     kept: Lanes,
     /// One lane, so that it is known which job is the oldest. `None` if no job is expendable.
-    expendable: Option<Lanes>,
+    expendable: Option<Lane>,
 }
 
 /// Whether a job may be dropped in favour of another.
@@ -44,7 +45,7 @@ impl SharedSource {
 
     /// In which some jobs are expendable.
     pub(crate) fn with_expendable() -> Self {
-        SharedSource { expendable: Some(Lanes::new(1)), ..Self::new() }
+        SharedSource { expendable: Some(Lane::new()), ..Self::new() }
     }
 
     /// The expendable job that has waited longest.
@@ -53,7 +54,7 @@ impl SharedSource {
     }
 
     fn take_expendable(&self) -> Result<Option<Job>, Busy> {
-        self.expendable.as_ref().map_or(Ok(None), Lanes::take_first)
+        self.expendable.as_ref().map_or(Ok(None), Lane::take_first)
     }
 
     #[inline]
@@ -80,8 +81,8 @@ impl SharedSource {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Lanes> {
-        [&self.kept].into_iter().chain(&self.expendable)
+    fn all(&self) -> impl Iterator<Item = &Lane> {
+        self.kept.iter().chain(&self.expendable)
     }
 }
 
@@ -142,10 +143,10 @@ impl Source for SharedSource {
     }
 
     fn has_jobs(&self) -> bool {
-        self.all().any(|lanes| !lanes.is_empty())
+        self.all().any(|lane| !lane.is_empty())
     }
 
     fn len(&self) -> usize {
-        self.all().map(Lanes::len).sum()
+        self.all().map(Lane::len).sum()
     }
 }

@@ -2,22 +2,27 @@
 
 use super::{Source, Whom, dice::Dice};
 use crate::{
-    job::{IntoJob, Job, Record},
+    job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
     queue::{
-        Busy, insist,
+        Busy, first_found, insist,
+        lane::Lane,
         lanes::{self, Lanes},
         ring::{self, Claim, Owner, Stealer},
     },
 };
-use std::{cell::Cell, fmt, hint, sync::Mutex};
+use std::{
+    cell::Cell,
+    fmt, hint, iter,
+    sync::{Mutex, OnceLock},
+};
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.
     lanes: Lanes,
-    /// For each seat, the jobs for which its worker's ring had no room.
-    spills: Box<[Lanes]>,
+    /// For each seat, the jobs for which its worker's ring had no room, once there are such.
+    spills: Box<[OnceLock<Box<Lane>>]>,
     stealers: Box<[Stealer<Job>]>,
     /// The owners' ends of the rings, until their workers fetch them.
     owners: Mutex<Vec<Option<Owner<Job>>>>,
@@ -46,7 +51,7 @@ impl StealingSource {
         let (owners, stealers): (Vec<_>, Vec<_>) = (0..workers).map(|_| ring::ring()).unzip();
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()),
-            spills: (0..=workers).map(|_| Lanes::new(1)).collect(),
+            spills: (0..=workers).map(|_| OnceLock::new()).collect(),
             stealers: stealers.into(),
             owners: Mutex::new(owners.into_iter().map(Some).collect()),
             neighbourhood,
@@ -54,13 +59,14 @@ impl StealingSource {
     }
 
     /// Takes jobs from outside, all but the first into the worker's ring.
-    fn take_from_outside(&self, local: &StealingLocal, jobs: usize) -> Result<Option<Job>, Busy> {
-        let (first, lane) = take_batch(&self.lanes, local, jobs)?;
-        if let Some(lane) = lane {
-            // In turn, so that no lane is starved by a busy one.
-            local.lane.set(lane + 1);
-        }
-        Ok(first)
+    fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
+            let first = local.take_batch(lane, BATCH)?;
+            if first.is_some() {
+                local.go_on_behind(number);
+            }
+            Ok(first)
+        }))
     }
 
     /// Takes own jobs that were spilled. The ring is empty, so that they are next.
@@ -68,8 +74,8 @@ impl StealingSource {
         if !local.spilled.get() {
             return Ok(None);
         }
-        let spill = &self.spills[local.seat];
-        let (first, _lane) = take_batch(spill, local, ring::MAX_SIZE)?;
+        let Some(spill) = self.spilled(local.seat) else { return Ok(None) };
+        let first = local.take_batch(spill, ring::MAX_SIZE)?;
         local.spilled.set(!spill.is_empty());
         Ok(first)
     }
@@ -82,50 +88,54 @@ impl StealingSource {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
-            self.spills[local.seat].push(job);
+            self.spills[local.seat].get_or_init(|| Box::new(Lane::new())).push(job);
         }
     }
 
-    fn all_lanes(&self) -> impl Iterator<Item = &Lanes> {
-        [&self.lanes].into_iter().chain(&self.spills)
+    fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.lanes.iter().chain(self.spills.iter().filter_map(OnceLock::get).map(|spill| &**spill))
+    }
+
+    /// The jobs that are spilled there, if ever there were any.
+    fn spilled(&self, seat: usize) -> Option<&Lane> {
+        self.spills[seat].get().map(|spill| &**spill)
     }
 
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let mut busy = false;
-        for circle in local.circles.iter().filter(|circle| !circle.is_empty()) {
+        let victims = local.circles.iter().filter(|circle| !circle.is_empty()).flat_map(|circle| {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
-            for &victim in after.iter().chain(before) {
-                let (ring, spill) = (&self.stealers[victim], &self.spills[victim]);
-                if is_worth_stealing(ring) {
-                    match ring.steal_half(&local.ring) {
-                        Ok(None) => (),
-                        Ok(stolen) => return Ok(stolen),
-                        Err(Busy) => busy = true,
-                    }
-                }
-                if !spill.is_empty() {
-                    match take_batch(spill, local, BATCH) {
-                        Ok((None, _)) => (),
-                        Ok((stolen, _)) => return Ok(stolen),
-                        Err(Busy) => busy = true,
-                    }
-                }
-            }
-        }
-        if busy { Err(Busy) } else { Ok(None) }
+            after.iter().chain(before)
+        });
+        first_found(victims.flat_map(|&victim| {
+            let ring = iter::once_with(move || self.steal_from_ring(victim, local));
+            ring.chain(self.spilled(victim).into_iter().map(|spill| local.take_batch(spill, BATCH)))
+        }))
+    }
+
+    fn steal_from_ring(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        let ring = &self.stealers[victim];
+        if is_worth_stealing(ring) { ring.steal_half(&local.ring) } else { Ok(None) }
     }
 }
 
-/// Takes up to `jobs` jobs out of one of the lanes, which it also returns: all but the first into the worker's ring.
-fn take_batch(lanes: &Lanes, local: &StealingLocal, jobs: usize) -> Result<(Option<Job>, Option<usize>), Busy> {
-    let mut first = None;
-    let sink = |record: Record| match (&first, local.ring.place()) {
-        (None, _) => first = Some(record.into_job()),
-        (Some(_), Some(place)) => place.put(record),
-        (Some(_), None) => unreachable!("no more are taken than there is room for"),
-    };
-    let lane = lanes.take(local.lane.get(), jobs.min(1 + local.ring.room()), sink)?;
-    Ok((first, lane))
+impl StealingLocal {
+    /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
+    fn go_on_behind(&self, lane: usize) {
+        self.lane.set(lane + 1);
+    }
+
+    /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
+    #[inline]
+    fn take_batch(&self, lane: &Lane, jobs: usize) -> Result<Option<Job>, Busy> {
+        let mut first = None;
+        let most = || if self.ring.make_room() { jobs.min(1 + self.ring.room()) } else { 1 };
+        lane.take(most, |record| match (&first, self.ring.place()) {
+            (None, _) => first = Some(record.into_job()),
+            (Some(_), Some(place)) => place.put(record),
+            (Some(_), None) => unreachable!("no more are taken than there is room for"),
+        })?;
+        Ok(first)
+    }
 }
 
 /// How long a lone job is watched before it is stolen, in turns of the processor's pause.
@@ -193,7 +203,9 @@ impl Source for StealingSource {
     fn pop_outside(&self, local: &StealingLocal) -> Option<Job> {
         // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
         // somebody is at it already, so much the better.
-        self.take_from_outside(local, 1).unwrap_or_else(|Busy| None)
+        let (job, lane) = self.lanes.take_one(local.lane.get()).ok()??;
+        local.go_on_behind(lane);
+        Some(job)
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
@@ -204,7 +216,7 @@ impl Source for StealingSource {
             if let Some(own) = self.take_spilled(local)? {
                 return Ok(Some(own));
             }
-            let outside = self.take_from_outside(local, BATCH);
+            let outside = self.take_from_outside(local);
             if let Ok(Some(_)) = outside {
                 return outside;
             }
@@ -219,26 +231,11 @@ impl Source for StealingSource {
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| {
-            for lanes in self.all_lanes() {
-                let mut job = None;
-                lanes.take(0, 1, |taken| job = Some(taken.into_job()))?;
-                if job.is_some() {
-                    return Ok(job);
-                }
-            }
-            for stealer in &self.stealers {
-                let job = stealer.steal()?;
-                if job.is_some() {
-                    return Ok(job);
-                }
-            }
-            Ok(None)
-        })
+        insist(|| first_found(self.all_lanes().map(Lane::take_first).chain(self.stealers.iter().map(Stealer::steal))))
     }
 
     fn has_own(&self, local: &StealingLocal) -> bool {
-        local.ring.len() > 0 || !self.spills[local.seat].is_empty()
+        local.ring.len() > 0 || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
     }
 
     #[inline]
@@ -250,16 +247,16 @@ impl Source for StealingSource {
     }
 
     fn has_crowds(&self, _local: &StealingLocal) -> bool {
-        self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
+        self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
     }
 
     fn has_jobs(&self) -> bool {
         // The lanes first, as jobs go from there to the rings.
-        self.all_lanes().any(|lanes| !lanes.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 0)
+        self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 0)
     }
 
     fn len(&self) -> usize {
-        self.all_lanes().map(Lanes::len).sum::<usize>() + self.stealers.iter().map(Stealer::len).sum::<usize>()
+        self.all_lanes().map(Lane::len).sum::<usize>() + self.stealers.iter().map(Stealer::len).sum::<usize>()
     }
 }
 

@@ -5,14 +5,15 @@ use super::{
     board::{Board, LEVELS},
     gate::Gate,
 };
-use crate::{queue::lanes::Lanes, source::Whom};
+use crate::{queue::lane::Lane, source::Whom};
 use crossbeam_utils::CachePadded;
 use std::array;
 
 /// Where the jobs of a subpool wait, and what lets them out.
 pub(super) struct Subpool {
     pub(super) gate: CachePadded<Gate>,
-    pub(super) queues: [Lanes; LEVELS],
+    /// First in, first out, whoever puts in.
+    pub(super) queues: [Lane; LEVELS],
     /// Whose turn it was last, as a bit of the board.
     pub(super) turn: Turn,
     pub(super) binding: Option<Binding>,
@@ -37,15 +38,14 @@ impl Subpool {
     pub(super) fn new(limit: usize, seat: Option<usize>) -> Self {
         Subpool {
             gate: CachePadded::new(Gate::new(limit)),
-            // One lane each: first in, first out, whoever puts in.
-            queues: array::from_fn(|_| Lanes::new(1)),
+            queues: array::from_fn(|_| Lane::new()),
             turn: Turn::default(),
             binding: seat.map(|seat| Binding { seat, board: CachePadded::default() }),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.queues.iter().map(Lanes::len).sum()
+        self.queues.iter().map(Lane::len).sum()
     }
 
     /// Whom a job here needs.

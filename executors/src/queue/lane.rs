@@ -1,0 +1,468 @@
+//! A queue of packed records, first in, first out, for any number of threads.
+//!
+//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, see
+//! [`Lanes`](super::lanes::Lanes). Jobs lie one behind the other in blocks, each in as many words as it needs; a batch
+//! is taken out under one lock.
+//!
+//! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether
+//! there are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
+//!
+//! The orderings:
+//!
+//! - *A record is written before it is read.* The producer stores the count (Release) behind its writes to the block,
+//!   and the links that lead to it; a consumer loads it (Acquire) and reads so many records and no more.
+//! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) behind its reads;
+//!   the producer takes it by one (Acquire).
+//! - *One at a time at each end.* The lock of an end is taken (Acquire) and given back (Release).
+
+use crate::{
+    containment::discard,
+    job::{IntoJob, Job, RECORD_WORDS, Record, Word},
+    queue::Busy,
+    sync::{
+        atomic::{
+            AtomicBool, AtomicPtr, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+        cell::{UnsafeCell, Watch},
+        thread,
+    },
+};
+use crossbeam_utils::{Backoff, CachePadded};
+use std::ptr;
+
+/// Words in a block: eight kilobytes, so that a steady stream stays in the nearest cache.
+const WORDS: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } else { 1024 };
+
+pub(crate) struct Lane {
+    back: CachePadded<End>,
+    front: CachePadded<FrontEnd>,
+}
+
+struct FrontEnd {
+    end: End,
+    /// The block that everything begins with, once there is one.
+    first: AtomicPtr<Block>,
+    /// A block that has been read and can be written again, or null. Here as the back comes for it once in a block.
+    spare: AtomicPtr<Block>,
+}
+
+struct End {
+    locked: AtomicBool,
+    /// Jobs that have passed this end. Written under the lock, read by all.
+    passed: AtomicUsize,
+    cursor: UnsafeCell<Cursor>,
+}
+
+/// Where the next record is written or read. The block is null before the first.
+struct Cursor {
+    block: *mut Block,
+    at: usize,
+    /// What `passed` is, so that this end only ever writes that.
+    passed: usize,
+    /// What had passed the back when the front last looked.
+    seen: usize,
+}
+
+struct Block {
+    /// Set before the end mark behind the last record is visible.
+    next: *mut Block,
+    words: [Word; WORDS],
+    watch: [Watch; WORDS],
+}
+
+// SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said
+// above.
+unsafe impl Send for Lane {}
+// SAFETY: as above.
+unsafe impl Sync for Lane {}
+
+/// The end of a lane where jobs are put in, which is the holder's for as long as this lives.
+#[must_use = "nobody else can put in while this lives"]
+pub(crate) struct Back<'a>(&'a Lane);
+
+impl Back<'_> {
+    #[inline(always)]
+    pub(crate) fn push(self, job: impl IntoJob) {
+        // SAFETY: this thread holds the lock of the back.
+        unsafe { self.0.push_locked(job) };
+    }
+}
+
+/// The end where jobs are taken out, likewise.
+#[must_use = "nobody else can take out while this lives"]
+pub(super) struct Front<'a>(&'a Lane);
+
+impl Front<'_> {
+    /// Takes out up to `jobs` jobs, and gives them to `sink` one by one. Returns how many.
+    #[inline]
+    pub(super) fn take(self, jobs: usize, mut sink: impl FnMut(Record)) -> usize {
+        // SAFETY: this thread holds the lock of the front.
+        unsafe { self.0.take_locked(jobs, &mut sink) }
+    }
+}
+
+impl Drop for Front<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.front.end.unlock();
+    }
+}
+
+impl Drop for Back<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.back.unlock();
+    }
+}
+
+/// Waits for an end that somebody else holds: for some copying, unless its thread is suspended.
+pub(super) fn snooze(backoff: &Backoff) {
+    // A model has no time to lose.
+    if cfg!(executors_loom) || backoff.is_completed() {
+        thread::yield_now();
+    } else {
+        backoff.snooze();
+    }
+}
+
+impl End {
+    fn new() -> Self {
+        End {
+            locked: AtomicBool::new(false),
+            passed: AtomicUsize::new(0),
+            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, passed: 0, seen: 0 }),
+        }
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        !self.locked.load(Relaxed) && self.locked.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+    }
+
+    #[inline]
+    fn unlock(&self) {
+        self.locked.store(false, Release);
+    }
+
+    /// So many more jobs have passed. The cursor is that of this end.
+    #[inline]
+    fn pass(&self, cursor: &mut Cursor, jobs: usize) {
+        cursor.passed = cursor.passed.wrapping_add(jobs);
+        self.passed.store(cursor.passed, Release);
+    }
+}
+
+impl Lane {
+    pub(crate) fn new() -> Self {
+        Lane {
+            back: CachePadded::new(End::new()),
+            front: CachePadded::new(FrontEnd {
+                end: End::new(),
+                first: AtomicPtr::new(ptr::null_mut()),
+                spare: AtomicPtr::new(ptr::null_mut()),
+            }),
+        }
+    }
+
+    /// Puts a job in, behind all others.
+    #[inline(always)]
+    pub(crate) fn push(&self, job: impl IntoJob) {
+        let backoff = Backoff::new();
+        loop {
+            match self.back() {
+                Some(back) => return back.push(job),
+                None => snooze(&backoff),
+            }
+        }
+    }
+
+    /// The back, unless somebody holds it.
+    #[inline(always)]
+    pub(crate) fn back(&self) -> Option<Back<'_>> {
+        self.back.try_lock().then(|| Back(self))
+    }
+
+    /// The front, unless somebody holds it.
+    #[inline]
+    pub(super) fn front(&self) -> Option<Front<'_>> {
+        self.front.end.try_lock().then(|| Front(self))
+    }
+
+    /// Takes as many jobs out as there are and as `most` says, which is asked only if there are some, and gives them to
+    /// `sink` one by one. Returns how many.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if there are jobs, but somebody else is at the front.
+    #[inline]
+    pub(crate) fn take(&self, most: impl FnOnce() -> usize, sink: impl FnMut(Record)) -> Result<usize, Busy> {
+        if self.is_empty() {
+            return Ok(0);
+        }
+        Ok(self.front().ok_or(Busy)?.take(most(), sink))
+    }
+
+    /// Takes the first job.
+    ///
+    /// Unlike [`take`](Self::take) it does not look before it locks the front: as long as the front has seen that there
+    /// are more jobs, the line that the producer writes to is left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if somebody else is at the front.
+    #[inline]
+    pub(crate) fn take_first(&self) -> Result<Option<Job>, Busy> {
+        let mut job = None;
+        self.front().ok_or(Busy)?.take(1, |record| job = Some(record.into_job()));
+        Ok(job)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many jobs there are; exact when nobody puts in or takes out.
+    pub(crate) fn len(&self) -> usize {
+        // In this order: what was put in is never seen to be less than what was taken out.
+        let out = self.front.end.passed.load(Acquire);
+        self.back.passed.load(Acquire).wrapping_sub(out)
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the lock of the back.
+    #[inline(always)]
+    unsafe fn push_locked(&self, job: impl IntoJob) {
+        self.back.cursor.with_mut(|cursor| {
+            // SAFETY: the lock makes the cursor this thread's.
+            let cursor = unsafe { &mut *cursor };
+            // One word must remain for the end mark.
+            if cursor.block.is_null() || cursor.at + job.record_words() >= WORDS {
+                self.next_block(cursor);
+            }
+            // SAFETY: there is room, and no reader comes here before the count says so.
+            unsafe { cursor.write(job) };
+            self.back.pass(cursor, 1);
+        });
+    }
+
+    #[cold]
+    fn next_block(&self, cursor: &mut Cursor) {
+        let mut next = self.front.spare.swap(ptr::null_mut(), Acquire);
+        if next.is_null() {
+            next = Block::allocate();
+        }
+        if cursor.block.is_null() {
+            self.front.first.store(next, Relaxed); // published by the count
+        } else {
+            // SAFETY: the block is alive until a reader has passed the end mark, which is not visible before the next
+            // job is; a word was kept for the mark.
+            unsafe { Block::close(cursor.block, cursor.at, next) };
+        }
+        cursor.begin(next);
+    }
+
+    /// Takes out up to `jobs` jobs and returns how many.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lock of the front.
+    unsafe fn take_locked(&self, jobs: usize, sink: &mut impl FnMut(Record)) -> usize {
+        self.front.end.cursor.with_mut(|cursor| {
+            // SAFETY: the lock makes the cursor this thread's.
+            let cursor = unsafe { &mut *cursor };
+            // Who takes one leaves the producer's line alone as long as there are known to be more. A batch is worth
+            // the look.
+            if jobs > 1 || cursor.seen == cursor.passed {
+                cursor.seen = self.back.passed.load(Acquire);
+            }
+            let jobs = cursor.seen.wrapping_sub(cursor.passed).min(jobs);
+            for _ in 0..jobs {
+                // SAFETY: the count says that there is another record, and it is read once.
+                sink(unsafe { self.read(cursor) });
+            }
+            // Behind the calls of `sink`: jobs are seen here until they are seen where they go.
+            self.front.end.pass(cursor, jobs);
+            jobs
+        })
+    }
+
+    /// # Safety
+    ///
+    /// There is another record.
+    unsafe fn read(&self, cursor: &mut Cursor) -> Record {
+        if cursor.block.is_null() {
+            cursor.begin(self.front.first.load(Relaxed));
+        }
+        // SAFETY: there is a record or, behind the last of a block, the end mark and a block with a record.
+        unsafe {
+            cursor.read().unwrap_or_else(|| {
+                let next = (*cursor.block).next;
+                self.recycle(cursor.block);
+                cursor.begin(next);
+                cursor.read().expect("no block is empty")
+            })
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses the block any more.
+    unsafe fn recycle(&self, block: *mut Block) {
+        if self.front.spare.compare_exchange(ptr::null_mut(), block, Release, Relaxed).is_err() {
+            // SAFETY: blocks are made by `allocate`, and nobody uses this one any more.
+            drop(unsafe { Box::from_raw(block) });
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // SAFETY: nobody else is left, so both ends are ours.
+        unsafe { self.take_locked(usize::MAX, &mut |record| discard(record.into_job())) };
+        // SAFETY: as above.
+        let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
+        for block in [last, self.front.spare.load(Relaxed)] {
+            if !block.is_null() {
+                // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written
+                // last, and has recycled all others.
+                drop(unsafe { Box::from_raw(block) });
+            }
+        }
+    }
+}
+
+impl Cursor {
+    fn begin(&mut self, block: *mut Block) {
+        self.block = block;
+        self.at = 0;
+    }
+
+    /// # Safety
+    ///
+    /// The block is alive, has room for the record, and nobody reads there.
+    #[inline(always)]
+    unsafe fn write(&mut self, job: impl IntoJob) {
+        let words = job.record_words();
+        // SAFETY: as promised.
+        unsafe {
+            Block::watch(self.block, self.at, words, Watch::write);
+            job.write_record(Block::word(self.block, self.at));
+        }
+        self.at += words;
+    }
+
+    /// Reads the record, if it is none but the end mark.
+    ///
+    /// # Safety
+    ///
+    /// The block is alive, there is a record or the end mark, and nobody writes there.
+    #[inline]
+    unsafe fn read(&mut self) -> Option<Record> {
+        // SAFETY: as promised.
+        unsafe {
+            Block::watch(self.block, self.at, 1, Watch::read);
+            let record = Record::at(Block::word(self.block, self.at))?;
+            Block::watch(self.block, self.at, record.record_words(), Watch::read);
+            self.at += record.record_words();
+            Some(record)
+        }
+    }
+}
+
+impl Block {
+    /// Words are left as they are: to clear them would take longer than a first job does.
+    fn allocate() -> *mut Block {
+        let block = Box::into_raw(Box::<Block>::new_uninit()).cast::<Block>();
+        // SAFETY: it is nobody else's yet; all but the words is written here, and words may hold anything.
+        unsafe {
+            (&raw mut (*block).next).write(ptr::null_mut());
+            (&raw mut (*block).watch).write(std::array::from_fn(|_| Default::default()));
+        }
+        block
+    }
+
+    /// # Safety
+    ///
+    /// The block is alive.
+    unsafe fn word(block: *mut Block, at: usize) -> *mut Word {
+        // SAFETY: as promised; without a reference, as others use other words meanwhile.
+        unsafe { (&raw mut (*block).words).cast::<Word>().add(at) }
+    }
+
+    /// Writes the end mark, and where it goes on.
+    ///
+    /// # Safety
+    ///
+    /// The block is alive, there is a word left, and no reader has come so far.
+    unsafe fn close(block: *mut Block, at: usize, next: *mut Block) {
+        // SAFETY: as promised.
+        unsafe {
+            Block::watch(block, at, 1, Watch::write);
+            Job::write_end_mark(Block::word(block, at));
+            (*block).next = next;
+        }
+    }
+
+    /// For models: tells of an access.
+    ///
+    /// # Safety
+    ///
+    /// The block is alive.
+    #[inline]
+    unsafe fn watch(block: *mut Block, at: usize, words: usize, access: fn(&Watch)) {
+        if cfg!(executors_loom) {
+            // SAFETY: as promised.
+            unsafe { &(&(*block).watch)[at..at + words] }.iter().for_each(access);
+        }
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::job::Run;
+    use std::{cell::RefCell, sync::mpsc};
+
+    #[test]
+    fn what_one_thread_puts_in_comes_out_in_order() {
+        let lane = Lane::new();
+        let (sender, receiver) = mpsc::channel();
+        let mut out = 0..;
+        for round in 0..100 {
+            for job in 0..50 {
+                let (number, sender) = (round * 50 + job, sender.clone());
+                let weight = vec![0; number % 3];
+                lane.push(match number % 3 {
+                    0 => Job::new(move || sender.send(number).unwrap()),
+                    1 => Job::new(move || sender.send(number + weight[0]).unwrap()),
+                    _ => Job::new(move || sender.send([number, 0, 0, 0, 0][weight[1]]).unwrap()),
+                });
+            }
+            // Not all, so that the blocks are passed at different places.
+            assert_eq!(lane.take(|| 45, |record| record.into_job().run()), Ok(45));
+            assert!(receiver.try_iter().zip(&mut out).all(|(number, expected)| number == expected));
+        }
+        assert_eq!(lane.len(), 500);
+    }
+
+    fn drop_job(record: Record) {
+        drop(record.into_job());
+    }
+
+    #[test]
+    fn a_locked_front_is_no_proof_of_emptiness() {
+        let lane = Lane::new();
+        assert_eq!(lane.take(|| 1, drop_job), Ok(0));
+        lane.push(Job::new(|| ()));
+        let inner = RefCell::new(None);
+        lane.push(Job::new(|| ()));
+        let sink = |outer| {
+            drop_job(outer);
+            *inner.borrow_mut() = Some((lane.take(|| 1, drop_job), lane.take_first().map(drop)));
+        };
+        assert_eq!(lane.take(|| 1, sink), Ok(1));
+        assert_eq!(inner.take(), Some((Err(Busy), Err(Busy))));
+    }
+}
