@@ -173,8 +173,8 @@ impl<T> Owner<T> {
         self.limit.set(free.wrapping_add(self.slots.get().size()));
     }
 
-    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be. Returns whether
-    /// it did.
+    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be. Returns
+    /// whether it did.
     #[cold]
     fn grow(&self) -> bool {
         let former = self.slots.get();
