@@ -25,7 +25,6 @@ use std::{
     any::Any,
     cell::{Cell, OnceCell},
     hint, mem,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -53,16 +52,16 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    pub(super) fn new(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
+    pub(super) fn new(crew: &'a Crew<S, P>, seat: usize) -> Self {
         Worker::with(crew, seat, crew.source.attach(seat), false)
     }
 
     /// Somebody who only runs what there is.
-    pub(super) fn stranger(crew: &'a Arc<Crew<S, P>>, seat: usize) -> Self {
+    pub(super) fn stranger(crew: &'a Crew<S, P>, seat: usize) -> Self {
         Worker::with(crew, seat, crew.source.attach_stranger(seat), true)
     }
 
-    fn with(crew: &'a Arc<Crew<S, P>>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
+    fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
         let (busy, blocked, leaving) = Default::default();

@@ -77,6 +77,30 @@ unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
 
+/// How many jobs somebody comes for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Portion {
+    /// As long as there are known to be more, the producer's line is left alone.
+    One,
+    /// Worth a look how many there are by now.
+    Batch,
+}
+
+/// Counts what has been taken, when it has all been given away: jobs are seen here until they are seen where they go.
+/// Also if the one to whom they were given has panicked.
+struct Visit<'a> {
+    end: &'a End,
+    cursor: &'a mut Cursor,
+    taken: usize,
+}
+
+impl Drop for Visit<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end.pass(self.cursor, self.taken);
+    }
+}
+
 /// The end of a lane where jobs are put in, which is the holder's for as long as this lives.
 #[must_use = "nobody else can put in while this lives"]
 pub(crate) struct Back<'a>(&'a Lane);
@@ -94,11 +118,21 @@ impl Back<'_> {
 pub(super) struct Front<'a>(&'a Lane);
 
 impl Front<'_> {
-    /// Takes out up to `jobs` jobs, and gives them to `sink` one by one. Returns how many.
+    /// Takes out the first job.
     #[inline]
-    pub(super) fn take(self, jobs: usize, mut sink: impl FnMut(Record)) -> usize {
+    pub(super) fn take_first(self) -> Option<Job> {
+        let mut job = None;
         // SAFETY: this thread holds the lock of the front.
-        unsafe { self.0.take_locked(jobs, &mut sink) }
+        unsafe { self.0.take_locked(Portion::One, |_| 1, |record| job = Some(record.into_job())) };
+        job
+    }
+
+    /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns how
+    /// many.
+    #[inline]
+    fn take(self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record)) -> usize {
+        // SAFETY: this thread holds the lock of the front.
+        unsafe { self.0.take_locked(Portion::Batch, most, sink) }
     }
 }
 
@@ -189,18 +223,18 @@ impl Lane {
         self.front.end.try_lock().then(|| Front(self))
     }
 
-    /// Takes as many jobs out as there are and as `most` says, which is asked only if there are some, and gives them to
-    /// `sink` one by one. Returns how many.
+    /// Takes out as many jobs as `most` says of so many that are there, if there are any, and gives them to `sink` one by
+    /// one. Returns how many.
     ///
     /// # Errors
     ///
     /// [`Busy`] if there are jobs, but somebody else is at the front.
     #[inline]
-    pub(crate) fn take(&self, most: impl FnOnce() -> usize, sink: impl FnMut(Record)) -> Result<usize, Busy> {
+    pub(crate) fn take(&self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record)) -> Result<usize, Busy> {
         if self.is_empty() {
             return Ok(0);
         }
-        Ok(self.front().ok_or(Busy)?.take(most(), sink))
+        Ok(self.front().ok_or(Busy)?.take(most, sink))
     }
 
     /// Takes the first job.
@@ -213,9 +247,7 @@ impl Lane {
     /// [`Busy`] if somebody else is at the front.
     #[inline]
     pub(crate) fn take_first(&self) -> Result<Option<Job>, Busy> {
-        let mut job = None;
-        self.front().ok_or(Busy)?.take(1, |record| job = Some(record.into_job()));
-        Ok(job)
+        Ok(self.front().ok_or(Busy)?.take_first())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -263,27 +295,33 @@ impl Lane {
         cursor.begin(next);
     }
 
-    /// Takes out up to `jobs` jobs and returns how many.
+    /// See [`Front::take`].
     ///
     /// # Safety
     ///
     /// The caller holds the lock of the front.
-    unsafe fn take_locked(&self, jobs: usize, sink: &mut impl FnMut(Record)) -> usize {
+    #[inline]
+    unsafe fn take_locked(
+        &self,
+        portion: Portion,
+        most: impl FnOnce(usize) -> usize,
+        mut sink: impl FnMut(Record),
+    ) -> usize {
         self.front.end.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
-            // Who takes one leaves the producer's line alone as long as there are known to be more. A batch is worth
-            // the look.
-            if jobs > 1 || cursor.seen == cursor.passed {
+            if portion == Portion::Batch || cursor.seen == cursor.passed {
                 cursor.seen = self.back.passed.load(Acquire);
             }
-            let jobs = cursor.seen.wrapping_sub(cursor.passed).min(jobs);
-            for _ in 0..jobs {
+            let there = cursor.seen.wrapping_sub(cursor.passed);
+            let jobs = if there > 0 { most(there).min(there) } else { 0 };
+            let mut visit = Visit { end: &self.front.end, cursor, taken: 0 };
+            while visit.taken < jobs {
                 // SAFETY: the count says that there is another record, and it is read once.
-                sink(unsafe { self.read(cursor) });
+                let record = unsafe { self.read(visit.cursor) };
+                visit.taken += 1;
+                sink(record);
             }
-            // Behind the calls of `sink`: jobs are seen here until they are seen where they go.
-            self.front.end.pass(cursor, jobs);
             jobs
         })
     }
@@ -320,7 +358,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // SAFETY: nobody else is left, so both ends are ours.
-        unsafe { self.take_locked(usize::MAX, &mut |record| discard(record.into_job())) };
+        unsafe { self.take_locked(Portion::Batch, |all| all, |record| discard(record.into_job())) };
         // SAFETY: as above.
         let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.front.spare.load(Relaxed)] {
@@ -441,7 +479,7 @@ mod tests {
                 });
             }
             // Not all, so that the blocks are passed at different places.
-            assert_eq!(lane.take(|| 45, |record| record.into_job().run()), Ok(45));
+            assert_eq!(lane.take(|_| 45, |record| record.into_job().run()), Ok(45));
             assert!(receiver.try_iter().zip(&mut out).all(|(number, expected)| number == expected));
         }
         assert_eq!(lane.len(), 500);
@@ -454,15 +492,15 @@ mod tests {
     #[test]
     fn a_locked_front_is_no_proof_of_emptiness() {
         let lane = Lane::new();
-        assert_eq!(lane.take(|| 1, drop_job), Ok(0));
+        assert_eq!(lane.take(|_| 1, drop_job), Ok(0));
         lane.push(Job::new(|| ()));
         let inner = RefCell::new(None);
         lane.push(Job::new(|| ()));
         let sink = |outer| {
             drop_job(outer);
-            *inner.borrow_mut() = Some((lane.take(|| 1, drop_job), lane.take_first().map(drop)));
+            *inner.borrow_mut() = Some((lane.take(|_| 1, drop_job), lane.take_first().map(drop)));
         };
-        assert_eq!(lane.take(|| 1, sink), Ok(1));
+        assert_eq!(lane.take(|_| 1, sink), Ok(1));
         assert_eq!(inner.take(), Some((Err(Busy), Err(Busy))));
     }
 }

@@ -8,7 +8,7 @@ mod model;
 
 use super::{
     Busy, first_found,
-    lane::{Back, Lane, snooze},
+    lane::{Back, Front, Lane, snooze},
 };
 use crate::{
     job::{IntoJob, Job},
@@ -70,12 +70,7 @@ impl Lanes {
     /// [`Busy`] if jobs were only seen in lanes at whose front somebody else is.
     #[inline]
     pub(crate) fn take_one(&self, start: usize) -> Result<Option<(Job, usize)>, Busy> {
-        // Not by `take_first`: its result would be copied once more.
-        let mut job = None;
-        if let Some(front) = self.lane(start).front() {
-            front.take(1, |record| job = Some(record.into_job()));
-        }
-        match job {
+        match self.lane(start).front().and_then(Front::take_first) {
             Some(job) => Ok(Some((job, start))),
             None => self.take_anywhere(start),
         }

@@ -147,7 +147,7 @@ impl<T> Owner<T> {
 
     /// Puts a job at the end, or gives it back if the ring is full and as large as it may be.
     pub(crate) fn push(&self, job: T) -> Result<(), T> {
-        match self.place().or_else(|| self.make_room().then_some(Place(self))) {
+        match self.place().or_else(|| (self.make_room() > 0).then_some(Place(self))) {
             // SAFETY: this writes a job.
             Some(place) => unsafe { place.fill(|slot| slot.write(job)) },
             None => return Err(job),
@@ -155,15 +155,13 @@ impl<T> Owner<T> {
         Ok(())
     }
 
-    /// Looks for a place at the end, and makes the ring larger if there is none. Returns whether there is one now.
-    pub(crate) fn make_room(&self) -> bool {
-        self.room() > 0 || self.grow()
-    }
-
-    /// How many jobs can be pushed now, without growing.
+    /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for none.
     #[cold]
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn make_room(&self) -> usize {
         self.may_write_up_to(Head::unpack(self.ring.head.load(Acquire)).free);
+        if self.place().is_none() {
+            self.grow();
+        }
         self.limit.get().wrapping_sub(self.tail.get()) as usize
     }
 
@@ -173,14 +171,13 @@ impl<T> Owner<T> {
         self.limit.set(free.wrapping_add(self.slots.get().size()));
     }
 
-    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be. Returns
-    /// whether it did.
+    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be.
     #[cold]
-    fn grow(&self) -> bool {
+    fn grow(&self) {
         let former = self.slots.get();
         let jobs = former.size();
         if jobs as usize == MAX_SIZE {
-            return false;
+            return;
         }
         let size = (2 * jobs as usize).max(FIRST_SIZE);
         // Relaxed: written by the owner only.
@@ -193,7 +190,6 @@ impl<T> Owner<T> {
         self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
         self.slots.set(slots);
         self.limit.set(self.limit.get().wrapping_add(slots.size() - jobs));
-        true
     }
 
     /// Takes the first job.
@@ -297,8 +293,8 @@ impl<T> Stealer<T> {
     ///
     /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
-        let room = if thief.make_room() { thief.room() as u32 } else { 0 };
-        let Some(mut claimed) = self.0.claim(|jobs| (jobs - jobs / 2).min(room + 1))? else { return Ok(None) };
+        let most = |jobs: u32| if jobs > 1 { (jobs - jobs / 2).min(thief.make_room() as u32 + 1) } else { 1 };
+        let Some(mut claimed) = self.0.claim(most)? else { return Ok(None) };
         let slots = self.0.slots();
         // SAFETY: claimed by this thread, and read once.
         let mut loot = claimed.by_ref().map(|count| unsafe { slots.read(count) });

@@ -84,7 +84,7 @@ impl StealingSource {
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, local: &StealingLocal, job: Job) {
-        if !local.spilled.get() && local.ring.make_room() {
+        if !local.spilled.get() && local.ring.make_room() > 0 {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
@@ -128,7 +128,8 @@ impl StealingLocal {
     #[inline]
     fn take_batch(&self, lane: &Lane, jobs: usize) -> Result<Option<Job>, Busy> {
         let mut first = None;
-        let most = || if self.ring.make_room() { jobs.min(1 + self.ring.room()) } else { 1 };
+        // The first needs no place, so that a lone job does not bring the ring its first slots.
+        let most = |there| if there > 1 { jobs.min(1 + self.ring.make_room()) } else { 1 };
         lane.take(most, |record| match (&first, self.ring.place()) {
             (None, _) => first = Some(record.into_job()),
             (Some(_), Some(place)) => place.put(record),

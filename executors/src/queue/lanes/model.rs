@@ -36,7 +36,7 @@ fn push(lanes: &Lanes, jobs: std::ops::Range<usize>, runs: &Runs) {
 /// Takes up to two jobs and runs them. Returns how many.
 fn take(lanes: &Lanes) -> Result<usize, Busy> {
     let found = first_found(lanes.beginning_with(0).map(|(_number, lane)| {
-        let taken = lane.take(|| 2, |record| record.into_job().run())?;
+        let taken = lane.take(|_| 2, |record| record.into_job().run())?;
         Ok((taken > 0).then_some(taken))
     }));
     found.map(|taken| taken.unwrap_or(0))
