@@ -124,7 +124,10 @@ load_peers() {
 }
 
 load_peer() {
-    load "$1" 1 "$5" "${@:6}"
+    local times=1
+    # A sample is a burst, or a pool: there are few of them in a second, and they scatter.
+    case $1 in wake | lifecycle) times=4 ;; esac
+    load "$1" "$times" "$5" "${@:6}"
 }
 
 load_burst() {

@@ -127,8 +127,8 @@ impl Front<'_> {
         job
     }
 
-    /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns how
-    /// many.
+    /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns
+    /// how many.
     #[inline]
     fn take(self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record)) -> usize {
         // SAFETY: this thread holds the lock of the front.
@@ -223,8 +223,8 @@ impl Lane {
         self.front.end.try_lock().then(|| Front(self))
     }
 
-    /// Takes out as many jobs as `most` says of so many that are there, if there are any, and gives them to `sink` one by
-    /// one. Returns how many.
+    /// Takes out as many jobs as `most` says of so many that are there, if there are any, and gives them to `sink` one
+    /// by one. Returns how many.
     ///
     /// # Errors
     ///
