@@ -273,7 +273,7 @@ peer_line() {
 # burst wake THREADS
 table_burst() {
     show rows.awk burst/wake -v by=threads -v value="$2" -v reference=reference-unpark \
-        -v show="mean_us:mean us,x:x unpark,p20_us:p20,p40_us:p40,p60_us:p60,p80_us:p80,p99_us:p99,cpu_us_per_burst:CPU us"
+        -v show="mean_us:mean us,rse_percent:RSE %,x:x unpark,p20_us:p20,p40_us:p40,p60_us:p60,p80_us:p80,p99_us:p99,cpu_us_per_burst:CPU us"
 }
 
 # elastic sleeping PRODUCERS, elastic empty, elastic blocking, elastic lifecycle

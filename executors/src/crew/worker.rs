@@ -28,6 +28,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Longer than somebody takes who waits for a job's result before it gives the next.
+const LONG_SLEEP: Duration = Duration::from_micros(200);
+
 pub(super) struct Worker<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
     /// Made for the first future.
@@ -36,6 +39,8 @@ pub(super) struct Worker<'a, S: Source, P> {
     meter: &'a Meter,
     local: S::Local,
     turn: Turn,
+    /// How many jobs it will have run before it looks around for others. See [`woke`](Self::woke).
+    looks_after: Cell<u64>,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
     /// `elastic_pool/README.md`.
     busy: Cell<bool>,
@@ -64,8 +69,8 @@ where
     fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
-        let (busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, busy, blocked, leaving, is_stranger }
+        let (looks_after, busy, blocked, leaving) = Default::default();
+        Worker { crew, tether, seat, meter, local, turn, looks_after, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -213,6 +218,7 @@ where
         let looks_around = S::ELASTIC && alone && self.crew.may_grow();
         if alone
             && !looks_around
+            && self.meter.read().ended >= self.looks_after.get()
             && let Some(job) = self.search_for_a_while()
         {
             return Some(self.found(job));
@@ -233,7 +239,7 @@ where
     /// Sleeps until there is a job. `None` as above.
     fn await_job(&self, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
-        let deadline = self.deadline();
+        let (begin, deadline) = (Instant::now(), self.deadline());
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
@@ -241,6 +247,7 @@ where
             // here.
             fence(SeqCst);
             if let Some(job) = self.search() {
+                self.woke(begin.elapsed());
                 return Some(self.found(job));
             }
             if over {
@@ -256,6 +263,16 @@ where
                 nap = nap.next(self.crew.reading().ended);
             }
         }
+    }
+
+    /// The worker has slept for so long before it found a job.
+    ///
+    /// After a long sleep it goes back to sleep if there was no other job beside that one: jobs come seldom, or all at
+    /// once, and to look around for more would only take time from those that were called with it, and from who calls.
+    /// If it is called again soon, it does look around from then on: somebody gives one job after the other.
+    fn woke(&self, slept: Duration) {
+        let lone_jobs = if slept >= LONG_SLEEP { 1 } else { 0 };
+        self.looks_after.set(self.meter.read().ended + lone_jobs + 1);
     }
 
     /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.
