@@ -7,8 +7,9 @@ pub enum Growth {
     /// When a job comes in and no worker is idle.
     #[default]
     WhenBusy,
-    /// Only in place of workers that block inside [`blocking`](super::blocking), so that as many as the core has can
-    /// go on, however many block. Workers that were hired so stay at work when the others go on, too, until they are
+    /// Only in place of workers that block inside [`blocking`](super::blocking), or while a future waits that
+    /// [`complete`](super::ThreadPool::complete) was given, so that as many as the core has can go on, however many
+    /// block. A worker whose job blocks and does not say so is not replaced: jobs may wait behind it. Workers that were hired so stay at work when the others go on, too, until they are
     /// idle for the keep-alive: for a time there may be more at work than the core has.
     WhenBlocked,
 }
