@@ -8,8 +8,12 @@
 //! reached. So no job waits behind one that blocks while the pool could grow. How that is done, and why it holds, is in
 //! `elastic_pool/README.md` of the sources.
 //!
-//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait in
-//! a first-in-first-out queue.
+//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait.
+//!
+//! Jobs of one thread start in the order in which they came, as long as threads do not meet at the same lane of the
+//! queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the next,
+//! or what [`fairness`](crate::Builder::fairness) says: so the job that is the first of its thread may wait behind as
+//! many of each other thread, for each worker, also if they came later.
 //!
 //! # Examples
 //!
@@ -59,8 +63,10 @@ const CHARTER: Charter = Charter {
     label: "elastic_pool",
     thread_name: |worker| format!("elastic-pool-worker-{worker}"),
     idle: Idle::PARK,
-    // As in the channel pool.
-    fairness: Fairness::Counted(1024),
+    // How many jobs a worker takes from a lane before it goes on to the next: so many of another thread may overtake a
+    // job. Few enough that this stays short, and so many that the way to the next lane, a look at each at most, is
+    // next to nothing for one job.
+    fairness: Fairness::Counted(64),
 };
 
 /// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.
@@ -157,7 +163,7 @@ impl ThreadPool {
         self.handle.offer(job)
     }
 
-    /// Runs `future` to its end on one worker, which is blocked while the future waits.
+    /// Runs `future` to its end on one worker, which is blocked while the future waits, as in [`blocking`].
     ///
     /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) gives the worker back meanwhile.
     ///
@@ -175,7 +181,8 @@ impl ThreadPool {
         Backing::submit(&self.handle, move || block_on(future))
     }
 
-    /// Starts workers until the core is full, so that the first jobs find them there.
+    /// Starts workers until the core is full, so that the first jobs find them there. Does nothing when the pool has
+    /// ended.
     ///
     /// Fewer, if the operating system refuses threads: an `error!` says so.
     pub fn start_core_threads(&self) {
