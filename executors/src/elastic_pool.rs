@@ -5,8 +5,9 @@
 //! idle, up to the *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
 //!
 //! An idle worker is never counted on for two jobs: each job that waits has an idle worker to itself, or the maximum is
-//! reached. So no job waits behind one that blocks while the pool could grow. How that is done, and why it holds, is in
-//! `elastic_pool/README.md` of the sources.
+//! reached. So no job waits behind one that blocks while the pool could grow. (A pool that grows
+//! [`Growth::WhenBlocked`] has to be told that a job blocks, by [`blocking`]; its jobs do wait behind one that does not
+//! say so.) How that is done, and why it holds, is in `elastic_pool/README.md` of the sources.
 //!
 //! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait.
 //!
@@ -198,6 +199,9 @@ impl ThreadPool {
 
     /// How many workers have no job, be it that there is none or that they are on their way to one: a worker counts as
     /// idle from when it is hired to when it takes its first job.
+    ///
+    /// `idle` of [`stats`](crate::Pool::stats) is another count: there a worker that looks for a job is busy, and one
+    /// is idle that has been woken and does not look yet. So the two may differ at any moment but when all sleep.
     #[must_use]
     pub fn idle_count(&self) -> usize {
         self.handle.crew().workers().1

@@ -23,7 +23,8 @@ pub enum Saturation {
         /// How many jobs may wait.
         queue: usize,
     },
-    /// Its submitter waits for room, and then it is refused.
+    /// Its submitter waits for room, and then the pool takes it. If the time is up first, or the pool closes, the job is
+    /// refused: given back or dropped, as with [`Refuse`](Self::Refuse).
     ///
     /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
     Block {
