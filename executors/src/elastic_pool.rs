@@ -159,6 +159,21 @@ impl ThreadPool {
     /// # Errors
     ///
     /// [`Refusal`] with the job inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, elastic_pool::{Refusal, ThreadPool}};
+    ///
+    /// let pool = ThreadPool::builder().max(2).build()?;
+    /// assert!(pool.offer(|| ()).is_ok());
+    /// pool.shutdown_borrowed()?;
+    /// match pool.offer(|| println!("late")) {
+    ///     Err(Refusal::Closed(job)) => job(),
+    ///     other => panic!("the pool is closed: {other:?}"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), Refusal<F>> {
         self.handle.offer(job)
@@ -186,12 +201,38 @@ impl ThreadPool {
     /// ended.
     ///
     /// Fewer, if the operating system refuses threads: an `error!` says so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().core(2).max(4).build()?;
+    /// assert_eq!(pool.worker_count(), 0);
+    /// pool.start_core_threads();
+    /// assert_eq!((pool.worker_count(), pool.idle_count()), (2, 2));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn start_core_threads(&self) {
         self.handle.crew().fill_core();
     }
 
     /// How many workers there are, from before their thread starts until they have decided to leave. None when the pool
     /// has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().core(1).max(4).build()?;
+    /// pool.submit(|| ()).wait()?;
+    /// assert_eq!(pool.worker_count(), 1);
+    /// pool.shutdown_borrowed()?;
+    /// assert_eq!(pool.worker_count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn worker_count(&self) -> usize {
         self.handle.crew().workers().0
@@ -202,6 +243,19 @@ impl ThreadPool {
     ///
     /// `idle` of [`stats`](crate::Pool::stats) is another count: there a worker that looks for a job is busy, and one
     /// is idle that has been woken and does not look yet. So the two may differ at any moment but when all sleep.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().threads(1).build()?;
+    /// let local = pool.clone();
+    /// let seen = pool.submit(move || (local.worker_count(), local.idle_count()));
+    /// assert_eq!(seen.wait()?, (1, 0), "the one who asks is busy");
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn idle_count(&self) -> usize {
         self.handle.crew().workers().1

@@ -111,8 +111,8 @@ pub(crate) mod sealed {
 pub struct Stats {
     /// Worker threads alive.
     pub workers: usize,
-    /// Workers that have nothing to do, and do not look for jobs. (`idle_count` of the elastic pool counts all that have
-    /// no job.)
+    /// Workers that have nothing to do, and do not look for jobs. (`idle_count` of the elastic pool counts all that
+    /// have no job.)
     pub idle: usize,
     /// Workers that are running or looking for jobs.
     pub busy: usize,
