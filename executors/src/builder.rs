@@ -108,9 +108,18 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// When a worker with jobs of its own looks for jobs from outside. The default is [`Fairness::TIMED`] with the
-    /// feature `ws-timed-fairness`, else [`Fairness::COUNTED`]. Without effect in a pool whose workers have no jobs of
-    /// their own.
+    /// When a worker goes on from the jobs that are nearest to it to others. What these are depends on the pool:
+    ///
+    /// * work-stealing: from jobs of its own to those from outside. The default is [`Fairness::TIMED`] with the feature
+    ///   `ws-timed-fairness`, else [`Fairness::COUNTED`].
+    /// * elastic, whose workers have no jobs of their own: from one lane of the queue, which is that of one submitting
+    ///   thread as a rule, to the next. The default is `Counted(64)`. A job that is the first of its thread may wait
+    ///   behind as many of each other thread, for each worker, also if they came later.
+    /// * dispatcher: from the highest priority to all subpools and priorities in turn. The default is
+    ///   [`Fairness::COUNTED`], and only a number is possible.
+    ///
+    /// In the channel pool and the burst pool all jobs are alike to a worker; there this decides no more than how often
+    /// it publishes its counters as metrics.
     pub fn fairness(mut self, fairness: Fairness) -> Self {
         self.options.fairness = Some(fairness);
         self

@@ -5,11 +5,16 @@
 //! idle, up to the *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
 //!
 //! An idle worker is never counted on for two jobs: each job that waits has an idle worker to itself, or the maximum is
-//! reached. So no job waits behind one that blocks while the pool could grow. How that is done, and why it holds, is in
-//! `elastic_pool/README.md` of the sources.
+//! reached. So no job waits behind one that blocks while the pool could grow. (A pool that grows
+//! [`Growth::WhenBlocked`] has to be told that a job blocks, by [`blocking`]; its jobs do wait behind one that does not
+//! say so.) How that is done, and why it holds, is in `elastic_pool/README.md` of the sources.
 //!
-//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait in
-//! a first-in-first-out queue.
+//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait.
+//!
+//! Jobs of one thread start in the order in which they came, as long as threads do not meet at the same lane of the
+//! queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the next,
+//! or what [`fairness`](crate::Builder::fairness) says: so the job that is the first of its thread may wait behind as
+//! many of each other thread, for each worker, also if they came later.
 //!
 //! # Examples
 //!
@@ -59,8 +64,10 @@ const CHARTER: Charter = Charter {
     label: "elastic_pool",
     thread_name: |worker| format!("elastic-pool-worker-{worker}"),
     idle: Idle::PARK,
-    // As in the channel pool.
-    fairness: Fairness::Counted(1024),
+    // How many jobs a worker takes from a lane before it goes on to the next: so many of another thread may overtake a
+    // job. Few enough that this stays short, and so many that the way to the next lane, a look at each at most, is
+    // next to nothing for one job.
+    fairness: Fairness::Counted(64),
 };
 
 /// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.
@@ -152,12 +159,27 @@ impl ThreadPool {
     /// # Errors
     ///
     /// [`Refusal`] with the job inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, elastic_pool::{Refusal, ThreadPool}};
+    ///
+    /// let pool = ThreadPool::builder().max(2).build()?;
+    /// assert!(pool.offer(|| ()).is_ok());
+    /// pool.shutdown_borrowed()?;
+    /// match pool.offer(|| println!("late")) {
+    ///     Err(Refusal::Closed(job)) => job(),
+    ///     other => panic!("the pool is closed: {other:?}"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), Refusal<F>> {
         self.handle.offer(job)
     }
 
-    /// Runs `future` to its end on one worker, which is blocked while the future waits.
+    /// Runs `future` to its end on one worker, which is blocked while the future waits, as in [`blocking`].
     ///
     /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) gives the worker back meanwhile.
     ///
@@ -175,15 +197,42 @@ impl ThreadPool {
         Backing::submit(&self.handle, move || block_on(future))
     }
 
-    /// Starts workers until the core is full, so that the first jobs find them there.
+    /// Starts workers until the core is full, so that the first jobs find them there. Does nothing when the pool has
+    /// ended.
     ///
     /// Fewer, if the operating system refuses threads: an `error!` says so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().core(2).max(4).build()?;
+    /// assert_eq!(pool.worker_count(), 0);
+    /// pool.start_core_threads();
+    /// assert_eq!((pool.worker_count(), pool.idle_count()), (2, 2));
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn start_core_threads(&self) {
         self.handle.crew().fill_core();
     }
 
     /// How many workers there are, from before their thread starts until they have decided to leave. None when the pool
     /// has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().core(1).max(4).build()?;
+    /// pool.submit(|| ()).wait()?;
+    /// assert_eq!(pool.worker_count(), 1);
+    /// pool.shutdown_borrowed()?;
+    /// assert_eq!(pool.worker_count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn worker_count(&self) -> usize {
         self.handle.crew().workers().0
@@ -191,6 +240,22 @@ impl ThreadPool {
 
     /// How many workers have no job, be it that there is none or that they are on their way to one: a worker counts as
     /// idle from when it is hired to when it takes its first job.
+    ///
+    /// `idle` of [`stats`](crate::Pool::stats) is another count: there a worker that looks for a job is busy, and one
+    /// is idle that has been woken and does not look yet. So the two may differ at any moment but when all sleep.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, elastic_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().threads(1).build()?;
+    /// let local = pool.clone();
+    /// let seen = pool.submit(move || (local.worker_count(), local.idle_count()));
+    /// assert_eq!(seen.wait()?, (1, 0), "the one who asks is busy");
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn idle_count(&self) -> usize {
         self.handle.crew().workers().1

@@ -180,7 +180,7 @@ impl Error for BuildError {
     }
 }
 
-/// The pool is closed; here is your job back.
+/// The pool does not accept the job, as it is closed, or full and built to refuse jobs then; here it is back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<F>(pub F);
 

@@ -15,6 +15,10 @@ use crate::{
     local::{self, Home},
     sync::{
         Mutex, MutexGuard,
+        atomic::{
+            AtomicBool,
+            Ordering::{Acquire, Release},
+        },
         thread::{self, Thread, ThreadId},
         thread_local,
     },
@@ -165,16 +169,44 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
-/// Polls `future` on this thread until it is done.
+/// Polls `future` on this thread until it is done. Where it waits, the thread [blocks](local::blocking).
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
-    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
+    let alarm = Arc::new(Alarm { sleeper: ThreadWaker(thread::current()), has_rung: AtomicBool::new(false) });
+    let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Pending => local::blocking(|| alarm.wait()),
         }
+    }
+}
+
+/// Remembers that it has rung: a wake-up of the thread may be used up by something else that parks, such as a future
+/// that blocks in its `poll`.
+struct Alarm {
+    sleeper: ThreadWaker,
+    has_rung: AtomicBool,
+}
+
+impl Alarm {
+    /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for.
+    fn wait(&self) {
+        while !self.has_rung.swap(false, Acquire) {
+            thread::park();
+        }
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.has_rung.store(true, Release);
+        self.sleeper.0.unpark();
     }
 }
 

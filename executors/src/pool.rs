@@ -27,13 +27,17 @@ use std::time::Duration;
 /// assert_eq!(pool.stats().done, 3);
 /// ```
 pub trait Pool: Executor + Sync + sealed::Sealed {
-    /// [`execute`](Executor::execute), but a closed pool gives the job back.
+    /// [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
     ///
-    /// `Ok` means the pool has accepted the job and will run it, also if it is being closed at this moment.
+    /// `Ok` means the pool has accepted the job and will run it, also if it is being closed at this moment. Not so if
+    /// [`shutdown_now`](Self::shutdown_now) comes before the job begins, or, in a pool that is built to discard the
+    /// oldest (`Saturation::DiscardOldest` of the elastic pool), if others need its place: then it is dropped.
     ///
     /// # Errors
     ///
-    /// [`Rejected`] with the job inside if the pool is closed.
+    /// [`Rejected`] with the job inside if the pool is closed; or if it is full, and was built to refuse jobs then: the
+    /// elastic pool with `Saturation::Refuse`, or with `Saturation::Block` when the time to wait is up, the burst pool
+    /// with `WhenBusy::GiveBack`, or with `WhenBusy::Block` likewise. Their `offer` tells which it was.
     fn try_execute<F>(&self, job: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static;
@@ -107,7 +111,8 @@ pub(crate) mod sealed {
 pub struct Stats {
     /// Worker threads alive.
     pub workers: usize,
-    /// Workers that have nothing to do.
+    /// Workers that have nothing to do, and do not look for jobs. (`idle_count` of the elastic pool counts all that
+    /// have no job.)
     pub idle: usize,
     /// Workers that are running or looking for jobs.
     pub busy: usize,

@@ -6,16 +6,20 @@ mod support;
 
 use executors::compat::rusty_pool::{Builder, ThreadPool};
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
-        Arc,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     task::Poll,
     thread,
     time::Duration,
 };
-use support::watchdog::{until, within};
+use support::{
+    gate::Gate,
+    watchdog::{until, within},
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -53,6 +57,63 @@ fn a_worker_survives_panics_and_calls_each_callback_once() {
         pool.shutdown_join();
         until("the thread has left", || stopped.load(SeqCst) == 1);
         assert_eq!(started.load(SeqCst), 1);
+    });
+}
+
+#[test]
+fn thread_locals_outlast_a_panic() {
+    thread_local!(static LEFT: Cell<u8> = const { Cell::new(0) });
+    within(|| {
+        let pool = ThreadPool::new(1, 1, MINUTE);
+        let failed = pool.evaluate(|| {
+            LEFT.set(1);
+            panic!("expected by the test")
+        });
+        assert!(failed.try_await_complete().is_err());
+        assert_eq!(pool.evaluate(|| LEFT.get()).await_complete(), 1);
+    });
+}
+
+#[test]
+fn a_callback_that_waits_for_its_own_pool_panics() {
+    within(|| {
+        let (own, ends) = (Arc::new(OnceLock::<ThreadPool>::new()), Arc::new(Mutex::new(Vec::new())));
+        let callback = |when| {
+            let (own, ends) = (Arc::clone(&own), Arc::clone(&ends));
+            move || {
+                let joined = catch_unwind(AssertUnwindSafe(|| own.get().expect("the test has set it").join()));
+                ends.lock().expect("no panic under this lock").push((when, joined.is_ok()));
+                joined.unwrap_or_else(|payload| resume_unwind(payload));
+            }
+        };
+        let builder = Builder::new().core_size(0).max_size(1).keep_alive(Duration::ZERO);
+        let pool = builder.on_worker_start(callback("start")).on_worker_stop(callback("stop")).build();
+        own.set(pool.clone()).expect("it is set once");
+        assert_eq!(pool.evaluate(|| 7).await_complete(), 7);
+        until("both have ended", || ends.lock().expect("no panic under this lock").len() == 2);
+        assert_eq!(*ends.lock().expect("no panic under this lock"), [("start", false), ("stop", false)]);
+    });
+}
+
+#[test]
+fn a_job_does_not_wait_for_the_thread_that_it_brings() {
+    within(|| {
+        let (gate, started) = (Gate::default(), AtomicUsize::new(0));
+        let hold = gate.clone();
+        let builder = Builder::new().name(String::from("two")).core_size(2).max_size(2);
+        let builder = builder.on_worker_start(move || {
+            if started.fetch_add(1, SeqCst) > 0 {
+                hold.pass();
+            }
+        });
+        let pool = builder.build();
+        let name = || thread::current().name().map(str::to_owned);
+        assert_eq!(pool.evaluate(name).await_complete().as_deref(), Some("two_thread_1"));
+        let second = pool.evaluate(name);
+        assert_eq!(pool.get_current_worker_count(), 2);
+        assert_eq!(second.await_complete().as_deref(), Some("two_thread_1"));
+        gate.open();
+        pool.join();
     });
 }
 

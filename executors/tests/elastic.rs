@@ -11,6 +11,7 @@ mod topics {
     mod ending;
     mod growing;
     mod leaving;
+    mod order;
     mod refused;
     mod running;
     mod saturation;

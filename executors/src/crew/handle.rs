@@ -212,10 +212,13 @@ where
         &self.crew().source
     }
 
-    /// Hires workers until the core is full.
+    /// Hires workers until the core is full; none if the crew is over.
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
-        crew.grow(crew.terms.core);
+        // Whoever came then would call hooks, for nothing, behind those who have waited for the end.
+        if !crew.life.is_over() {
+            crew.grow(crew.terms.core);
+        }
     }
 
     /// [`admit`](Backing::admit) to an address, in the form that `wrap` gives to the closure.

@@ -1,14 +1,40 @@
 //! When an elastic pool grows.
 
 /// When an elastic pool hires beyond its core.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{Executor, Pool, elastic_pool::{Growth, ThreadPool}};
+/// use std::sync::mpsc;
+///
+/// for (growth, workers) in [(Growth::WhenBusy, 2), (Growth::WhenBlocked, 1)] {
+///     let pool = ThreadPool::builder().core(1).max(2).growth(growth).build()?;
+///     let ((begin, begun), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
+///     pool.execute(move || {
+///         begin.send(()).expect("it is waited for");
+///         // Blocks, and does not say so.
+///         assert!(told.recv().is_err());
+///     });
+///     begun.recv()?;
+///     pool.execute(|| ());
+///     assert_eq!(pool.worker_count(), workers);
+///     drop(tell);
+///     pool.shutdown()?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Growth {
     /// When a job comes in and no worker is idle.
     #[default]
     WhenBusy,
-    /// Only in place of workers that block inside [`blocking`](super::blocking), so that as many as the core has can
-    /// go on, however many block. Workers that were hired so stay at work when the others go on, too, until they are
-    /// idle for the keep-alive: for a time there may be more at work than the core has.
+    /// Only in place of workers that block inside [`blocking`](super::blocking), or while a future waits that
+    /// [`complete`](super::ThreadPool::complete) was given, so that as many as the core has can go on, however many
+    /// block. A worker whose job blocks and does not say so is not replaced: jobs may wait behind it.
+    ///
+    /// Workers that were hired so stay at work when the others go on, too, until they are idle for the keep-alive: for
+    /// a time there may be more at work than the core has.
     WhenBlocked,
 }

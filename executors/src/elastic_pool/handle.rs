@@ -12,7 +12,7 @@ use crate::{
     parker::{self, DynamicThreadData, StaticParker},
     source::shared::{SharedSource, Worth},
 };
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
 
@@ -20,7 +20,7 @@ pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData
 /// to cost next to no CPU time; whoever gives room back ends the sleep.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Handle {
     crew: Crew,
     /// `None` if every job is admitted.
@@ -135,11 +135,5 @@ impl Backing for Handle {
     fn discard(&self) {
         self.crew.discard();
         self.gate.iter().for_each(|gate| gate.ring());
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.crew.fmt(f)
     }
 }

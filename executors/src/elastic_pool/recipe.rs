@@ -48,30 +48,96 @@ impl Extra {
 /// What only an elastic pool has.
 impl Builder<ThreadPool> {
     /// How many workers stay, once jobs have brought them. The default is `threads`, or as many as there are cores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::elastic_pool::ThreadPool;
+    ///
+    /// let pool = ThreadPool::builder().core(2).max(4).build()?;
+    /// pool.start_core_threads();
+    /// assert_eq!(pool.worker_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn core(mut self, workers: usize) -> Self {
         self.extra.core = Some(workers);
         self
     }
 
     /// How many workers there are at most. The default is `threads`, or twice the core.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::elastic_pool::ThreadPool;
+    ///
+    /// assert!(ThreadPool::builder().max(1000).build().is_ok(), "no thread is there yet");
+    /// assert!(ThreadPool::builder().core(2).max(1).build().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max(mut self, workers: usize) -> Self {
         self.extra.max = Some(workers);
         self
     }
 
     /// How long a worker beyond the core stays idle before it leaves. The default is [`KEEP_ALIVE`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, elastic_pool::ThreadPool};
+    /// use std::{thread, time::Duration};
+    ///
+    /// let pool = ThreadPool::builder().core(0).max(1).keep_alive(Duration::from_millis(1)).build()?;
+    /// pool.submit(|| ()).wait()?;
+    /// while pool.worker_count() > 0 {
+    ///     thread::yield_now();
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn keep_alive(mut self, keep_alive: Duration) -> Self {
         self.extra.keep_alive = Some(keep_alive);
         self
     }
 
     /// When the pool grows beyond its core. The default is [`Growth::WhenBusy`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, elastic_pool::{Growth, ThreadPool, blocking}};
+    /// use std::sync::mpsc;
+    ///
+    /// let pool = ThreadPool::builder().core(1).max(2).growth(Growth::WhenBlocked).build()?;
+    /// let (tell, told) = mpsc::channel();
+    /// let waits = pool.submit(move || blocking(|| told.recv()));
+    /// pool.submit(move || tell.send(7)).wait()?.expect("the other listens");
+    /// assert_eq!(waits.wait()?, Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn growth(mut self, growth: Growth) -> Self {
         self.extra.growth = growth;
         self
     }
 
     /// What becomes of a job when the maximum is reached and all are busy. The default is [`Saturation::Queue`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, elastic_pool::{Saturation, ThreadPool}};
+    /// use std::{sync::mpsc, thread};
+    ///
+    /// let saturation = Saturation::RunOnCaller { queue: 0 };
+    /// let pool = ThreadPool::builder().threads(1).when_saturated(saturation).build()?;
+    /// let (tell, told) = mpsc::channel::<()>();
+    /// pool.execute(move || assert!(told.recv().is_err()));
+    /// // The only worker is busy, and no job may wait.
+    /// let here = thread::current().id();
+    /// pool.execute(move || assert_eq!(thread::current().id(), here));
+    /// drop(tell);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn when_saturated(mut self, saturation: Saturation) -> Self {
         self.extra.saturation = saturation;
         self

@@ -10,6 +10,47 @@ use std::time::Duration;
 ///
 /// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job that has no worker waits even if the maximum is not
 /// reached, and places of workers that are not there are places to wait: up to `max - core + queue` jobs may wait.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{Executor, Pool, elastic_pool::{Saturation, ThreadPool}};
+/// use std::{sync::mpsc, thread, time::Duration};
+///
+/// // One job runs, and one waits.
+/// let saturated = |saturation| {
+///     let pool = ThreadPool::builder().threads(1).when_saturated(saturation).build()?;
+///     let ((begin, begun), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
+///     pool.execute(move || {
+///         begin.send(()).expect("it is waited for");
+///         assert!(told.recv().is_err());
+///     });
+///     begun.recv().expect("it begins");
+///     let waits = pool.submit(|| thread::current().id());
+///     Ok::<_, executors::BuildError>((pool, waits, tell))
+/// };
+///
+/// let (pool, waits, tell) = saturated(Saturation::Refuse { queue: 1 })?;
+/// assert!(pool.try_execute(|| ()).is_err());
+/// drop(tell);
+/// # waits.wait()?;
+///
+/// let (pool, waits, tell) = saturated(Saturation::Block { queue: 1, timeout: Some(Duration::from_millis(1)) })?;
+/// assert!(pool.try_execute(|| ()).is_err(), "there is no room in this time");
+/// drop(tell);
+/// # waits.wait()?;
+///
+/// let (pool, waits, tell) = saturated(Saturation::RunOnCaller { queue: 1 })?;
+/// assert_eq!(pool.submit(|| thread::current().id()).wait()?, thread::current().id());
+/// drop(tell);
+/// # waits.wait()?;
+///
+/// let (pool, waits, tell) = saturated(Saturation::DiscardOldest { queue: 1 })?;
+/// assert!(pool.try_execute(|| ()).is_ok());
+/// assert!(waits.wait().is_err(), "it was dropped for the other");
+/// drop(tell);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Saturation {
@@ -23,7 +64,8 @@ pub enum Saturation {
         /// How many jobs may wait.
         queue: usize,
     },
-    /// Its submitter waits for room, and then it is refused.
+    /// Its submitter waits for room. If the time is up first, or the pool is closed, the job is refused: given back or
+    /// dropped, as with [`Refuse`](Self::Refuse).
     ///
     /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
     Block {

@@ -2,7 +2,7 @@
 //!
 //! For crews whose workers come and go, and whose jobs may block: what a worker had taken beyond the job it runs would
 //! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
-//! their lane.
+//! their lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
 
 use super::{Source, Whom};
 use crate::{

@@ -9,6 +9,7 @@ use executors::{
     Executor, Pool, TaskError,
     elastic_pool::{self, Growth, Saturation, ThreadPool},
 };
+use futures::channel::oneshot;
 use std::{sync::mpsc, thread};
 
 /// Growth only for those that block: as many at work as the core has.
@@ -94,6 +95,30 @@ fn replacements_end_at_the_maximum() {
         let local = pool.clone();
         assert_eq!(pool.submit(move || stack(local, 8)).wait().expect("no panic"), 8);
         assert_eq!(pool.worker_count(), 9);
+        end(&pool);
+    });
+}
+
+/// As much as who says so, but only while the future waits.
+#[test]
+fn who_waits_for_a_future_is_replaced() {
+    within(|| {
+        let pool = sized(1, 2, AT_ONCE).growth(Growth::WhenBlocked).build().expect("two threads");
+        let gate = Gate::default();
+        let (passes, (tell, told)) = (gate.clone(), oneshot::channel());
+        let (begin, begun) = mpsc::channel();
+        let completed = pool.complete(async move {
+            begin.send(()).expect("the test listens");
+            passes.pass();
+            told.await
+        });
+        begun.recv().expect("the future begins");
+        let other = pool.submit(move || tell.send(5).expect("the future waits"));
+        assert_eq!((pool.worker_count(), pool.stats().queued), (1, 1), "the future does not wait yet");
+        gate.open();
+        other.wait().expect("no panic");
+        assert_eq!(completed.wait().expect("no panic"), Ok(5));
+        until("the replacement has left", || pool.stats().workers == 1);
         end(&pool);
     });
 }

@@ -1,6 +1,6 @@
 //! Waiting for the end of jobs, and of the pool.
 
-use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool};
+use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool, sized};
 use crate::support::{
     gate::Gate,
     watchdog::{PATIENCE, until, within},
@@ -70,6 +70,30 @@ fn a_future_woken_after_the_end_is_cancelled() {
         assert!(block_on(waiting).is_none());
         assert_eq!(pool.stats().workers, 0, "nobody is hired for it");
     });
+}
+
+/// Whether it has ever had a worker or not.
+#[test]
+fn nobody_is_hired_for_the_core_after_the_end() {
+    for jobs in [0, 1] {
+        within(|| {
+            let started = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&started);
+            let hook = move |_| {
+                count.fetch_add(1, SeqCst);
+            };
+            let pool = sized(2, 2, FOR_EVER).on_start(hook).build().expect("two threads");
+            (0..jobs).for_each(|_| pool.execute(|| ()));
+            let other = pool.clone();
+            end(&pool);
+            other.start_core_threads();
+            assert_eq!((other.worker_count(), other.stats().workers), (0, 0));
+            drop((pool, other));
+            // A thread that had been started all the same would own the hook.
+            until("nobody has the hook", || Arc::strong_count(&started) == 1);
+            assert_eq!(started.load(SeqCst), jobs);
+        });
+    }
 }
 
 /// With and without a timeout; also if the worker that ends the last job leaves, and a new job comes before they look.

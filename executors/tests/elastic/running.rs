@@ -7,6 +7,7 @@ use crate::support::{
 };
 use executors::{Executor, FuturesExecutor, Pool};
 use futures::executor::block_on;
+use std::{future, task::Poll, thread};
 
 #[test]
 fn futures_run_on_one_worker_or_step_by_step() {
@@ -45,6 +46,25 @@ fn a_future_that_waits_keeps_its_worker_or_gives_it_back() {
         end_it.send(2).expect("the future waits");
         assert_eq!(completed.wait().expect("no panic"), Ok(2));
         assert_eq!(block_on(spawned), Ok(1));
+        end(&pool);
+    });
+}
+
+/// Whoever parks in a poll, as a nested wait does, may use up the wake-up of the thread; the future is polled again.
+#[test]
+fn a_future_that_parks_is_woken() {
+    within(|| {
+        let (pool, mut polls) = (pool(1, 1, FOR_EVER), 0);
+        let parking = future::poll_fn(move |context| {
+            polls += 1;
+            if polls == 2 {
+                return Poll::Ready(polls);
+            }
+            context.waker().wake_by_ref();
+            thread::park();
+            Poll::Pending
+        });
+        assert_eq!(pool.complete(parking).wait().expect("no panic"), 2);
         end(&pool);
     });
 }
