@@ -13,9 +13,11 @@ pub enum WhenBusy {
     #[default]
     Queue,
     /// It is given back: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer)
-    /// and `try_execute` return it, `execute` drops it with a `warn!`.
+    /// and `try_execute` return it, `execute` drops it with a `warn!`, and the handle that `submit` gives reports
+    /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     GiveBack,
-    /// Its submitter waits until a worker is idle, and then it is given back.
+    /// Its submitter waits until a worker is idle, which gets it. If the time is up first, it is given back, as with
+    /// `GiveBack`.
     ///
     /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
     Block {
