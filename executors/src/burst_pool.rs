@@ -82,6 +82,25 @@ impl Extra {
 /// What only burst pools have.
 impl<P: Build + Recipe<Extra = Extra>> Builder<P> {
     /// What becomes of a job when no worker is idle. The default is [`WhenBusy::Queue`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, Pool, burst_pool::{ThreadPool, WhenBusy}};
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering::Relaxed}};
+    ///
+    /// // Who submits waits for an idle worker, however long that takes.
+    /// let when_busy = WhenBusy::Block { timeout: None };
+    /// let pool = ThreadPool::builder().threads(2).when_busy(when_busy).build()?;
+    /// let done = Arc::new(AtomicUsize::new(0));
+    /// for _ in 0..10 {
+    ///     let done = done.clone();
+    ///     pool.execute(move || _ = done.fetch_add(1, Relaxed));
+    /// }
+    /// pool.shutdown()?;
+    /// assert_eq!(done.load(Relaxed), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn when_busy(mut self, when_busy: WhenBusy) -> Self {
         self.extra.when_busy = when_busy;
         self
@@ -92,6 +111,26 @@ impl<P: Build + Recipe<Extra = Extra>> Builder<P> {
     /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another
     /// worker is idle: for jobs that are of one length, never wait for each other, and must run where they were dealt
     /// to.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::BurstPool;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let mut pool = BurstPool::builder().stealing(false).build()?;
+    /// let (tell, told) = channel();
+    /// for worker in 0..2 {
+    ///     let tell = tell.clone();
+    ///     pool.spawn(move |value| tell.send((worker, value)).unwrap());
+    /// }
+    /// pool.send_all(["one", "two"])?;
+    /// pool.join()?;
+    /// let mut handled: Vec<_> = told.try_iter().collect();
+    /// handled.sort_unstable();
+    /// assert_eq!(handled, [(0, "one"), (1, "two")], "each by the worker that it was dealt to");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stealing(mut self, steals: bool) -> Self {
         self.extra.steals = steals;
         self
@@ -159,6 +198,17 @@ impl ThreadPool {
     /// # Errors
     ///
     /// [`BurstError`] with the job inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Executor, burst_pool::{BurstError, ThreadPool}};
+    ///
+    /// let pool = ThreadPool::new(1);
+    /// assert!(pool.offer(|| println!("in time")).is_ok());
+    /// pool.shutdown_async();
+    /// assert!(matches!(pool.offer(|| println!("too late")), Err(BurstError::Closed(_job))));
+    /// ```
     #[inline]
     pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), BurstError<F>> {
         self.handle.offer(job, |job| job)

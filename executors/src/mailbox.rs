@@ -225,7 +225,11 @@ impl<L> Default for Mailbox<L> {
 
 impl<L> fmt::Debug for Mailboxes<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mailboxes").field("workers", &self.workers()).field("letters", &self.len()).finish()
+        f.debug_struct("Mailboxes")
+            .field("workers", &self.workers())
+            .field("letters", &self.len())
+            .field("bell", &self.bell)
+            .finish_non_exhaustive()
     }
 }
 

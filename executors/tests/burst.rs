@@ -3,13 +3,16 @@
 
 mod support;
 
+#[cfg(feature = "thread-pinning")]
+use executors::Placement;
 use executors::{
-    Executor, Pool, ShutdownError, WaitError,
+    Executor, Pool, ShutdownError, TaskError, WaitError,
     burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
 };
 use std::{
     cell::Cell,
     collections::HashSet,
+    fmt,
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -18,9 +21,11 @@ use std::{
     thread,
     time::Duration,
 };
+#[cfg(feature = "thread-pinning")]
+use support::threads::allowed_cores;
 use support::{
     child::Child,
-    gate::occupy,
+    gate::{Gate, occupy},
     watchdog::{PATIENCE, until, watch},
 };
 
@@ -70,23 +75,28 @@ fn values_are_dealt_in_turn() {
 fn without_stealing_a_worker_keeps_what_it_was_dealt() {
     let _watchdog = watch();
     let mut pool = BurstPool::builder().stealing(false).build().expect("the defaults are possible");
-    let (release, released) = channel::<()>();
+    let gates: [Gate; 2] = Default::default();
     let (tell, told) = channel();
-    let first = tell.clone();
-    pool.spawn(move |value: u32| {
-        assert!(released.recv().is_err());
-        first.send((0, value)).expect("the test listens");
-    });
-    pool.spawn(move |value| tell.send((1, value)).expect("the test listens"));
-    // The first has 0, and gets what comes when both are busy and it has fewest.
-    let mut values: Vec<_> = (0..3).collect();
-    pool.send_all(values.drain(..)).expect("there are workers");
-    until("the second has handled one", || pool.stats().done >= 1);
-    drop(release);
+    let (enter, entered) = channel();
+    for (worker, gate) in gates.clone().into_iter().enumerate() {
+        let (tell, enter) = (tell.clone(), enter.clone());
+        pool.spawn(move |value: u32| {
+            enter.send(()).expect("the test listens");
+            gate.pass();
+            tell.send((worker, value)).expect("the test listens");
+        });
+    }
+    // One for each, and two more for each when both are busy.
+    pool.send_all(0..2).expect("there are workers");
+    entered.iter().take(2).for_each(drop);
+    pool.send_all(2..6).expect("there are workers");
+    gates[1].open();
+    until("the second has nothing to do", || pool.stats().idle == 1);
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(1, 1), (1, 3), (1, 5)]);
+    assert_eq!((pool.stats().queued, pool.stats().steals), (2, 0), "what is the first's is left alone");
+    gates[0].open();
     pool.join().expect("this is no worker");
-    let by_first: Vec<_> = told.try_iter().filter(|&(worker, _)| worker == 0).map(|(_, value)| value).collect();
-    assert_eq!(by_first[0], 0);
-    assert!(by_first.is_sorted(), "in the order in which they came: {by_first:?}");
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(0, 0), (0, 2), (0, 4)]);
     assert_eq!(pool.stats().steals, 0);
 }
 
@@ -160,23 +170,153 @@ fn who_blocks_goes_on_when_a_worker_is_idle() {
 }
 
 #[test]
-fn who_blocks_gives_up_in_time_and_at_the_close() {
+fn who_blocks_gives_up_in_time() {
     let _watchdog = watch();
-    let build = |timeout| ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout }).build().unwrap();
-    let pool = build(Some(Duration::from_millis(1)));
+    let when_busy = WhenBusy::Block { timeout: Some(Duration::from_millis(1)) };
+    let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
     let occupied = occupy(&pool, 1);
     assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
+    assert!(matches!(pool.submit(|| ()).wait(), Err(TaskError::Dropped)));
     occupied.open();
     pool.shutdown().expect("nobody blocks");
+}
 
-    let pool = build(None);
-    let occupied = occupy(&pool, 1);
+/// Blocks until one submitter waits for an idle worker: until it has given the lock of the bell to its condition
+/// variable, so that only a ring can let it go on.
+fn until_one_waits(pool: &impl fmt::Debug) {
+    until("a submitter waits", || format!("{pool:?}").contains("listeners: 1, releases: Mutex { data: "));
+}
+
+#[test]
+fn who_blocks_gives_up_at_the_close() {
+    let _watchdog = watch();
+    let ends: [fn(&ThreadPool); 2] = [ThreadPool::shutdown_async, |pool| _ = pool.shutdown_now()];
+    for end in ends {
+        let when_busy = WhenBusy::Block { timeout: None };
+        let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
+        let occupied = occupy(&pool, 1);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
+            until_one_waits(&pool);
+            end(&pool);
+            assert_eq!(waits.join().expect("no panic"), Err("Closed(..)".to_owned()));
+        });
+        occupied.open();
+    }
+}
+
+#[test]
+fn who_sends_values_may_wait() {
+    let _watchdog = watch();
+    let build = |timeout| {
+        let builder = BurstPool::builder().when_busy(WhenBusy::Block { timeout });
+        let (mut pool, gate) = (builder.build().expect("the defaults are possible"), Gate::default());
+        assert_eq!(pool.send(0), Err(BurstError::NoWorkers(0)), "there is nobody to wait for");
+        let (pass, (tell, told)) = (gate.clone(), channel());
+        pool.spawn(move |value: u32| {
+            pass.pass();
+            tell.send(value).expect("the test listens");
+        });
+        pool.send(1).expect("the worker is idle");
+        (pool, gate, told)
+    };
+
+    // Until the worker is idle,
+    let (pool, gate, told) = build(None);
     thread::scope(|scope| {
-        let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
-        pool.shutdown_async();
-        assert_eq!(waits.join().unwrap(), Err("Closed(..)".to_owned()));
+        let waits = scope.spawn(|| pool.send_all(2..4));
+        until_one_waits(&pool);
+        gate.open();
+        assert_eq!(waits.join().expect("no panic"), Ok(2));
     });
-    occupied.open();
+    assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [1, 2, 3]);
+    pool.shutdown().expect("nobody blocks");
+
+    // for some time,
+    let (pool, gate, told) = build(Some(Duration::from_millis(1)));
+    assert_eq!(pool.send_all(2..4), Err(BurstError::Busy(vec![2, 3])));
+    gate.open();
+    assert_eq!(told.recv(), Ok(1));
+    pool.shutdown().expect("nobody blocks");
+
+    // or until the pool is closed.
+    let ends: [fn(&BurstPool<u32>); 2] = [BurstPool::close, |pool| _ = pool.shutdown_now()];
+    for end in ends {
+        let (pool, gate, _told) = build(None);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| pool.send(2));
+            until_one_waits(&pool);
+            end(&pool);
+            assert_eq!(waits.join().expect("no panic"), Err(BurstError::Closed(2)));
+        });
+        gate.open();
+        pool.shutdown().expect("nobody blocks");
+    }
+}
+
+/// Each on its worker, before its first value and after its last.
+#[test]
+fn hooks_surround_what_handlers_do() {
+    let _watchdog = watch();
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let note = |event| {
+        let events = Arc::clone(&events);
+        move |worker| events.lock().unwrap().push((worker, event, thread::current().id()))
+    };
+    let builder = BurstPool::builder().on_start(note("start")).on_stop(note("stop"));
+    let mut pool = builder.build().expect("the defaults are possible");
+    let meeting = Arc::new(Barrier::new(3));
+    for worker in 0..3 {
+        let (meeting, note) = (Arc::clone(&meeting), note("value"));
+        pool.spawn(move |()| {
+            meeting.wait(); // so that each has one
+            note(worker);
+        });
+    }
+    pool.send_all([(); 3]).expect("there are workers");
+    pool.shutdown().expect("nobody blocks");
+    for worker in 0..3 {
+        let own: Vec<_> = events.lock().unwrap().iter().filter(|event| event.0 == worker).copied().collect();
+        assert_eq!(own.iter().map(|event| event.1).collect::<Vec<_>>(), ["start", "value", "stop"]);
+        assert!(own.iter().all(|event| event.2 == own[0].2), "on one thread");
+    }
+}
+
+/// The first workers sit on the listed cores, further ones go anywhere; after a panic, too.
+#[cfg(feature = "thread-pinning")]
+#[test]
+fn handlers_sit_on_their_cores() {
+    let _watchdog = watch();
+    let cores = core_affinity::get_core_ids().expect("tests run where cores are known");
+    let pinned: Vec<_> = cores.iter().rev().take(2).map(|core| core.id).collect();
+    let builder = BurstPool::builder().placement(Placement::Cores(pinned.clone()));
+    let mut pool = builder.build().expect("these cores exist");
+    let workers = pinned.len() + 2;
+    let (meeting, (tell, told)) = (Arc::new(Barrier::new(workers)), channel());
+    for worker in 0..workers {
+        let (meeting, tell) = (Arc::clone(&meeting), tell.clone());
+        pool.spawn(move |panics: bool| {
+            meeting.wait(); // so that each has one
+            tell.send((worker, allowed_cores())).expect("the test listens");
+            assert!(!panics, "as the test wants it");
+        });
+    }
+    let anywhere = allowed_cores();
+    let place = |worker| match pinned.get(worker) {
+        Some(core) => anywhere.is_some().then(|| usize::to_string(core)),
+        None => anywhere.clone(),
+    };
+    let expected: Vec<_> = (0..workers).map(|worker| (worker, place(worker))).collect();
+    for panics in [true, false] {
+        pool.send_all(vec![panics; workers]).expect("there are workers");
+        let mut seen: Vec<_> = told.iter().take(workers).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, expected);
+    }
+    pool.shutdown().expect("nobody blocks");
+
+    let error = BurstPool::<()>::builder().placement(Placement::Cores(vec![1_000_000])).build().unwrap_err();
+    assert!(error.to_string().contains("1000000"), "{error}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use executors::{
 use futures::executor::block_on;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
     future::poll_fn,
     hint::black_box,
     sync::{
@@ -31,6 +32,11 @@ struct Counting;
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
+thread_local! {
+    /// Those of this thread.
+    static OWN_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
@@ -38,6 +44,7 @@ static ALLOCATOR: Counting = Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, SeqCst);
+        OWN_ALLOCATIONS.set(OWN_ALLOCATIONS.get() + 1);
         BYTES.fetch_add(layout.size(), SeqCst);
         // SAFETY: the caller's promises are those that the system's allocator asks for.
         unsafe { System.alloc(layout) }
@@ -255,32 +262,35 @@ mod large {
     }
 }
 
-/// Who wakes receivers allocates for the first value of each only.
+/// Who enqueues and wakes allocates for the first value of each receiver, and for as many as were never enqueued at
+/// once before.
 #[cfg(feature = "compat-burst-pool")]
 #[test]
-fn waking_receivers_allocates_nothing() {
+fn receivers_that_had_a_value_get_the_next_without_allocation() {
     const RECEIVERS: usize = 4;
     let _alone = alone();
     within(|| {
         let mut sender = Sender::new();
-        let receive = |mut receiver: Receiver<u64>| thread::spawn(move || while receiver.recv().is_ok() {});
+        let receive = |mut receiver: Receiver<usize>| thread::spawn(move || while receiver.recv().is_ok() {});
         let threads = [(); RECEIVERS].map(|()| receive(sender.mk_receiver()));
         let mut allocations_of_a_round = || {
-            for value in 0..RECEIVERS as u64 {
-                let mut value = Box::new(value);
+            let values: [_; RECEIVERS] = std::array::from_fn(Box::new);
+            let before = OWN_ALLOCATIONS.get();
+            for mut value in values {
                 while let Some(back) = sender.enqueue(value) {
                     value = back;
                     thread::yield_now();
                 }
             }
-            let before = ALLOCATIONS.load(SeqCst);
+            let enqueued = OWN_ALLOCATIONS.get();
             sender.wake_all();
-            ALLOCATIONS.load(SeqCst) - before
+            (enqueued - before, OWN_ALLOCATIONS.get() - enqueued)
         };
-        assert!(allocations_of_a_round() >= RECEIVERS, "the count works");
-        // The harness may allocate meanwhile, and a receiver that sleeps for the first time, but not again and again.
-        let rounds: Vec<_> = (0..10).map(|_| allocations_of_a_round()).collect();
-        assert!(rounds.contains(&0), "{rounds:?} allocations");
+        let (enqueuing, waking) = allocations_of_a_round();
+        assert!(enqueuing >= 1 && waking >= RECEIVERS, "the count works: {enqueuing} and {waking}");
+        for _ in 0..10 {
+            assert_eq!(allocations_of_a_round(), (0, 0));
+        }
         drop(sender);
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });

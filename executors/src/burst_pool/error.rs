@@ -3,6 +3,21 @@
 use crate::error::impl_refusal;
 
 /// Why a value or a job was not accepted; it is inside.
+///
+/// # Examples
+///
+/// ```
+/// use executors::burst_pool::{BurstError, BurstPool};
+///
+/// let mut pool = BurstPool::new();
+/// pool.spawn(|text: String| println!("{text}"));
+/// pool.close();
+/// match pool.send("late".to_owned()) {
+///     Ok(()) => unreachable!("the pool is closed"),
+///     Err(BurstError::Busy(text)) => println!("not now: {text}"),
+///     Err(error) => assert_eq!(error.into_value(), "late"),
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BurstError<T> {

@@ -64,8 +64,9 @@ impl<const JOINED: bool> Handle<JOINED> {
             WhenBusy::Queue => self.boxes.claim_any(),
             WhenBusy::GiveBack => self.boxes.claim_idle(),
             WhenBusy::Block { timeout } => {
-                let is_closed = || self.crew.is_closed_to_caller();
-                self.boxes.claim_idle().or_else(|| self.boxes.claim_within(timeout, is_closed))
+                // Nobody can hire while somebody waits.
+                let in_vain = || self.boxes.workers() == 0 || self.crew.is_closed_to_caller();
+                self.boxes.claim_idle().or_else(|| self.boxes.claim_within(timeout, in_vain))
             }
         }
     }
@@ -108,6 +109,10 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
 
 impl<const JOINED: bool> fmt::Debug for Handle<JOINED> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.crew.fmt(f)
+        f.debug_struct("Handle")
+            .field("crew", &self.crew)
+            .field("when_busy", &self.when_busy)
+            .field("boxes", &self.boxes)
+            .finish()
     }
 }

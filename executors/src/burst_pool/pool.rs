@@ -72,6 +72,19 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// If the operating system refuses the thread, there are too many, or the pool is closed. The pool goes on as it
     /// was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::BurstPool;
+    ///
+    /// let mut pool = BurstPool::new();
+    /// pool.try_spawn(|text| println!("{text}"))?;
+    /// pool.send("hello")?;
+    /// pool.close();
+    /// assert!(pool.try_spawn(|_| ()).is_err(), "it is too late for more workers");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
         let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
         if crew.is_closed_to_caller() {
@@ -167,6 +180,20 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Takes nothing more. What was accepted is handled, and then the workers leave; nobody waits for that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::{BurstError, BurstPool};
+    ///
+    /// let mut pool = BurstPool::new();
+    /// pool.spawn(|value| println!("{value}"));
+    /// pool.send(1)?;
+    /// pool.close();
+    /// assert_eq!(pool.send(2), Err(BurstError::Closed(2)));
+    /// assert_eq!(pool.shutdown()?.finished, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(&self) {
         self.handle.close();
     }
@@ -188,16 +215,66 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// [`ShutdownError::FromWorker`] if called from a handler of this pool, [`ShutdownError::TimedOut`] with a report
     /// of what is left. The pool is closed in either case.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{ShutdownError, burst_pool::BurstPool};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let mut pool = BurstPool::new();
+    /// let (tell, told) = channel::<()>();
+    /// pool.spawn(move |()| assert!(told.recv().is_err()));
+    /// pool.send(())?;
+    /// let result = pool.shutdown_timeout(Duration::from_millis(1));
+    /// assert!(matches!(result, Err(ShutdownError::TimedOut { .. })), "the handler waits");
+    /// drop(tell);
+    /// assert_eq!(pool.shutdown_timeout(Duration::from_secs(60))?.finished, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError> {
         self.handle.shutdown_timeout(timeout)
     }
 
     /// Closes the pool and drops every value that no handler has been called with. Does not wait for the handlers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::BurstPool;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let mut pool = BurstPool::new();
+    /// let ((enter, entered), (tell, told)) = (channel(), channel::<()>());
+    /// pool.spawn(move |value| {
+    ///     enter.send(value).unwrap();
+    ///     assert!(told.recv().is_err());
+    /// });
+    /// pool.send_all([1, 2, 3])?;
+    /// assert_eq!(entered.recv(), Ok(1));
+    /// assert_eq!(pool.shutdown_now().discarded, 2);
+    /// drop(tell);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_now(&self) -> ShutdownReport {
         self.handle.shutdown_now()
     }
 
     /// A snapshot of the pool's counters; values are its jobs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::BurstPool;
+    ///
+    /// let mut pool = BurstPool::new();
+    /// (0..2).for_each(|_| pool.spawn(|value| println!("{value}")));
+    /// pool.send_all(0..10)?;
+    /// pool.join()?;
+    /// let stats = pool.stats();
+    /// assert_eq!((stats.workers, stats.done, stats.queued), (2, 10, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.handle.stats()

@@ -6,6 +6,23 @@ use std::time::Duration;
 ///
 /// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
 /// they go on what was accepted before.
+///
+/// # Examples
+///
+/// ```
+/// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
+/// use std::{sync::mpsc::channel, time::Duration};
+///
+/// let when_busy = WhenBusy::Block { timeout: Some(Duration::from_millis(1)) };
+/// let mut pool = BurstPool::builder().when_busy(when_busy).build()?;
+/// let (tell, told) = channel::<()>();
+/// pool.spawn(move |_value| assert!(told.recv().is_err()));
+/// pool.send(1)?;
+/// assert_eq!(pool.send(2), Err(BurstError::Busy(2)), "for a millisecond the worker was not idle");
+/// drop(tell);
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhenBusy {
@@ -13,9 +30,11 @@ pub enum WhenBusy {
     #[default]
     Queue,
     /// It is given back: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer)
-    /// and `try_execute` return it, `execute` drops it with a `warn!`.
+    /// and `try_execute` return it, `execute` drops it with a `warn!`, and the handle that `submit` gives reports
+    /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     GiveBack,
-    /// Its submitter waits until a worker is idle, and then it is given back.
+    /// Its submitter waits until a worker is idle, which gets it. If the time is up first, it is given back, as with
+    /// `GiveBack`.
     ///
     /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
     Block {

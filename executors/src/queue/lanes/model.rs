@@ -99,6 +99,30 @@ fn two_consumers() {
     });
 }
 
+/// Who takes one at a time does not look before it locks the front. Meanwhile the producer passes the end of a block,
+/// which is behind the second job.
+#[test]
+fn two_consumers_of_one_job_at_a_time() {
+    /// Takes one job and runs it. Returns whether there was one.
+    fn take_one(lanes: &Lanes) -> Result<bool, Busy> {
+        Ok(lanes.take_one(0)?.map(|(job, _lane)| job.run()).is_some())
+    }
+
+    check(2, || {
+        let (lanes, runs) = (Arc::new(Lanes::new(1)), runs(3));
+        push(&lanes, 0..2, &runs);
+        let consumers = [2, 1].map(|jobs| {
+            let lanes = Arc::clone(&lanes);
+            thread::spawn(move || (0..jobs).for_each(|_| drop(take_one(&lanes))))
+        });
+        push(&lanes, 2..3, &runs);
+        consumers.into_iter().for_each(|consumer| consumer.join().unwrap());
+        while take_one(&lanes) != Ok(false) {}
+        assert!(lanes.iter().all(Lane::is_empty));
+        assert_each_ran_once(&runs);
+    });
+}
+
 /// Jobs that nobody takes are dropped with the lanes, wherever they are.
 #[test]
 fn the_rest_is_dropped() {
