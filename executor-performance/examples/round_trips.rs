@@ -8,7 +8,7 @@
 //! With 0 rounds it takes a single one.
 
 use executor_performance::clock::cpu_time;
-use executors::{Pool, elastic_pool};
+use executors::{Executor, Pool, elastic_pool};
 use std::{
     env,
     error::Error,

@@ -73,8 +73,8 @@ impl<T> Sender<T> {
         Receiver { shared, number, is_idle }
     }
 
-    /// Wakes each receiver for which something was enqueued: by a system call of its own, if it sleeps. Allocates for the
-    /// first value of a receiver only.
+    /// Wakes each receiver for which something was enqueued: by a system call of its own, if it sleeps. Allocates for
+    /// the first value of a receiver only.
     pub fn wake_all(&mut self) {
         let Shared { boxes, parker, .. } = &*self.shared;
         for (claim, value) in self.claims.iter().zip(self.enqueued.drain(..)) {
@@ -91,8 +91,8 @@ impl<T> Sender<T> {
 impl<T: Send> Sender<T> {
     /// Promises `x` to a receiver that waits: the next in turn. It gets it when [`wake_all`](Self::wake_all) is called.
     ///
-    /// Gives `x` back if none waits. Does not block; allocates only when more values are enqueued than ever were at once,
-    /// and makes no system call otherwise.
+    /// Gives `x` back if none waits. Does not block; allocates only when more values are enqueued than ever were at
+    /// once, and makes no system call otherwise.
     pub fn enqueue(&mut self, x: Box<T>) -> Option<Box<T>> {
         match self.shared.boxes.claim_idle() {
             Some(claim) => {

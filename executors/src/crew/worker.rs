@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longer than somebody takes who waits for a job's result before it gives the next.
+/// Longer than somebody who waits for a job's result takes to give the next.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
 
 pub(super) struct Worker<'a, S: Source, P> {
@@ -271,8 +271,11 @@ where
     /// once, and to look around for more would only take time from those that were called with it, and from who calls.
     /// If it is called again soon, it does look around from then on: somebody gives one job after the other.
     fn woke(&self, slept: Duration) {
-        let lone_jobs = if slept >= LONG_SLEEP { 1 } else { 0 };
-        self.looks_after.set(self.meter.read().ended + lone_jobs + 1);
+        let is_long = match self.crew.idle {
+            Idle::Park { spin } => slept >= LONG_SLEEP.max(spin),
+            Idle::Spin => false,
+        };
+        self.looks_after.set(self.meter.read().ended + if is_long { 2 } else { 1 });
     }
 
     /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.
