@@ -9,6 +9,7 @@ mod life;
 #[cfg(all(test, executors_loom))]
 mod model;
 mod nap;
+mod outlook;
 mod roll;
 mod seats;
 mod staff;

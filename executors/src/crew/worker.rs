@@ -4,6 +4,7 @@ use super::{
     Crew,
     handle::{Tether, tether},
     nap::Nap,
+    outlook::Outlook,
     turn::Turn,
 };
 use crate::{
@@ -28,9 +29,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longer than somebody who waits for a job's result takes to give the next.
-const LONG_SLEEP: Duration = Duration::from_micros(200);
-
 pub(super) struct Worker<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
     /// Made for the first future.
@@ -39,8 +37,7 @@ pub(super) struct Worker<'a, S: Source, P> {
     meter: &'a Meter,
     local: S::Local,
     turn: Turn,
-    /// How many jobs it will have run before it looks around for others. See [`woke`](Self::woke).
-    looks_after: Cell<u64>,
+    outlook: Outlook,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
     /// `elastic_pool/README.md`.
     busy: Cell<bool>,
@@ -69,8 +66,8 @@ where
     fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
-        let (looks_after, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, looks_after, busy, blocked, leaving, is_stranger }
+        let (outlook, busy, blocked, leaving) = Default::default();
+        Worker { crew, tether, seat, meter, local, turn, outlook, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -218,7 +215,7 @@ where
         let looks_around = S::ELASTIC && alone && self.crew.may_grow();
         if alone
             && !looks_around
-            && self.meter.read().ended >= self.looks_after.get()
+            && self.outlook.is_promising(self.meter.read().ended)
             && let Some(job) = self.search_for_a_while()
         {
             return Some(self.found(job));
@@ -247,7 +244,7 @@ where
             // here.
             fence(SeqCst);
             if let Some(job) = self.search() {
-                self.woke(begin.elapsed());
+                self.outlook.woke(self.meter.read().ended, begin.elapsed(), self.crew.idle);
                 return Some(self.found(job));
             }
             if over {
@@ -263,19 +260,6 @@ where
                 nap = nap.next(self.crew.reading().ended);
             }
         }
-    }
-
-    /// The worker has slept for so long before it found a job.
-    ///
-    /// After a long sleep it goes back to sleep if there was no other job beside that one: jobs come seldom, or all at
-    /// once, and to look around for more would only take time from those that were called with it, and from who calls.
-    /// If it is called again soon, it does look around from then on: somebody gives one job after the other.
-    fn woke(&self, slept: Duration) {
-        let is_long = match self.crew.idle {
-            Idle::Park { spin } => slept >= LONG_SLEEP.max(spin),
-            Idle::Spin => false,
-        };
-        self.looks_after.set(self.meter.read().ended + if is_long { 2 } else { 1 });
     }
 
     /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.

@@ -1,0 +1,143 @@
+//! A few jobs after some quiet: when does the first begin, when the last, and who waits for whom?
+//!
+//! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that give
+//! the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
+//!
+//! `cargo run --release -p executor-performance --example small_bursts -- [JOBS] [SECONDS]`
+//!
+//! With 0 seconds it takes a single round.
+
+use executor_performance::clock::cpu_time;
+use executors::{Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool};
+use std::{
+    collections::VecDeque,
+    env,
+    error::Error,
+    sync::{
+        Arc, Condvar, Mutex, OnceLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Before each burst, so that all workers sleep.
+const QUIET: Duration = Duration::from_millis(5);
+/// After each burst, so that its CPU time has the workers' falling asleep in it.
+const AFTERMATH: Duration = Duration::from_micros(300);
+
+type Job = Box<dyn FnOnce() + Send>;
+type Pool = Box<dyn Fn(Job)>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let argument = |number| env::args().nth(number).map(|text| text.parse()).transpose();
+    let jobs = argument(1)?.map_or(2, |jobs: u64| jobs.max(1) as usize);
+    let seconds = argument(2)?.unwrap_or(10);
+    let pools = pools(jobs);
+    let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
+    let begin = Instant::now();
+    loop {
+        // Each begins a round as often as any other.
+        let first = bursts[0].len();
+        for turn in 0..pools.len() {
+            let pool = (first + turn) % pools.len();
+            thread::sleep(QUIET);
+            bursts[pool].push(Burst::of(jobs, &pools[pool].1));
+        }
+        if begin.elapsed() >= Duration::from_secs(seconds) {
+            break;
+        }
+    }
+    println!("{jobs} workers, {jobs} jobs, {} bursts: us, medians\n", bursts[0].len());
+    println!(
+        "| pool | first call | all given | first job | last job | mean | CPU |\n|---|---:|---:|---:|---:|---:|---:|"
+    );
+    for ((name, _), bursts) in pools.iter().zip(&bursts) {
+        print!("| {name} |");
+        let columns: [fn(&Burst) -> Duration; 6] = [
+            |burst| burst.first_call,
+            |burst| burst.given,
+            |burst| burst.jobs[0],
+            |burst| burst.jobs[burst.jobs.len() - 1],
+            |burst| burst.jobs.iter().sum::<Duration>() / burst.jobs.len() as u32,
+            |burst| burst.cpu,
+        ];
+        for column in columns {
+            let mut figures: Vec<Duration> = bursts.iter().map(column).collect();
+            figures.sort_unstable();
+            print!(" {:.1} |", figures[figures.len() / 2].as_secs_f64() * 1e6);
+        }
+        println!();
+    }
+    Ok(())
+}
+
+fn pools(workers: usize) -> Vec<(&'static str, Pool)> {
+    let stealing = crossbeam_workstealing_pool::pool_with_auto_parker(workers);
+    let channel = crossbeam_channel_pool::ThreadPool::new(workers);
+    let burst = burst_pool::ThreadPool::new(workers);
+    vec![
+        ("work-stealing", Box::new(move |job| stealing.execute(job))),
+        ("channel", Box::new(move |job| channel.execute(job))),
+        ("`burst_pool`", Box::new(move |job| burst.execute(job))),
+        ("a mutex and a condition variable", bare(workers)),
+    ]
+}
+
+/// As simple as a pool can be.
+fn bare(workers: usize) -> Pool {
+    let shared = Arc::new((Mutex::new(VecDeque::<Job>::new()), Condvar::new()));
+    for _ in 0..workers {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || {
+            let (queue, there_are_jobs) = &*shared;
+            loop {
+                let mut queue = there_are_jobs.wait_while(queue.lock().unwrap(), |queue| queue.is_empty()).unwrap();
+                let job = queue.pop_front().expect("it was not empty");
+                drop(queue);
+                job();
+            }
+        });
+    }
+    Box::new(move |job| {
+        shared.0.lock().unwrap().push_back(job);
+        shared.1.notify_one();
+    })
+}
+
+/// What happened when, counted from the first call.
+struct Burst {
+    first_call: Duration,
+    given: Duration,
+    /// When each job began, in this order.
+    jobs: Vec<Duration>,
+    cpu: Duration,
+}
+
+impl Burst {
+    fn of(jobs: usize, pool: &Pool) -> Self {
+        let begun: Arc<[OnceLock<Duration>]> = (0..jobs).map(|_| OnceLock::new()).collect();
+        let left = Arc::new(AtomicUsize::new(jobs));
+        let (submitter, cpu, begin) = (thread::current(), cpu_time(), Instant::now());
+        let mut calls = (0..jobs).map(|job| {
+            let (begun, left, submitter) = (Arc::clone(&begun), Arc::clone(&left), submitter.clone());
+            pool(Box::new(move || {
+                begun[job].set(begin.elapsed()).expect("it runs once");
+                if left.fetch_sub(1, SeqCst) == 1 {
+                    submitter.unpark();
+                }
+            }));
+            begin.elapsed()
+        });
+        let first_call = calls.next().expect("there is a job");
+        let given = calls.fold(first_call, |_, call| call);
+        while left.load(SeqCst) > 0 {
+            thread::park();
+        }
+        thread::sleep(AFTERMATH);
+        let cpu = cpu_time().zip(cpu).map(|(now, then)| now - then).unwrap_or_default();
+        let mut jobs: Vec<_> = begun.iter().map(|begun| *begun.get().expect("all have begun")).collect();
+        jobs.sort_unstable();
+        Burst { first_call, given, jobs, cpu }
+    }
+}
