@@ -40,7 +40,7 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
         until("all workers are asleep", asleep);
         // Who spins for too long does so each time; what a busy machine adds comes and goes.
         let mut least = Duration::MAX;
-        for _ in 0..20 {
+        for _ in 0..200 {
             let Some(before) = threads::processor_time("idle") else { return };
             for _ in 0..JOBS {
                 pool.submit(|| ()).wait().expect("no panic");
