@@ -1,9 +1,9 @@
 //! A few jobs after some quiet: when does the first begin, when the last, and who waits for whom?
 //!
-//! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that give
-//! the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
+//! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that
+//! give the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
 //!
-//! `cargo run --release -p executor-performance --example small_bursts -- [JOBS] [SECONDS]`
+//! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [JOBS]`
 //!
 //! With 0 seconds it takes a single round.
 
@@ -31,8 +31,8 @@ type Pool = Box<dyn Fn(Job)>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let argument = |number| env::args().nth(number).map(|text| text.parse()).transpose();
-    let jobs = argument(1)?.map_or(2, |jobs: u64| jobs.max(1) as usize);
-    let seconds = argument(2)?.unwrap_or(10);
+    let seconds: u64 = argument(1)?.unwrap_or(10);
+    let jobs = argument(2)?.map_or(2, |jobs| jobs.max(1) as usize);
     let pools = pools(jobs);
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
