@@ -21,7 +21,7 @@ impl Outlook {
     /// The worker, which has run so many jobs, has `slept` for so long before it found another.
     pub(super) fn woke(&self, jobs: u64, slept: Duration, idle: Idle) {
         let is_long = match idle {
-            // Nobody who looks for longer shall look in vain only because of this.
+            // Who looks for longer than that would have seen the job come.
             Idle::Park { spin } => slept >= LONG_SLEEP.max(spin),
             Idle::Spin => false,
         };

@@ -211,11 +211,11 @@ where
             return Some(job);
         }
         let alone = self.crew.parker.start_looking(self.seat);
+        let looks = alone && self.outlook.is_promising(self.meter.read().ended);
         // Where somebody might be hired, who only looks around is idle.
-        let looks_around = S::ELASTIC && alone && self.crew.may_grow();
-        if alone
+        let looks_around = S::ELASTIC && looks && self.crew.may_grow();
+        if looks
             && !looks_around
-            && self.outlook.is_promising(self.meter.read().ended)
             && let Some(job) = self.search_for_a_while()
         {
             return Some(self.found(job));
@@ -236,7 +236,8 @@ where
     /// Sleeps until there is a job. `None` as above.
     fn await_job(&self, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
-        let (begin, deadline) = (Instant::now(), self.deadline());
+        let begin = Instant::now();
+        let deadline = self.deadline(begin);
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
@@ -343,9 +344,9 @@ where
         }
     }
 
-    /// When a worker that runs dry now may leave, if it may.
-    fn deadline(&self) -> Option<Instant> {
-        if S::ELASTIC { Instant::now().checked_add(self.crew.terms.keep_alive) } else { None }
+    /// When a worker that runs dry `now` may leave, if it may.
+    fn deadline(&self, now: Instant) -> Option<Instant> {
+        if S::ELASTIC { now.checked_add(self.crew.terms.keep_alive) } else { None }
     }
 
     /// Leaves the crew, if that has workers enough: steps L2 to L5 in `elastic_pool/README.md`.

@@ -63,7 +63,7 @@ impl StealingSource {
         first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
             let first = local.take_batch(lane, BATCH)?;
             if first.is_some() {
-                local.go_on_behind(number, lane);
+                local.go_on_behind(number);
             }
             Ok(first)
         }))
@@ -119,10 +119,10 @@ impl StealingSource {
 }
 
 impl StealingLocal {
-    /// Jobs were found in that lane, which is looked at first next time, too: most often there is one producer. Unless
-    /// there are more jobs in it, so that no lane is starved by a busy one.
-    fn go_on_behind(&self, number: usize, lane: &Lane) {
-        self.lane.set(if lane.is_empty() { number } else { number + 1 });
+    /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
+    /// Also if the lane is empty now: its producer may be back before this worker is.
+    fn go_on_behind(&self, lane: usize) {
+        self.lane.set(lane + 1);
     }
 
     /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
@@ -206,8 +206,7 @@ impl Source for StealingSource {
         // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
         // somebody is at it already, so much the better.
         let (job, lane) = self.lanes.take_one(local.lane.get()).ok()??;
-        // In turn, so that no lane is starved by a busy one.
-        local.lane.set(lane + 1);
+        local.go_on_behind(lane);
         Some(job)
     }
 
