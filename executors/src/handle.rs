@@ -14,7 +14,7 @@ use crate::{
     error::{Panic, TaskError},
     local::{self, Home},
     sync::{
-        Mutex, MutexGuard,
+        Mutex, MutexGuard, PATIENCE,
         atomic::{
             AtomicBool,
             Ordering::{Acquire, Release},
@@ -91,6 +91,9 @@ where
 impl<T> TaskHandle<T> {
     /// Blocks until the job has ended and returns what it returned.
     ///
+    /// Before it sleeps, the thread lets others have its core a few times, for about as long as a wake-up takes: a
+    /// short job may end meanwhile, and neither its worker nor this thread has to be woken for the next.
+    ///
     /// # Errors
     ///
     /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool was
@@ -135,6 +138,12 @@ impl<T> TaskHandle<T> {
         // For a result that is there, no waker is made.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
+        }
+        for _ in 0..PATIENCE {
+            thread::yield_now();
+            if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
+                return Some(result);
+            }
         }
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {

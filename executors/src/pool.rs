@@ -63,7 +63,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
     ///
     /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
-    /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too.
+    /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too. A thread
+    /// lets others have its core a few times before it sleeps, as in [`TaskHandle::wait`].
     ///
     /// # Errors
     ///

@@ -110,8 +110,19 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// The worker's next job. Hot: no clock, no lock, no wait.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
 
-    /// A job from outside, for a worker that still has jobs of its own.
+    /// Whether the worker would go on with other jobs than those from outside. Cold.
+    fn prefers(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        true
+    }
+
+    /// A job from outside, for a worker that [`prefers`](Self::prefers) others.
     fn pop_outside(&self, local: &Self::Local) -> Option<Job>;
+
+    /// Tells a worker that it has slept: there was no job anywhere meanwhile that it could have found.
+    fn wake(&self, local: &Self::Local) {
+        let _ = local;
+    }
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
     fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;

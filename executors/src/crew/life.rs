@@ -111,6 +111,11 @@ impl Life {
         self.idle.ring_by(nothing_left, || self.roll.become_idle(busy));
     }
 
+    /// Whether somebody waits for the workers to be idle.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.idle.is_awaited()
+    }
+
     /// Counts one more worker, if its `terms` make that due for so many waiting `jobs`. Returns whether it did.
     pub(super) fn hire(&self, terms: &Terms, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
         terms.hire(&self.roll, jobs, fill_core)

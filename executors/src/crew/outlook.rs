@@ -1,7 +1,10 @@
 //! Whether a worker that runs out of jobs has reason to look around for others before it sleeps.
 
 use crate::options::Idle;
-use std::{cell::Cell, time::Duration};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 /// Longer than somebody who waits for a job's result takes to give the next.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
@@ -11,28 +14,37 @@ const LONG_SLEEP: Duration = Duration::from_micros(200);
 /// After a long one it goes back to sleep if there was no other job beside the one that it woke to: jobs come seldom,
 /// or all at once, and to look around for more would only take time from those that were called with it, and from who
 /// calls. If it is called again soon, it does look around from then on: somebody gives one job after the other.
+///
+/// The clock is read when that job has ended, so that it need not wait for that. So the job's own time counts as sleep:
+/// who waits for a long job sleeps, too, and does not give the next one at once.
 #[derive(Debug, Default)]
 pub(super) struct Outlook {
-    /// How many jobs the worker will have run when it looks around again.
-    looks_after: Cell<u64>,
+    /// When the last sleep began.
+    slept_since: Cell<Option<Instant>>,
+    /// How many jobs the worker had run by then.
+    jobs_before: Cell<u64>,
 }
 
 impl Outlook {
-    /// The worker, which has run so many jobs, has `slept` for so long before it found another.
-    pub(super) fn woke(&self, jobs: u64, slept: Duration, idle: Idle) {
-        let is_long = match idle {
-            // What a model does must not depend on the clock.
-            Idle::Park { .. } if cfg!(executors_loom) => false,
-            // Who looks for longer than that would have seen the job come.
-            Idle::Park { spin } => slept >= LONG_SLEEP.max(spin),
-            Idle::Spin => false,
-        };
-        self.looks_after.set(jobs + if is_long { 2 } else { 1 });
+    pub(super) fn rests(&self, now: Instant) {
+        self.slept_since.set(Some(now));
+    }
+
+    /// The worker, which has run so many jobs, has found another.
+    pub(super) fn wakes(&self, jobs: u64) {
+        self.jobs_before.set(jobs);
     }
 
     /// Whether a worker that has run so many jobs looks around.
-    pub(super) fn is_promising(&self, jobs: u64) -> bool {
-        jobs >= self.looks_after.get()
+    pub(super) fn is_promising(&self, jobs: u64, idle: Idle) -> bool {
+        let long = match idle {
+            // What a model does must not depend on the clock.
+            Idle::Park { .. } if cfg!(executors_loom) => return true,
+            // Who looks for longer than that would have seen the job come.
+            Idle::Park { spin } => LONG_SLEEP.max(spin),
+            Idle::Spin => return true,
+        };
+        jobs > self.jobs_before.get() + 1 || self.slept_since.get().is_none_or(|since| since.elapsed() < long)
     }
 }
 
@@ -40,29 +52,31 @@ impl Outlook {
 mod tests {
     use super::*;
 
-    const LOOK: Duration = Duration::from_millis(1);
+    /// Far more than the test takes.
+    const LONG: Duration = Duration::from_secs(1000);
 
-    /// After how many jobs more a worker looks around that has slept for so long.
-    fn jobs_until_it_looks(slept: Duration, spin: Duration) -> u64 {
+    /// Whether a worker looks around that has run so many jobs since it woke from a sleep that began so long ago.
+    fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
-        outlook.woke(7, slept, Idle::Park { spin });
-        (0..9).find(|more| outlook.is_promising(7 + more)).expect("some time it does")
+        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"));
+        outlook.wakes(7);
+        outlook.is_promising(7 + jobs, Idle::Park { spin })
     }
 
     #[test]
     fn a_lone_job_after_a_long_sleep_is_no_reason_to_look_around() {
-        assert_eq!(jobs_until_it_looks(LONG_SLEEP, Duration::ZERO), 2);
-        assert_eq!(jobs_until_it_looks(LONG_SLEEP / 2, Duration::ZERO), 1);
+        assert!(!is_promising(1, LONG_SLEEP, Duration::ZERO));
+        assert!(is_promising(2, LONG_SLEEP, Duration::ZERO));
     }
 
     #[test]
     fn a_sleep_is_not_long_if_looking_would_have_taken_as_long() {
-        assert_eq!(jobs_until_it_looks(LOOK / 2, LOOK), 1);
-        assert_eq!(jobs_until_it_looks(LOOK, LOOK), 2);
+        assert!(is_promising(1, LONG_SLEEP, LONG));
+        assert!(!is_promising(1, LONG_SLEEP, LONG_SLEEP));
     }
 
     #[test]
     fn who_has_not_slept_looks_around() {
-        assert!(Outlook::default().is_promising(0));
+        assert!(Outlook::default().is_promising(0, Idle::PARK));
     }
 }

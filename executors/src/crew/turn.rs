@@ -34,14 +34,12 @@ impl Turn {
         Turn { left: Cell::new(period), period: Cell::new(period), clock }
     }
 
-    /// Counts one job. Returns whether to look outside before it.
+    /// Counts one job. Returns whether to look outside before it, for a worker that `prefers` some jobs to those; one
+    /// that does not will look there anyway.
     #[inline]
-    pub(super) fn is_outside(&self) -> bool {
+    pub(super) fn is_outside(&self, prefers: impl FnOnce() -> bool) -> bool {
         match self.left.get() - 1 {
-            0 => {
-                self.begin_period();
-                true
-            }
+            0 => self.begin_period(prefers),
             left => {
                 self.left.set(left);
                 false
@@ -49,12 +47,17 @@ impl Turn {
         }
     }
 
+    /// Unless it has to be asked again before the next job. Returns whether it has begun.
     #[cold]
-    fn begin_period(&self) {
-        if let Some(clock) = &self.clock {
-            self.period.set(clock.next_period(self.period.get(), Instant::now()));
+    fn begin_period(&self, prefers: impl FnOnce() -> bool) -> bool {
+        let begins = prefers();
+        if begins {
+            if let Some(clock) = &self.clock {
+                self.period.set(clock.next_period(self.period.get(), Instant::now()));
+            }
+            self.left.set(self.period.get());
         }
-        self.left.set(self.period.get());
+        begins
     }
 }
 
@@ -73,7 +76,16 @@ mod tests {
 
     fn looks(fairness: Fairness, jobs: usize) -> Vec<usize> {
         let turn = Turn::new(fairness);
-        (1..=jobs).filter(|_| turn.is_outside()).collect()
+        (1..=jobs).filter(|_| turn.is_outside(|| true)).collect()
+    }
+
+    #[test]
+    fn a_look_is_put_off_while_there_is_nothing_else_to_do() {
+        let turn = Turn::new(Fairness::Counted(2));
+        assert_eq!(
+            [true, false, false, true, true].map(|prefers| turn.is_outside(|| prefers)),
+            [false, false, false, true, false]
+        );
     }
 
     #[test]

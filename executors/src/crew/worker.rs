@@ -16,9 +16,12 @@ use crate::{
     parker::{self, Origin, Parker},
     placement,
     source::{Source, Whom},
-    sync::atomic::{
-        Ordering::{Relaxed, SeqCst},
-        fence,
+    sync::{
+        atomic::{
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        thread,
     },
 };
 use crossbeam_utils::Backoff;
@@ -80,7 +83,7 @@ where
             let Some(first) = self.settle_in() else { return };
             self.run(first);
             loop {
-                if self.turn.is_outside()
+                if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
                     && let Some(job) = self.pop_outside()
                 {
                     self.run(job);
@@ -211,9 +214,9 @@ where
             return Some(job);
         }
         let alone = self.crew.parker.start_looking(self.seat);
-        let looks = alone && self.outlook.is_promising(self.meter.read().ended);
-        // Where somebody might be hired, who only looks around is idle.
-        let looks_around = S::ELASTIC && looks && self.crew.may_grow();
+        let looks = alone && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
+        // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
+        let looks_around = looks && (S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if looks
             && !looks_around
             && let Some(job) = self.search_for_a_while()
@@ -237,15 +240,17 @@ where
     fn await_job(&self, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
+        self.outlook.rests(begin);
         let deadline = self.deadline(begin);
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
+            self.crew.source.wake(&self.local);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
             // here.
             fence(SeqCst);
             if let Some(job) = self.search() {
-                self.outlook.woke(self.meter.read().ended, begin.elapsed(), self.crew.idle);
+                self.outlook.wakes(self.meter.read().ended);
                 return Some(self.found(job));
             }
             if over {
@@ -290,6 +295,9 @@ where
 
     /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
     /// something.
+    ///
+    /// Now and then it lets others have the core: who waits for the last job may just have been woken there, and give
+    /// the next.
     fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
         let Idle::Park { spin } = self.crew.idle else { return None };
         if spin == Duration::ZERO {
@@ -305,6 +313,7 @@ where
                 }
                 hint::spin_loop();
             }
+            thread::yield_now();
         }
         None
     }

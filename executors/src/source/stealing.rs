@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{
     cell::Cell,
-    fmt, hint, iter,
+    fmt, hint,
     sync::{Mutex, OnceLock},
 };
 
@@ -36,11 +36,13 @@ pub(crate) struct StealingLocal {
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     spilled: Cell<bool>,
-    /// Whom to steal from: groups of equally near workers, the nearest first.
+    /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first.
     circles: Vec<Vec<usize>>,
     dice: Dice,
     /// The lane to look at first.
     lane: Cell<usize>,
+    /// The lane in which jobs were found last.
+    last_lane: Cell<usize>,
 }
 
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
@@ -102,19 +104,20 @@ impl StealingSource {
     }
 
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let victims = local.circles.iter().filter(|circle| !circle.is_empty()).flat_map(|circle| {
+        let victims = local.circles.iter().flat_map(|circle| {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
             after.iter().chain(before)
         });
-        first_found(victims.flat_map(|&victim| {
-            let ring = iter::once_with(move || self.steal_from_ring(victim, local));
-            ring.chain(self.spilled(victim).into_iter().map(|spill| local.take_batch(spill, BATCH)))
-        }))
+        first_found(victims.map(|&victim| self.steal_from(victim, local)))
     }
 
-    fn steal_from_ring(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+    fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let ring = &self.stealers[victim];
-        if is_worth_stealing(ring) { ring.steal_half(&local.ring) } else { Ok(None) }
+        let from_ring = if is_worth_stealing(ring) { ring.steal_half(&local.ring) } else { Ok(None) };
+        match self.spilled(victim) {
+            Some(spill) if !matches!(from_ring, Ok(Some(_))) && !spill.is_empty() => local.take_batch(spill, BATCH),
+            _ => from_ring,
+        }
     }
 }
 
@@ -122,7 +125,13 @@ impl StealingLocal {
     /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
     /// Also if the lane is empty now: its producer may be back before this worker is.
     fn go_on_behind(&self, lane: usize) {
-        self.lane.set(lane + 1);
+        self.last_lane.set(lane);
+        self.lane.set(lane.wrapping_add(1));
+    }
+
+    /// All lanes were empty: the producer that was there last is the most likely to be back.
+    fn go_back(&self) {
+        self.lane.set(self.last_lane.get());
     }
 
     /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
@@ -171,9 +180,10 @@ impl Source for StealingSource {
             seat,
             ring,
             spilled: Cell::new(false),
-            circles: self.neighbourhood.circles(seat),
+            circles: self.neighbourhood.circles(seat).into_iter().filter(|circle| !circle.is_empty()).collect(),
             dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
+            last_lane: Cell::new(seat),
         }
     }
 
@@ -202,12 +212,20 @@ impl Source for StealingSource {
         local.ring.pop()
     }
 
+    fn prefers(&self, local: &StealingLocal) -> bool {
+        self.has_own(local)
+    }
+
     fn pop_outside(&self, local: &StealingLocal) -> Option<Job> {
         // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
         // somebody is at it already, so much the better.
         let (job, lane) = self.lanes.take_one(local.lane.get()).ok()??;
         local.go_on_behind(lane);
         Some(job)
+    }
+
+    fn wake(&self, local: &StealingLocal) {
+        local.go_back();
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
@@ -252,6 +270,8 @@ impl Source for StealingSource {
         self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
     }
 
+    /// Not inlined: a worker that wakes and sleeps again asks this in several places, and all code is cold then.
+    #[inline(never)]
     fn has_jobs(&self) -> bool {
         // The lanes first, as jobs go from there to the rings.
         self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 0)
