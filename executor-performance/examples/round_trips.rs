@@ -1,25 +1,97 @@
-//! One producer that submits a job without work and waits for its result, again and again: what does a round trip take?
+//! One producer that gives a job without work and waits for its result, again and again: what does a round trip take?
 //!
-//! Elastic pools of several sizes take turns with those of rusty_pool. There is never more than one job, so what counts
-//! is who wakes whom, and how long they look around before they sleep.
+//! There is never more than one job, so what counts is who wakes whom, and how long they look around before they sleep.
+//! The pools take turns.
 //!
 //! `cargo run --release -p executor-performance --features peers --example round_trips -- [ROUNDS]`
 //!
 //! With 0 rounds it takes a single one.
 
 use executor_performance::clock::cpu_time;
-use executors::{Executor, Pool, elastic_pool};
+use executors::{Executor, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool};
 use std::{
     env,
     error::Error,
+    sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 
-/// In each turn.
-const TRIPS: u32 = 3000;
-/// Core and maximum.
-const SIZES: [(usize, usize); 4] = [(1, 1), (1, 10), (2, 10), (10, 10)];
+/// In each turn. Few, as the system leaves threads on the cores on which a turn finds them.
+const TRIPS: u32 = 200;
+/// Before each turn, so that they lie down somewhere else.
+const QUIET: Duration = Duration::from_millis(2);
+const WORKERS: [usize; 4] = [1, 2, 4, 10];
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rounds = env::args().nth(1).map_or(Ok(100), |text| text.parse())?.max(1);
+    println!("us for each round trip, medians of {rounds} turns of {TRIPS} (quartiles)");
+    for workers in WORKERS {
+        let pools = pools(workers)?;
+        let mut turns: Vec<Turns> = pools.iter().map(|_| Turns::default()).collect();
+        for _ in 0..rounds {
+            for ((_name, round_trip), turns) in pools.iter().zip(&mut turns) {
+                turns.take(round_trip);
+            }
+        }
+        println!("\n{workers} workers:\n\n| pool | round trip | CPU |\n|---|---:|---:|");
+        for ((name, _round_trip), turns) in pools.iter().zip(turns) {
+            println!("| {name} | {} | {} |", quartiles(turns.times), quartiles(turns.cpu));
+        }
+    }
+    Ok(())
+}
+
+type RoundTrip = Box<dyn Fn(u32) -> u32>;
+
+/// By each pool's own best way of giving a closure and waiting for its result, or for its end where there is no other.
+fn pools(workers: usize) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error>> {
+    let elastic = elastic_pool::ThreadPool::new(workers, workers, KEEP_ALIVE);
+    let channel = crossbeam_channel_pool::ThreadPool::new(workers);
+    let joined = crossbeam_workstealing_pool::pool_with_auto_parker(workers);
+    let stealing = joined.clone();
+    let rusty = rusty_pool::ThreadPool::new(workers, workers, KEEP_ALIVE);
+    let rayon = rayon_core::ThreadPoolBuilder::new().num_threads(workers).build()?;
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).build()?;
+    let threadpool = threadpool::ThreadPool::new(workers);
+    let messages = threadpool.clone();
+    Ok(vec![
+        ("work-stealing, `submit`", Box::new(move |trip| stealing.submit(move || trip).wait().expect("it runs"))),
+        ("channel, `submit`", Box::new(move |trip| channel.submit(move || trip).wait().expect("it runs"))),
+        ("elastic, `submit`", Box::new(move |trip| elastic.submit(move || trip).wait().expect("it runs"))),
+        ("rusty_pool, `evaluate`", Box::new(move |trip| rusty.evaluate(move || trip).await_complete())),
+        ("rayon, `install`", Box::new(move |trip| rayon.install(move || trip))),
+        (
+            "tokio, `spawn` and `block_on`",
+            Box::new(move |trip| tokio.block_on(tokio.spawn(async move { trip })).expect("it runs")),
+        ),
+        (
+            "threadpool, and a channel of the standard library",
+            Box::new(move |trip| {
+                let (sender, receiver) = mpsc::channel();
+                messages.execute(move || sender.send(trip).expect("somebody waits for it"));
+                receiver.recv().expect("it runs")
+            }),
+        ),
+        (
+            "work-stealing, `execute` and `join`",
+            Box::new(move |trip| {
+                joined.execute(|| ());
+                joined.join().expect("this is no job");
+                trip
+            }),
+        ),
+        (
+            "threadpool, `execute` and `join`",
+            Box::new(move |trip| {
+                threadpool.execute(|| ());
+                threadpool.join();
+                trip
+            }),
+        ),
+    ])
+}
 
 #[derive(Default)]
 struct Turns {
@@ -27,28 +99,9 @@ struct Turns {
     cpu: Vec<Duration>,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let rounds = env::args().nth(1).map_or(Ok(15), |text| text.parse())?.max(1);
-    println!("us for each round trip, medians of {rounds} rounds (quartiles)\n");
-    println!("| core, maximum | `elastic_pool` | CPU | `rusty_pool` | CPU |\n|---|---:|---:|---:|---:|");
-    for (core, max) in SIZES {
-        let elastic = elastic_pool::ThreadPool::new(core, max, KEEP_ALIVE);
-        let rusty = rusty_pool::ThreadPool::new(core, max, KEEP_ALIVE);
-        let (mut ours, mut theirs) = (Turns::default(), Turns::default());
-        for _ in 0..rounds {
-            ours.take(|trip| elastic.submit(move || trip).wait().expect("it is not cancelled"));
-            theirs.take(|trip| rusty.evaluate(move || trip).await_complete());
-        }
-        let [time, cpu, their_time, their_cpu] = [ours.times, ours.cpu, theirs.times, theirs.cpu].map(quartiles);
-        println!("| {core}, {max} | {time} | {cpu} | {their_time} | {their_cpu} |");
-        rusty.shutdown_join();
-        elastic.shutdown()?;
-    }
-    Ok(())
-}
-
 impl Turns {
     fn take(&mut self, round_trip: impl Fn(u32) -> u32) {
+        thread::sleep(QUIET);
         let (begin, cpu) = (Instant::now(), cpu_time());
         for trip in 0..TRIPS {
             assert_eq!(round_trip(trip), trip);

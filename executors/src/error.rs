@@ -200,7 +200,7 @@ impl<F> fmt::Debug for Rejected<F> {
 
 impl<F> fmt::Display for Rejected<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the pool is closed and takes no more jobs")
+        write!(f, "the pool is closed, or full, and did not take the job")
     }
 }
 

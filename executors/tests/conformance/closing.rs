@@ -209,7 +209,7 @@ pub(crate) fn a_rejected_job_comes_back(subject: &impl Subject) {
         let ran = Counter::default();
         let count = ran.clone();
         let rejected = pool.try_execute(move || count.add()).expect_err("the pool is closed");
-        assert_eq!(rejected.to_string(), "the pool is closed and takes no more jobs");
+        assert_eq!(rejected.to_string(), "the pool is closed, or full, and did not take the job");
         pool.shutdown_timeout(PATIENCE).expect("nothing runs");
         assert_eq!(ran.get(), 0);
         (rejected.into_job())();
