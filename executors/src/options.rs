@@ -45,9 +45,9 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Idle {
-    /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and lets
-    /// other threads have its core now and then; the others sleep at once. So does a worker that has slept for longer than `spin`, and than 200 us, and has found no
-    /// more than one job since.
+    /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
+    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has slept for
+    /// longer than `spin`, and than 200 us, and has found no more than one job since.
     Park {
         /// How long to look. Zero sleeps at once; more than a few microseconds costs CPU at the end of each burst and
         /// gains little.
