@@ -80,14 +80,14 @@ impl Bell {
 
     /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
     pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
-        self.wait(timeout, 0, |_releases| met())
+        self.wait(timeout, |_releases| met())
     }
 
     /// [`wait_until`](Self::wait_until) for a condition that is the same for all who wait in this way. Returns whether
     /// it has held since this call began.
     pub(crate) fn wait_together(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
         let mut before = None;
-        self.wait(timeout, PATIENCE, |releases| {
+        self.wait(timeout, |releases| {
             if *before.get_or_insert(*releases) != *releases {
                 return true;
             }
@@ -100,8 +100,8 @@ impl Bell {
         })
     }
 
-    /// Looks at a condition under the lock, until it holds; `patience` times more before it sleeps.
-    fn wait(&self, timeout: Option<Duration>, patience: usize, mut met: impl FnMut(&mut usize) -> bool) -> bool {
+    /// Looks at a condition under the lock, until it holds; [`PATIENCE`] times more before it sleeps.
+    fn wait(&self, timeout: Option<Duration>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut guard = self.lock();
@@ -112,7 +112,7 @@ impl Bell {
             if met(&mut guard) {
                 break true;
             }
-            if yields < patience {
+            if yields < PATIENCE {
                 yields += 1;
                 drop(guard);
                 thread::yield_now();

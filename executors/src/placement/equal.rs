@@ -13,6 +13,6 @@ impl Neighbourhood {
 
     /// The other workers, as one group.
     pub(crate) fn circles(&self, seat: usize) -> Vec<Vec<usize>> {
-        vec![(0..self.workers).filter(|&other| other != seat).collect()]
+        vec![(0..seat.min(self.workers)).chain(seat + 1..self.workers).collect()]
     }
 }

@@ -12,20 +12,15 @@ use crate::{
         ring::{self, Claim, Owner, Stealer},
     },
 };
-use std::{
-    cell::Cell,
-    fmt, hint,
-    sync::{Mutex, OnceLock},
-};
+use std::{cell::Cell, fmt, hint, sync::OnceLock};
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.
     lanes: Lanes,
     /// For each seat, the jobs for which its worker's ring had no room, once there are such.
     spills: Box<[OnceLock<Box<Lane>>]>,
-    stealers: Box<[Stealer<Job>]>,
-    /// The owners' ends of the rings, until their workers fetch them.
-    owners: Mutex<Vec<Option<Owner<Job>>>>,
+    /// For each seat, its worker's ring, once there may be jobs in it.
+    stealers: Box<[OnceLock<Stealer<Job>>]>,
     neighbourhood: Neighbourhood,
 }
 
@@ -33,6 +28,9 @@ pub(crate) struct StealingSource {
 pub(crate) struct StealingLocal {
     seat: usize,
     ring: Owner<Job>,
+    /// The thieves' end of the ring, until there may be jobs for them. Nobody steals from a worker without a seat of
+    /// its own.
+    hidden: Cell<Option<Stealer<Job>>>,
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     spilled: Cell<bool>,
@@ -50,12 +48,10 @@ const BATCH: usize = 32;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
-        let (owners, stealers): (Vec<_>, Vec<_>) = (0..workers).map(|_| ring::ring()).unzip();
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()),
             spills: (0..=workers).map(|_| OnceLock::new()).collect(),
-            stealers: stealers.into(),
-            owners: Mutex::new(owners.into_iter().map(Some).collect()),
+            stealers: (0..workers).map(|_| OnceLock::new()).collect(),
             neighbourhood,
         }
     }
@@ -63,7 +59,7 @@ impl StealingSource {
     /// Takes jobs from outside, all but the first into the worker's ring.
     fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
-            let first = local.take_batch(lane, BATCH)?;
+            let first = self.take_batch(local, lane, BATCH)?;
             if first.is_some() {
                 local.go_on_behind(number);
             }
@@ -77,7 +73,7 @@ impl StealingSource {
             return Ok(None);
         }
         let Some(spill) = self.spilled(local.seat) else { return Ok(None) };
-        let first = local.take_batch(spill, ring::MAX_SIZE)?;
+        let first = self.take_batch(local, spill, ring::MAX_SIZE)?;
         local.spilled.set(!spill.is_empty());
         Ok(first)
     }
@@ -86,12 +82,46 @@ impl StealingSource {
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, local: &StealingLocal, job: Job) {
-        if !local.spilled.get() && local.ring.make_room() > 0 {
+        if !local.spilled.get() && self.make_room(local) > 0 {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
             self.spills[local.seat].get_or_init(|| Box::new(Lane::new())).push(job);
         }
+    }
+
+    /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
+    #[inline]
+    fn take_batch(&self, local: &StealingLocal, lane: &Lane, jobs: usize) -> Result<Option<Job>, Busy> {
+        let mut first = None;
+        // The first needs no place, so that a lone job does not bring the ring its first slots.
+        let most = |there| if there > 1 { jobs.min(1 + self.make_room(local)) } else { 1 };
+        lane.take(most, |record| match (&first, local.ring.place()) {
+            (None, _) => first = Some(record.into_job()),
+            (Some(_), Some(place)) => place.put(record),
+            (Some(_), None) => unreachable!("no more are taken than there is room for"),
+        })?;
+        Ok(first)
+    }
+
+    /// Looks how many jobs the worker's ring has room for.
+    #[cold]
+    fn make_room(&self, local: &StealingLocal) -> usize {
+        self.show_ring(local);
+        local.ring.make_room()
+    }
+
+    /// To be called before a job is put into the ring for the first time: from then on others look there.
+    fn show_ring(&self, local: &StealingLocal) {
+        if let Some(ring) = local.hidden.take() {
+            // A seat has one worker, which comes here once.
+            _ = self.stealers[local.seat].set(ring);
+        }
+    }
+
+    /// The rings in which there may be jobs.
+    fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
+        self.stealers.iter().filter_map(OnceLock::get)
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
@@ -112,10 +142,17 @@ impl StealingSource {
     }
 
     fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let ring = &self.stealers[victim];
-        let from_ring = if is_worth_stealing(ring) { ring.steal_half(&local.ring) } else { Ok(None) };
+        let from_ring = match self.stealers[victim].get() {
+            Some(ring) if is_worth_stealing(ring) => {
+                self.show_ring(local);
+                ring.steal_half(&local.ring)
+            }
+            _ => Ok(None),
+        };
         match self.spilled(victim) {
-            Some(spill) if !matches!(from_ring, Ok(Some(_))) && !spill.is_empty() => local.take_batch(spill, BATCH),
+            Some(spill) if !matches!(from_ring, Ok(Some(_))) && !spill.is_empty() => {
+                self.take_batch(local, spill, BATCH)
+            }
             _ => from_ring,
         }
     }
@@ -132,20 +169,6 @@ impl StealingLocal {
     /// All lanes were empty: the producer that was there last is the most likely to be back.
     fn go_back(&self) {
         self.lane.set(self.last_lane.get());
-    }
-
-    /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
-    #[inline]
-    fn take_batch(&self, lane: &Lane, jobs: usize) -> Result<Option<Job>, Busy> {
-        let mut first = None;
-        // The first needs no place, so that a lone job does not bring the ring its first slots.
-        let most = |there| if there > 1 { jobs.min(1 + self.ring.make_room()) } else { 1 };
-        lane.take(most, |record| match (&first, self.ring.place()) {
-            (None, _) => first = Some(record.into_job()),
-            (Some(_), Some(place)) => place.put(record),
-            (Some(_), None) => unreachable!("no more are taken than there is room for"),
-        })?;
-        Ok(first)
     }
 }
 
@@ -174,11 +197,11 @@ impl Source for StealingSource {
     type Own<'a> = Claim<'a, Job>;
 
     fn attach(&self, seat: usize) -> StealingLocal {
-        let mut owners = self.owners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let ring = owners.get_mut(seat).and_then(Option::take).unwrap_or_else(|| ring::ring().0);
+        let (ring, stealer) = ring::ring();
         StealingLocal {
             seat,
             ring,
+            hidden: Cell::new((seat < self.stealers.len()).then_some(stealer)),
             spilled: Cell::new(false),
             circles: self.neighbourhood.circles(seat).into_iter().filter(|circle| !circle.is_empty()).collect(),
             dice: Dice::new(seat as u64 + 1),
@@ -251,7 +274,7 @@ impl Source for StealingSource {
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| first_found(self.all_lanes().map(Lane::take_first).chain(self.stealers.iter().map(Stealer::steal))))
+        insist(|| first_found(self.all_lanes().map(Lane::take_first).chain(self.rings().map(Stealer::steal))))
     }
 
     fn has_own(&self, local: &StealingLocal) -> bool {
@@ -267,18 +290,18 @@ impl Source for StealingSource {
     }
 
     fn has_crowds(&self, _local: &StealingLocal) -> bool {
-        self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 1)
+        self.all_lanes().any(|lane| !lane.is_empty()) || self.rings().any(|ring| ring.len() > 1)
     }
 
     /// Not inlined: a worker that wakes and sleeps again asks this in several places, and all code is cold then.
     #[inline(never)]
     fn has_jobs(&self) -> bool {
         // The lanes first, as jobs go from there to the rings.
-        self.all_lanes().any(|lane| !lane.is_empty()) || self.stealers.iter().any(|stealer| stealer.len() > 0)
+        self.all_lanes().any(|lane| !lane.is_empty()) || self.rings().any(|ring| ring.len() > 0)
     }
 
     fn len(&self) -> usize {
-        self.all_lanes().map(Lane::len).sum::<usize>() + self.stealers.iter().map(Stealer::len).sum::<usize>()
+        self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
     }
 }
 
