@@ -112,6 +112,7 @@ where
                     self.run(job);
                 }
             }
+            self.publish();
             self.become_idle();
         });
     }
@@ -121,6 +122,8 @@ where
         self.at_post(|| {
             self.crew.life.become_active();
             self.run(job);
+            // Who has the seat next may be long in coming, and publishes only what it finds then.
+            self.publish();
             self.become_idle();
         });
     }
