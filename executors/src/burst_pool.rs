@@ -54,7 +54,7 @@ use crate::{
     options::{Fairness, Idle, Options},
     parker,
     pool::{impl_futures_executor, impl_pool},
-    source::mail::MailSource,
+    source::mail::{MailSource, Theft},
 };
 use handle::{Crew, Handle};
 use std::{sync::Arc, time::Duration};
@@ -77,6 +77,16 @@ pub struct Extra {
 
 impl Extra {
     const DEFAULT: Extra = Extra { when_busy: WhenBusy::Queue, steals: true };
+
+    /// Where a dealer that finds nobody idle puts its job all the same, it is better not to look at a thief. Where it
+    /// would be told that all are busy, that has to be true.
+    fn theft(self) -> Theft {
+        match (self.steals, self.when_busy) {
+            (false, _) => Theft::Never,
+            (true, WhenBusy::Queue) => Theft::OnOwnAccount,
+            (true, WhenBusy::GiveBack | WhenBusy::Block { .. }) => Theft::OnOthersAccount,
+        }
+    }
 }
 
 /// What only burst pools have.
@@ -225,7 +235,7 @@ impl Recipe for ThreadPool {
         options.placement.check(CHARTER.label)?;
         let threads = options.thread_count()?;
         let boxes = Arc::new(Mailboxes::new(threads));
-        let source = MailSource::new(Arc::clone(&boxes), extra.steals);
+        let source = MailSource::new(Arc::clone(&boxes), extra.theft());
         let crew = Crew::start(threads, source, parker::dynamic(), CHARTER, options)?;
         Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }

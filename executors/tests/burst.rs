@@ -8,6 +8,7 @@ use executors::Placement;
 use executors::{
     Executor, Pool, ShutdownError, TaskError, WaitError,
     burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
+    timer::Timer,
 };
 use std::{
     cell::Cell,
@@ -152,6 +153,41 @@ fn what_is_given_back_was_not_run() {
         until("both are idle", || pool.stats().idle == 2);
     }
     pool.shutdown().expect("nobody blocks");
+}
+
+/// As if it were closed: nobody asks again.
+#[test]
+fn a_full_pool_drops_what_the_timer_gives_it() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let (timer, clock) = Timer::manual();
+    let second = Duration::from_secs(1);
+    let once = timer.after(second, &pool, || ()).expect("a thread");
+    let beat = timer.at_fixed_rate(second, &pool, || ()).expect("a thread");
+    let occupied = occupy(&pool, 1);
+    assert!(beat.is_scheduled());
+    clock.advance(second);
+    assert!(matches!(once.wait(), Err(TaskError::Dropped)));
+    assert!(!beat.is_scheduled());
+    occupied.open();
+    pool.shutdown().expect("nobody blocks");
+}
+
+/// Also while workers start, and take from each other.
+#[test]
+fn as_many_jobs_as_workers_are_not_given_back() {
+    let _watchdog = watch();
+    for _ in 0..500 {
+        let pool = ThreadPool::builder().threads(4).when_busy(WhenBusy::GiveBack).build().expect("possible");
+        let gate = Gate::default();
+        for _ in 0..4 {
+            let gate = gate.clone();
+            assert!(pool.offer(move || gate.pass()).is_ok());
+        }
+        assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
+        gate.open();
+        pool.shutdown().expect("nobody blocks");
+    }
 }
 
 #[test]

@@ -317,7 +317,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         // Workers come when they are spawned, and never because of a job; and nobody leaves.
         let terms = Terms { core: pinned, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
-        let source = MailSource::new(Arc::clone(&boxes), extra.steals);
+        let source = MailSource::new(Arc::clone(&boxes), extra.theft());
         let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }

@@ -11,8 +11,19 @@ use std::{cell::Cell, sync::Arc};
 /// `JOINED` if workers join one by one.
 pub(crate) struct MailSource<const JOINED: bool> {
     boxes: Arc<Mailboxes<Job>>,
-    /// Whether a worker that has nothing to do takes what lies in the mailboxes of others.
-    steals: bool,
+    theft: Theft,
+}
+
+/// Whether a worker that has nothing to do takes what lies in the mailboxes of others, and for whom that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theft {
+    Never,
+    /// For the thief, which claims itself before it takes anything: dealers pass it by. Until then the job counts for
+    /// the one to whom it was dealt, so that for a moment a single job keeps two workers from being dealt to.
+    OnOwnAccount,
+    /// For the one to whom it was dealt, so that at any moment no more workers are claimed than there are jobs. What is
+    /// dealt to the thief meanwhile calls another worker.
+    OnOthersAccount,
 }
 
 pub(crate) struct MailLocal {
@@ -24,8 +35,12 @@ pub(crate) struct MailLocal {
 }
 
 impl<const JOINED: bool> MailSource<JOINED> {
-    pub(crate) fn new(boxes: Arc<Mailboxes<Job>>, steals: bool) -> Self {
-        MailSource { boxes, steals }
+    pub(crate) fn new(boxes: Arc<Mailboxes<Job>>, theft: Theft) -> Self {
+        MailSource { boxes, theft }
+    }
+
+    fn steals(&self) -> bool {
+        self.theft != Theft::Never
     }
 
     /// Puts the job where it was promised to be put.
@@ -33,7 +48,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
     pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
         self.boxes.put(claim, job.into_job());
         // Also for a busy worker, if nobody else takes the job: it may fall asleep before the job is there.
-        if self.steals && !claim.is_exact { Whom::Anyone } else { Whom::Seat(claim.worker) }
+        if self.steals() && !claim.is_exact { Whom::Anyone } else { Whom::Seat(claim.worker) }
     }
 
     /// The job before has ended.
@@ -55,9 +70,9 @@ impl<const JOINED: bool> MailSource<JOINED> {
         if !self.boxes.has_letters() {
             return None;
         }
-        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, that may find it
-        // at another one, and needs another worker (`Crew::announce_to`).
-        let is_own = self.boxes.claim(local.seat);
+        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
+        // claim itself, that job may find it at another one, and needs another worker (`Crew::announce_to`).
+        let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(local.seat);
         let taken = self.boxes.take_any(local.seat + 1);
         if is_own {
             let done = taken.as_ref().map_or(local.seat, |&(_, dealt_to)| dealt_to);
@@ -113,7 +128,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
             return Some(job);
         }
         self.take_own(local).or_else(|| {
-            let stolen = self.steals.then(|| self.steal(local)).flatten();
+            let stolen = self.steals().then(|| self.steal(local)).flatten();
             stolen.inspect(|_| meter.stole())
         })
     }
@@ -149,7 +164,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn is_for_all(&self) -> bool {
-        self.steals
+        self.steals()
     }
 
     fn len(&self) -> usize {

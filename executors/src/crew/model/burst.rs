@@ -4,27 +4,27 @@ use super::{CHARTER, ModelParker, Pair, Tally, see_off, spawn};
 use crate::{
     backing::Backing,
     crew::Handle,
-    job::Job,
+    job::{Closure, Job},
     mailbox::Mailboxes,
     options::Options,
     parker,
-    source::mail::MailSource,
+    source::mail::{MailSource, Theft},
     sync::{Gate, check, thread},
 };
 use std::{sync::Arc, time::Duration};
 
 type Dealt = Handle<MailSource<false>, ModelParker>;
 
-const KEEPS: bool = false;
-const STEALS: bool = true;
+const KEEPS: Theft = Theft::Never;
+const STEALS: Theft = Theft::OnOwnAccount;
 
-fn crew(workers: usize, steals: bool) -> Dealt {
-    crew_and_boxes(workers, steals).0
+fn crew(workers: usize, theft: Theft) -> Dealt {
+    crew_and_boxes(workers, theft).0
 }
 
-fn crew_and_boxes(workers: usize, steals: bool) -> (Dealt, Arc<Mailboxes<Job>>) {
+fn crew_and_boxes(workers: usize, theft: Theft) -> (Dealt, Arc<Mailboxes<Job>>) {
     let boxes = Arc::new(Mailboxes::new(workers));
-    let source = MailSource::new(Arc::clone(&boxes), steals);
+    let source = MailSource::new(Arc::clone(&boxes), theft);
     (Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap(), boxes)
 }
 
@@ -103,6 +103,21 @@ fn who_steals_is_busy() {
         let (crew, pair) = (crew(2, STEALS), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
+        see_off(crew);
+    });
+}
+
+/// The first job may be stolen before the second is dealt, and keeps only one worker from being dealt to.
+#[test]
+fn as_many_workers_are_claimed_as_there_are_jobs() {
+    check(2, || {
+        let ((crew, boxes), gate) = (crew_and_boxes(2, Theft::OnOthersAccount), Arc::new(Gate::default()));
+        for _ in 0..2 {
+            let (claim, gate) = (boxes.claim_idle().expect("one is idle"), Arc::clone(&gate));
+            crew.put_by(|source| source.put(claim, Closure(move || gate.pass())));
+        }
+        gate.open();
+        crew.join(None).unwrap();
         see_off(crew);
     });
 }
