@@ -451,6 +451,202 @@ macro_rules! gives_up {
     };
 }
 
+/// What pools answer for even if no job may wait: these give no more jobs at a time than there are idle workers, or do
+/// not mind whether a job is taken.
+macro_rules! even_full {
+    ($subject:expr) => {
+        mod even_full {
+            use super::*;
+
+            tests! { $subject;
+                closing:
+                    a_closed_pool_can_be_joined
+                    a_draining_job_may_block_on_its_child
+                    a_pool_may_end_as_soon_as_it_begins
+                    a_rejected_job_comes_back
+                    a_second_shutdown_says_so
+                    ignored_jobs_are_dropped_with_a_warning
+                    reports_add_up_when_discarding_races_with_submitting
+                    silent_submitters_race_with_close
+                    submitters_race_with_close;
+                continuations:
+                    a_queued_future_can_be_cancelled
+                    a_suspended_future_cannot_be_cancelled
+                    a_waiting_worker_runs_the_future
+                    cancelling_races_with_the_first_step
+                    dropped_futures_say_so
+                    each_end_has_its_type
+                    futures_that_panic_when_dropped_are_survived;
+                dropping: a_job_may_block_on_its_child_after_the_last_handle a_remaining_handle_keeps_the_pool_open;
+                futures:
+                    a_forgotten_future_keeps_no_thread
+                    a_future_goes_on_while_the_pool_drains
+                    a_future_may_own_its_pool
+                    a_future_woken_after_the_end_is_cancelled
+                    a_job_may_wait_for_the_step_behind_it
+                    a_panic_reaches_the_awaiter
+                    a_ready_future_gives_its_value
+                    futures_that_yield_are_resumed
+                    handles_cancel_or_detach
+                    shutdown_now_cancels_futures
+                    wakers_race_with_close;
+                handles:
+                    a_closed_pool_drops_the_job
+                    a_finished_job_is_ready
+                    a_job_cannot_wait_for_itself
+                    a_running_job_cannot_be_cancelled;
+                panics:
+                    a_panicking_logger_changes_nothing
+                    nothing_leaks_after_panics
+                    payloads_that_panic_when_dropped_are_survived;
+                running: captures_are_dropped_once;
+                serial: a_serial_sequence_stops_early;
+                spreading:
+                    a_starting_pool_spreads_its_work
+                    all_threads_work_at_the_same_time
+                    executors_nest_on_one_thread
+                    pools_may_be_nested;
+                statistics:
+                    a_new_pool_has_done_nothing
+                    an_idle_pool_says_so
+                    workers_are_counted;
+                timers:
+                    a_closed_executor_ends_what_is_scheduled
+                    a_delay_counts_from_the_end
+                    a_delayed_job_can_be_cancelled
+                    a_job_runs_after_its_delay
+                    a_rate_keeps_to_its_times
+                    a_repetition_does_not_overlap
+                    a_repetition_survives_panics
+                    cancelling_races_with_the_time
+                    no_period_is_no_rate;
+                waiting:
+                    a_running_job_is_waited_for
+                    an_idle_pool_does_not_block
+                    many_waiters_are_released
+                    waiting_from_a_worker_is_refused
+                    who_waits_is_released_though_a_job_comes;
+            }
+        }
+    };
+}
+
+/// What pools without room for jobs to wait answer for, if they lose none. Where jobs give jobs, they are so few that
+/// some worker does not.
+macro_rules! loses_nothing {
+    ($subject:expr) => {
+        mod loses_nothing {
+            use super::*;
+
+            tests! { $subject;
+                closing:
+                    a_job_may_shut_another_pool_down
+                    hooks_have_run_when_shutdown_returns
+                    many_may_wait_for_the_end
+                    shutdown_from_a_worker_is_refused
+                    shutdown_runs_the_backlog_with_any_number_of_threads
+                    the_last_running_job_may_spawn
+                    workers_leave;
+                continuations: a_waiting_future_holds_no_thread jobs_can_be_chained;
+                dropping:
+                    a_closed_pool_may_be_dropped
+                    a_job_may_drop_another_pool
+                    a_job_that_owns_a_handle_keeps_the_pool_open
+                    idle_pools_of_any_size_end
+                    no_thread_and_no_noise_is_left
+                    the_process_may_end_at_any_time;
+                groups: a_group_has_the_result_of_each;
+                handles:
+                    a_handle_is_a_future
+                    cancelling_races_with_running
+                    the_panic_arrives
+                    the_value_arrives;
+                panics:
+                    a_panicking_handler_is_survived
+                    each_panic_is_reported_once
+                    other_jobs_are_unaffected
+                    panicking_hooks_are_survived
+                    panics_are_counted_once
+                    panics_are_logged_with_pool_and_worker
+                    results_that_panic_when_dropped_are_survived
+                    the_next_job_does_not_see_a_panic
+                    workers_keep_their_names;
+                running:
+                    a_batch_from_a_job_runs
+                    a_batch_that_panics_leaves_the_pool_whole
+                    boxed_jobs_run
+                    closures_of_any_size_and_alignment_run
+                    closures_without_captures_run
+                    each_job_of_a_batch_runs_once
+                    local_jobs_run_on_the_same_pool;
+                sequences: a_cluster_is_one_job each_element_has_its_result;
+                spreading:
+                    a_job_may_own_a_pool
+                    a_sibling_runs_what_a_blocked_worker_has_spawned
+                    all_but_one_worker_may_block;
+                statistics: counters_never_go_back joined_jobs_are_counted;
+                timers: a_repetition_owns_a_handle jobs_come_up_in_order;
+                waiting:
+                    a_job_may_wait_for_another_pool
+                    everything_before_has_run
+                    the_jobs_of_jobs_have_run
+                    waiters_race_with_submitters;
+            }
+        }
+    };
+}
+
+/// What such pools answer for that run each job on a worker, rather than within the job that gives it.
+macro_rules! runs_on_workers {
+    ($subject:expr) => {
+        mod runs_on_workers {
+            use super::*;
+
+            tests! { $subject;
+                futures: a_future_woken_from_elsewhere_stays_on_its_pool;
+                handles: waiting_does_not_move_a_job_to_another_pool;
+                spreading:
+                    a_job_runs_on_the_pool_it_was_given_to
+                    a_sibling_that_becomes_idle_looks_around
+                    all_threads_are_called_again_and_again;
+                waiting: a_chain_of_jobs_is_never_idle;
+            }
+        }
+    };
+}
+
+/// What such pools answer for that take a job from any job, whatever the others do.
+macro_rules! takes_from_all {
+    ($subject:expr) => {
+        mod takes_from_all {
+            use super::*;
+
+            tests! { $subject;
+                closing: draining_jobs_may_spawn shutdown_async_from_a_worker;
+                dropping: a_chain_of_local_jobs_outlives_the_last_handle a_worker_may_drop_the_last_handle;
+                futures: futures_may_wait_for_each_other;
+                groups: jobs_may_wait_for_groups;
+                handles:
+                    a_child_cannot_wait_for_the_job_that_runs_it
+                    a_panic_does_not_pass_through_a_helping_waiter
+                    a_worker_may_wait_with_a_timeout
+                    every_worker_may_wait
+                    jobs_may_wait_recursively;
+                running:
+                    agrees_with_the_plain_executor
+                    each_job_runs_once
+                    each_job_runs_once_with_any_number_of_threads;
+                serial: a_serial_sequence_lets_others_run;
+                spreading: a_batch_reaches_all_threads other_executors_in_between_change_nothing;
+                statistics: jobs_run_by_their_waiters_are_counted_once;
+            }
+
+            #[cfg(feature = "produce-metrics")]
+            tests! { $subject; metrics: jobs_are_published; }
+        }
+    };
+}
+
 /// What pools answer for that can pin their workers.
 #[cfg(feature = "thread-pinning")]
 macro_rules! pins {
@@ -517,13 +713,17 @@ mod channel {
 #[cfg(feature = "burst-exec")]
 mod burst {
     macro_rules! policy {
-        ($name:ident: $idle:expr, $steals:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
+        (
+            $name:ident: $idle:expr, $steals:expr, $when_busy:expr, $placement:expr, $sizes:expr;
+            $($group:ident)+
+        ) => {
             mod $name {
                 use crate::topics::subject::{self, Burst};
-                use executors::Placement;
+                use executors::{Placement, burst_pool::WhenBusy};
 
-                static SUBJECT: Burst =
-                    Burst { idle: $idle, steals: $steals, placement: $placement, sizes: $sizes };
+                static SUBJECT: Burst = Burst {
+                    idle: $idle, steals: $steals, when_busy: $when_busy, placement: $placement, sizes: $sizes,
+                };
 
                 $( $group! { SUBJECT } )+
             }
@@ -534,13 +734,25 @@ mod burst {
 
     const SLEEP: Idle = Idle::Park { spin: std::time::Duration::ZERO };
 
-    policy! { stealing: super::SLEEP, true, Placement::Floating, subject::ANY; every_crew sleeps }
-    policy! { looking: super::Idle::PARK, true, Placement::Floating, subject::FEW; every_crew sleeps }
-    policy! { spinning: super::Idle::Spin, true, Placement::Floating, subject::ANY; every_crew }
+    policy! { stealing: super::SLEEP, true, WhenBusy::Queue, Placement::Floating, subject::ANY; every_crew sleeps }
+    policy! { looking: super::Idle::PARK, true, WhenBusy::Queue, Placement::Floating, subject::FEW; every_crew sleeps }
+    policy! { spinning: super::Idle::Spin, true, WhenBusy::Queue, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
-    policy! { pinned: super::SLEEP, true, Placement::Auto, subject::ANY; every_crew sleeps pins }
+    policy! { pinned: super::SLEEP, true, WhenBusy::Queue, Placement::Auto, subject::ANY; every_crew sleeps pins }
     // Without stealing a job may wait behind another though a worker is idle; all else holds.
-    policy! { dealing: super::SLEEP, false, Placement::Floating, subject::ANY; any_pool starts_at_once has_hooks sleeps }
+    policy! {
+        dealing: super::SLEEP, false, WhenBusy::Queue, Placement::Floating, subject::ANY;
+        any_pool starts_at_once has_hooks sleeps
+    }
+    // No job waits, so that these are full all the time.
+    policy! {
+        giving_back: super::SLEEP, true, WhenBusy::GiveBack, Placement::Floating, subject::FEW;
+        even_full sleeps
+    }
+    policy! {
+        blocking: super::SLEEP, true, WhenBusy::Block { timeout: None }, Placement::Floating, subject::FEW;
+        even_full loses_nothing runs_on_workers sleeps
+    }
 }
 
 /// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers
@@ -663,6 +875,24 @@ mod elastic {
     policy! {
         expendable: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1_000_000 }, subject::ANY;
         any_crew sleeps
+    }
+    policy! {
+        patient: false, Idle::PARK, Growth::WhenBusy, Saturation::Block { queue: 1_000_000, timeout: None },
+        subject::FEW;
+        any_crew sleeps
+    }
+    policy! {
+        helped: false, Idle::PARK, Growth::WhenBusy, Saturation::RunOnCaller { queue: 1_000_000 }, subject::FEW;
+        any_crew sleeps
+    }
+    // Bounds that the topics reach all the time.
+    policy! {
+        blocking: false, Idle::PARK, Growth::WhenBusy, Saturation::Block { queue: 1, timeout: None }, subject::FEW;
+        even_full loses_nothing runs_on_workers sleeps
+    }
+    policy! {
+        helping: false, Idle::PARK, Growth::WhenBusy, Saturation::RunOnCaller { queue: 0 }, subject::FEW;
+        even_full loses_nothing takes_from_all sleeps
     }
     // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)
     policy! {

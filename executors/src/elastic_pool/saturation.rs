@@ -75,6 +75,9 @@ pub enum Saturation {
         timeout: Option<Duration>,
     },
     /// Its submitter runs it, before the call returns.
+    ///
+    /// A job that submits another one runs that within itself: where each job of a chain submits the next, that may
+    /// take stack for each.
     RunOnCaller {
         /// How many jobs may wait.
         queue: usize,

@@ -98,7 +98,8 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job still comes up: neither was it cancelled, nor its executor closed when it came up last.
+    /// Whether the job still comes up: neither was it cancelled, nor its executor closed, or full and
+    /// refusing it, when it came up last.
     ///
     /// # Examples
     ///

@@ -102,7 +102,12 @@ pub(crate) const UP_TO_64: &[usize] = &[1, 2, 8, 33, 64];
 pub(crate) const UP_TO_32: &[usize] = &[1, 2, 8, 32];
 
 /// Sizes for policies that have nothing to do with the number of threads.
-#[cfg(any(feature = "workstealing-exec", feature = "burst-exec", feature = "dispatcher-exec"))]
+#[cfg(any(
+    feature = "workstealing-exec",
+    feature = "burst-exec",
+    feature = "dispatcher-exec",
+    feature = "elastic-exec"
+))]
 pub(crate) const FEW: &[usize] = &[1, 2, 8];
 
 #[cfg(feature = "cb-channel-exec")]
@@ -170,18 +175,27 @@ pub(crate) use threadpool::Threadpool;
 #[cfg(feature = "burst-exec")]
 mod burst {
     use super::{Builder, Crew, Subject};
-    use executors::{Idle, Placement, burst_pool::ThreadPool};
+    use executors::{
+        Idle, Placement,
+        burst_pool::{ThreadPool, WhenBusy},
+    };
 
     pub(crate) struct Burst {
         pub(crate) idle: Idle,
         pub(crate) steals: bool,
+        pub(crate) when_busy: WhenBusy,
         pub(crate) placement: Placement,
         pub(crate) sizes: &'static [usize],
     }
 
     crew!(
         [] Burst, ThreadPool,
-        |this| ThreadPool::builder().idle(this.idle).stealing(this.steals).placement(this.placement.clone()), this.sizes
+        |this| ThreadPool::builder()
+            .idle(this.idle)
+            .stealing(this.steals)
+            .when_busy(this.when_busy)
+            .placement(this.placement.clone()),
+        this.sizes
     );
 }
 #[cfg(feature = "burst-exec")]
