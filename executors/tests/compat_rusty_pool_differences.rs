@@ -4,17 +4,22 @@
 
 mod support;
 
-use executors::compat::rusty_pool::{Builder, ThreadPool};
+use executors::{
+    compat::rusty_pool::{Builder, JoinHandle, Task, ThreadPool},
+    try_execute_locally,
+};
 use std::{
     cell::Cell,
+    fmt::Debug,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     task::Poll,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use support::{
     gate::Gate,
@@ -30,6 +35,27 @@ fn a_job_that_waits_for_its_own_pool_panics() {
         for wait in [ThreadPool::join, |pool: &ThreadPool| pool.clone().shutdown_join()] {
             let own = pool.clone();
             assert!(pool.evaluate(move || wait(&own)).try_await_complete().is_err());
+        }
+        pool.join();
+    });
+}
+
+/// As in rusty_pool, where the time is up: such a job is what keeps the pool from being idle.
+#[test]
+fn a_job_may_wait_for_its_own_pool_with_a_timeout() {
+    within(|| {
+        let (pool, time) = (ThreadPool::new(1, 1, MINUTE), Duration::from_millis(20));
+        let wait: [fn(ThreadPool, Duration); 2] =
+            [|pool, time| pool.join_timeout(time), ThreadPool::shutdown_join_timeout];
+        for wait in wait {
+            let own = pool.clone();
+            let waited = pool.evaluate(move || {
+                let begin = Instant::now();
+                wait(own, time);
+                begin.elapsed()
+            });
+            let waited = waited.try_await_complete().expect("no panic");
+            assert!(waited >= time, "{waited:?}");
         }
         pool.join();
     });
@@ -135,6 +161,31 @@ fn the_numbers_of_threads_that_have_left_are_given_again() {
     });
 }
 
+/// The first thread sleeps, and the one that was hired beyond the core does not.
+#[test]
+fn who_has_slept_longest_leaves_first() {
+    within(|| {
+        let pool = ThreadPool::new_named(String::from("warm"), 1, 2, Duration::from_millis(10));
+        let name = || thread::current().name().map(str::to_owned);
+        let (tell, told) = mpsc::channel();
+        let gates = ["warm_thread_1", "warm_thread_2"].map(|expected| {
+            let (gate, tell) = (Gate::default(), tell.clone());
+            let closed = gate.clone();
+            pool.execute(move || {
+                tell.send(name()).expect("the test listens");
+                closed.pass();
+            });
+            assert_eq!(told.recv().expect("it begins").as_deref(), Some(expected));
+            gate
+        });
+        gates[0].open();
+        until("one has left", || pool.get_current_worker_count() == 1);
+        gates[1].open();
+        until("the other is idle", || pool.get_idle_worker_count() == 1);
+        assert_eq!(pool.evaluate(name).await_complete().as_deref(), Some("warm_thread_2"));
+    });
+}
+
 /// `block_on` of the crate `futures` knows which threads it blocks, and panics on those.
 #[test]
 fn a_future_may_block_for_another_job() {
@@ -165,4 +216,123 @@ fn wake_ups_are_merged() {
         pool.join();
         assert_eq!(polls.load(SeqCst), 2);
     });
+}
+
+/// `is_fn` and `into_fn` are not asked, whatever they would say.
+#[test]
+fn tasks_are_run_also_if_they_call_themselves_closures() {
+    struct Liar(mpsc::Sender<&'static str>);
+
+    impl Task<()> for Liar {
+        fn run(self) {
+            self.0.send("run").expect("the test listens");
+        }
+
+        fn into_fn(self) -> Option<Box<dyn FnOnce() + Send + 'static>> {
+            Some(Box::new(move || self.0.send("into_fn").expect("the test listens")))
+        }
+
+        fn is_fn(&self) -> bool {
+            self.0.send("is_fn").expect("the test listens");
+            true
+        }
+    }
+
+    within(|| {
+        let (pool, (tell, told)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel());
+        pool.execute(Liar(tell.clone()));
+        assert!(pool.try_execute(Liar(tell.clone())).is_ok());
+        pool.evaluate(Liar(tell.clone())).await_complete();
+        assert!(pool.try_evaluate(Liar(tell)).is_ok());
+        assert_eq!(told.iter().collect::<Vec<_>>(), ["run"; 4]);
+    });
+}
+
+#[test]
+fn a_worker_on_its_way_to_its_first_job_is_idle() {
+    within(|| {
+        let gate = Gate::default();
+        let hold = gate.clone();
+        let pool = Builder::new().core_size(1).max_size(1).on_worker_start(move || hold.pass()).build();
+        let (own, count) = (pool.clone(), ThreadPool::get_idle_worker_count);
+        let first = pool.evaluate(move || count(&own));
+        assert_eq!((pool.get_current_worker_count(), count(&pool)), (1, 1));
+        gate.open();
+        assert_eq!(first.await_complete(), 0);
+    });
+}
+
+/// The job needs the other thread time and again while `shutdown_join` waits, and gets no other.
+#[test]
+fn idle_threads_stay_until_the_work_is_done() {
+    within(|| {
+        let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let count = |counter: &Arc<AtomicUsize>| {
+            let counter = Arc::clone(counter);
+            move || {
+                counter.fetch_add(1, SeqCst);
+            }
+        };
+        let builder = Builder::new().core_size(2).max_size(2);
+        let pool = builder.on_worker_start(count(&started)).on_worker_stop(count(&stopped)).build();
+        pool.start_core_threads();
+        until("both threads have started", || started.load(SeqCst) == 2);
+        let (gate, left) = (Gate::default(), Arc::clone(&stopped));
+        let given_up = gate.clone();
+        let job = pool.evaluate(move || {
+            given_up.pass();
+            for _ in 0..1000 {
+                let (tell, told) = mpsc::channel();
+                let child = move || tell.send(thread::current().id()).expect("the parent listens");
+                assert!(try_execute_locally(child).is_ok(), "this is a job");
+                assert_ne!(told.recv(), Ok(thread::current().id()));
+            }
+            left.load(SeqCst)
+        });
+        gate.open();
+        pool.shutdown_join();
+        assert_eq!(job.await_complete(), 0, "nobody has left");
+        until("both threads have left", || stopped.load(SeqCst) == 2);
+        assert_eq!(started.load(SeqCst), 2);
+    });
+}
+
+/// What the thread that makes the pool may use counts, not what the machine has.
+#[cfg(feature = "thread-pinning")]
+#[test]
+fn the_default_is_a_core_thread_for_each_cpu_that_may_be_used() {
+    let core_threads = || {
+        let pool = ThreadPool::default();
+        pool.start_core_threads();
+        pool.get_current_worker_count()
+    };
+    within(|| {
+        let cpus = thread::available_parallelism().expect("this is known wherever tests run").get();
+        assert_eq!(core_threads(), cpus);
+        let on_one_core = move || {
+            let cores = core_affinity::get_core_ids().expect("tests run where cores are known");
+            core_affinity::set_for_current(cores[0]).then(core_threads)
+        };
+        if let Some(threads) = thread::spawn(on_one_core).join().expect("no panic") {
+            assert_eq!(threads, 1);
+        }
+    });
+}
+
+#[test]
+fn panics_name_the_value_and_what_is_possible() {
+    fn is_debug<T: Debug>() {}
+    is_debug::<ThreadPool>();
+    is_debug::<Builder>();
+    is_debug::<JoinHandle<()>>();
+
+    let text = |pool: fn() -> ThreadPool| {
+        let payload = catch_unwind(pool).expect_err("there is no such pool");
+        *payload.downcast::<String>().expect("a text")
+    };
+    for text in [text(|| ThreadPool::new(2, 1, MINUTE)), text(|| Builder::new().core_size(2).max_size(1).build())] {
+        assert!(text.contains("max_size is 1") && text.contains("at least core_size, 2"), "{text}");
+    }
+    let text = text(|| ThreadPool::new(0, 0, MINUTE));
+    assert!(text.contains("max_size is 0") && text.contains("at least 1"), "{text}");
 }
