@@ -125,8 +125,8 @@ load_peers() {
 
 load_peer() {
     local times=1
-    # A sample is a burst, or a pool: there are few of them in a second, and they scatter.
-    case $1 in wake | lifecycle) times=4 ;; esac
+    # A sample is a burst, a pool, or of one of five kinds: there are few of them in a second, and they scatter.
+    case $1 in wake | lifecycle | futures) times=4 ;; esac
     load "$1" "$times" "$5" "${@:6}"
 }
 
