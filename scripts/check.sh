@@ -279,7 +279,8 @@ check_release() {
     test_step "release: [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
-        cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep
+        cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep \
+        --test elastic --test burst
 }
 
 check_loom() {

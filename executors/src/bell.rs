@@ -11,10 +11,12 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 
-use crate::sync::{
-    Condvar, Mutex, MutexGuard, PATIENCE,
-    atomic::{AtomicUsize, Ordering::SeqCst, fence},
-    thread,
+use crate::{
+    courtesy::Courtesy,
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicUsize, Ordering::SeqCst, fence},
+    },
 };
 use std::{
     sync::PoisonError,
@@ -100,22 +102,22 @@ impl Bell {
         })
     }
 
-    /// Looks at a condition under the lock, until it holds; [`PATIENCE`] times more before it sleeps.
+    /// Looks at a condition under the lock, until it holds; a few times more before it sleeps.
     fn wait(&self, timeout: Option<Duration>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
         fence(SeqCst);
-        let mut yields = 0;
+        let mut courtesy = Courtesy::new();
         let holds = loop {
             if met(&mut guard) {
+                courtesy.ends();
                 break true;
             }
-            if yields < PATIENCE {
-                yields += 1;
+            if courtesy.is_due(deadline) {
                 drop(guard);
-                thread::yield_now();
+                courtesy.yields();
                 guard = self.lock();
                 continue;
             }

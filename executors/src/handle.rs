@@ -11,10 +11,11 @@ mod model;
 
 use crate::{
     containment::{contain, discard, guard},
+    courtesy::Courtesy,
     error::{Panic, TaskError},
     local::{self, Home},
     sync::{
-        Mutex, MutexGuard, PATIENCE,
+        Mutex, MutexGuard,
         atomic::{
             AtomicBool,
             Ordering::{Acquire, Release},
@@ -139,9 +140,11 @@ impl<T> TaskHandle<T> {
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
         }
-        for _ in 0..PATIENCE {
-            thread::yield_now();
+        let mut courtesy = Courtesy::new();
+        while courtesy.is_due(deadline) {
+            courtesy.yields();
             if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
+                courtesy.ends();
                 return Some(result);
             }
         }

@@ -84,6 +84,7 @@ pub mod common;
 #[cfg(any(feature = "compat-rusty-pool", feature = "compat-burst-pool"))]
 pub mod compat;
 mod containment;
+mod courtesy;
 #[cfg(feature = "_crew")]
 mod crew;
 #[cfg(feature = "cb-channel-exec")]

@@ -1,9 +1,10 @@
 //! A mailbox for each worker, and dealing letters to workers that have nothing to do.
 //!
 //! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to
-//! its worker, and those of them that are settled; the others were promised to it, lie there, or are what it is at. A
-//! worker without such letters is *idle*, asleep or not, and is claimed by dealing to it when both counts are the same:
-//! by one dealer, for one letter. The orderings, and why nothing is lost, are in `burst_pool/README.md`.
+//! its worker, and those of them that are settled; the others were promised to it, lie there, or are what it, or a
+//! thief, is at. A worker without such letters is *idle*, asleep or not, and is claimed by dealing to it when both
+//! counts are the same: by one dealer, for one letter. The orderings, and why nothing is lost, are in
+//! `burst_pool/README.md`.
 
 use crate::{
     bell::Bell,

@@ -46,8 +46,8 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[non_exhaustive]
 pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
-    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has slept for
-    /// longer than `spin`, and than 200 us, and has found no more than one job since.
+    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found
+    /// no more than one job since its last sleep, if that sleep and the job took longer than `spin`, and than 200 us.
     Park {
         /// How long to look. Zero sleeps at once; more than a few microseconds costs CPU at the end of each burst and
         /// gains little.

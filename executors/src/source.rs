@@ -119,11 +119,6 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from outside, for a worker that [`prefers`](Self::prefers) others.
     fn pop_outside(&self, local: &Self::Local) -> Option<Job>;
 
-    /// Tells a worker that it has slept: there was no job anywhere meanwhile that it could have found.
-    fn wake(&self, local: &Self::Local) {
-        let _ = local;
-    }
-
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
     fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
 

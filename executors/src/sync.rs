@@ -92,10 +92,6 @@ pub(crate) fn cores() -> usize {
     4
 }
 
-/// How often who waits for a job gives its core to others before it sleeps. If that core is the worker's, the job may
-/// end meanwhile, and nobody has to be woken; all together take about as long as being woken once.
-pub(crate) const PATIENCE: usize = if cfg!(executors_loom) { 0 } else { 8 };
-
 /// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
 ///
 /// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations

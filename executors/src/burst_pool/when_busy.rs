@@ -5,7 +5,8 @@ use std::time::Duration;
 /// What becomes of a new job when no worker is idle.
 ///
 /// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
-/// they go on what was accepted before.
+/// they go on what was accepted before. A worker that takes such a job from another's mailbox may count as idle
+/// meanwhile, and be dealt a job that waits behind it unless somebody else is free.
 ///
 /// # Examples
 ///

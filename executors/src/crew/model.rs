@@ -414,7 +414,7 @@ fn joining_waits_for_what_is_dropped() {
         crew.execute(move || drop(owned));
         let dropper = thread::spawn({
             let crew = crew.clone();
-            move || drop(crew.shutdown_now())
+            move || _ = crew.shutdown_now()
         });
         crew.join(None).unwrap();
         assert_eq!(gone.count(), 1);

@@ -15,8 +15,8 @@ const LONG_SLEEP: Duration = Duration::from_micros(200);
 /// or all at once, and to look around for more would only take time from those that were called with it, and from who
 /// calls. If it is called again soon, it does look around from then on: somebody gives one job after the other.
 ///
-/// The clock is read when that job has ended, so that it need not wait for that. So the job's own time counts as sleep:
-/// who waits for a long job sleeps, too, and does not give the next one at once.
+/// The clock is read when that job has ended, so that the job need not wait for it. So the job's own time counts as
+/// sleep: who waits for a long job sleeps, too, and does not give the next one at once.
 #[derive(Debug, Default)]
 pub(super) struct Outlook {
     /// When the last sleep began.

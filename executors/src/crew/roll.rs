@@ -21,6 +21,7 @@ const COUNT: u64 = (1 << 20) - 1;
 
 impl Roll {
     /// Workers that run jobs or look for some, and others that do so in their place. Counted before they take a job.
+    /// Who only looks around may be left out.
     pub(super) fn active(self) -> usize {
         (self.counts & COUNT) as usize
     }

@@ -47,7 +47,8 @@ impl Turn {
         }
     }
 
-    /// Unless it has to be asked again before the next job. Returns whether it has begun.
+    /// Begins a period if the worker `prefers` some jobs to those from outside, and returns whether it did. Otherwise
+    /// the look stays due.
     #[cold]
     fn begin_period(&self, prefers: impl FnOnce() -> bool) -> bool {
         let begins = prefers();

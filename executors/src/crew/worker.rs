@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     containment::{contain, discard, discard_payload},
+    courtesy::Courtesy,
     job::{IntoJob, Job, Run},
     local::{Attendant, Help, Post},
     meter::Meter,
@@ -16,12 +17,9 @@ use crate::{
     parker::{self, Origin, Parker},
     placement,
     source::{Source, Whom},
-    sync::{
-        atomic::{
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
-        thread,
+    sync::atomic::{
+        Ordering::{Relaxed, SeqCst},
+        fence,
     },
 };
 use crossbeam_utils::Backoff;
@@ -247,7 +245,6 @@ where
         let deadline = self.deadline(begin);
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
-            self.crew.source.wake(&self.local);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
             // here.
@@ -299,26 +296,31 @@ where
     /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
     /// something.
     ///
-    /// Now and then it lets others have the core: who waits for the last job may just have been woken there, and give
-    /// the next.
+    /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
+    /// next.
     fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
         let Idle::Park { spin } = self.crew.idle else { return None };
         if spin == Duration::ZERO {
             return None;
         }
-        let begin = Instant::now();
-        while begin.elapsed() < spin {
+        let (begin, mut courtesy) = (Instant::now(), Courtesy::new());
+        loop {
             for _ in 0..8 {
                 if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
                 {
+                    courtesy.ends();
                     return Some(result);
                 }
                 hint::spin_loop();
             }
-            thread::yield_now();
+            if begin.elapsed() >= spin {
+                return None;
+            }
+            if courtesy.is_due(None) {
+                courtesy.yields();
+            }
         }
-        None
     }
 
     /// The worker stops looking, as it has found `job`.

@@ -277,10 +277,6 @@ impl Source for DispatchSource {
         if others == 0 && at.is_stream() { self.pop_stream_outside(local) } else { None }
     }
 
-    fn wake(&self, local: &DispatchLocal) {
-        self.stream.wake(&local.stream);
-    }
-
     fn search(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
         if self.subpools.get(local.holds.get()).is_some_and(|subpool| subpool.gate.read().is_recalled()) {
             self.leave(local);

@@ -58,13 +58,17 @@ impl StealingSource {
 
     /// Takes jobs from outside, all but the first into the worker's ring.
     fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
+        let found = first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
             let first = self.take_batch(local, lane, BATCH)?;
             if first.is_some() {
                 local.go_on_behind(number);
             }
             Ok(first)
-        }))
+        }));
+        if let Ok(None) = found {
+            local.go_back();
+        }
+        found
     }
 
     /// Takes own jobs that were spilled. The ring is empty, so that they are next.
@@ -104,7 +108,7 @@ impl StealingSource {
         Ok(first)
     }
 
-    /// Looks how many jobs the worker's ring has room for.
+    /// Looks how many jobs the worker's ring has room for; from then on others look there.
     #[cold]
     fn make_room(&self, local: &StealingLocal) -> usize {
         self.show_ring(local);
@@ -114,8 +118,8 @@ impl StealingSource {
     /// To be called before a job is put into the ring for the first time: from then on others look there.
     fn show_ring(&self, local: &StealingLocal) {
         if let Some(ring) = local.hidden.take() {
-            // A seat has one worker, which comes here once.
-            _ = self.stealers[local.seat].set(ring);
+            let shown = self.stealers[local.seat].set(ring);
+            debug_assert!(shown.is_ok(), "a seat has one worker, which comes here once");
         }
     }
 
@@ -149,10 +153,11 @@ impl StealingSource {
             }
             _ => Ok(None),
         };
-        match self.spilled(victim) {
-            Some(spill) if !matches!(from_ring, Ok(Some(_))) && !spill.is_empty() => {
-                self.take_batch(local, spill, BATCH)
-            }
+        match (&from_ring, self.spilled(victim)) {
+            (Ok(None) | Err(Busy), Some(spill)) => match self.take_batch(local, spill, BATCH) {
+                Ok(None) => from_ring,
+                taken => taken,
+            },
             _ => from_ring,
         }
     }
@@ -166,14 +171,14 @@ impl StealingLocal {
         self.lane.set(lane.wrapping_add(1));
     }
 
-    /// All lanes were empty: the producer that was there last is the most likely to be back.
+    /// All lanes were seen empty: the producer that was there last is the most likely to be back.
     fn go_back(&self) {
         self.lane.set(self.last_lane.get());
     }
 }
 
 /// How long a lone job is watched before it is stolen, in turns of the processor's pause.
-const PATIENCE: u32 = 16;
+const PAUSES: u32 = 16;
 
 /// Whether the owner of a queue will not come to its jobs very soon itself.
 ///
@@ -183,7 +188,7 @@ const PATIENCE: u32 = 16;
 fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
     match victim.len() {
         0 => false,
-        1 => (0..PATIENCE).all(|_| {
+        1 => (0..PAUSES).all(|_| {
             hint::spin_loop();
             victim.len() > 0
         }),
@@ -247,10 +252,6 @@ impl Source for StealingSource {
         Some(job)
     }
 
-    fn wake(&self, local: &StealingLocal) {
-        local.go_back();
-    }
-
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
             if let Some(own) = local.ring.pop() {
@@ -293,6 +294,8 @@ impl Source for StealingSource {
         self.all_lanes().any(|lane| !lane.is_empty()) || self.rings().any(|ring| ring.len() > 1)
     }
 
+    /// Whether there is a ring is asked when the lanes have been looked at: it is shown before it gets jobs from these.
+    ///
     /// Not inlined: a worker that wakes and sleeps again asks this in several places, and all code is cold then.
     #[inline(never)]
     fn has_jobs(&self) -> bool {
