@@ -42,6 +42,8 @@ impl Courtesy {
 
     /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again.
     pub(crate) fn is_due(&mut self, deadline: Option<Instant>) -> bool {
+        // Whoever asks has looked in vain since the last one.
+        self.was_long = false;
         if self.left == 0 {
             return false;
         }
@@ -99,6 +101,10 @@ mod tests {
     fn there_is_none_for_a_while_after_one_that_was_too_long() {
         Courtesy { left: 0, was_long: false }.ends();
         assert!(yields(None) > 0, "nothing was missed");
+        let mut in_vain = Courtesy { left: 0, was_long: true };
+        assert!(!in_vain.is_due(None));
+        in_vain.ends();
+        assert!(yields(None) > 0, "it was not late for anything");
         Courtesy { left: 0, was_long: true }.ends();
         assert_eq!(yields(None), 0);
         ABSTAINS_UNTIL.set(Some(Instant::now()));
