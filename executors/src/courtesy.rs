@@ -10,7 +10,6 @@
 use crate::sync::thread;
 use std::{
     cell::Cell,
-    thread_local,
     time::{Duration, Instant},
 };
 

@@ -12,9 +12,8 @@
 //! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait.
 //!
 //! What rusty_pool, which the idea is from, calls `evaluate` is [`submit`](crate::Pool::submit) here, its `complete` is
-//! [`complete`](ThreadPool::complete), and both its `spawn` and `spawn_await` are
-//! [`spawn`](crate::FuturesExecutor::spawn). Its own names are in `compat::rusty_pool`, with the feature
-//! `compat-rusty-pool`.
+//! [`complete`](ThreadPool::complete), and its `spawn_await` is [`spawn`](crate::FuturesExecutor::spawn), as is its
+//! `spawn` if the handle is detached. Its own names are in `compat::rusty_pool`, with the feature `compat-rusty-pool`.
 //!
 //! Jobs of one thread start in the order in which they came, as long as threads do not meet at the same lane of the
 //! queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the next,

@@ -123,6 +123,42 @@ fn a_callback_that_waits_for_its_own_pool_panics() {
 }
 
 #[test]
+fn the_callback_of_a_core_thread_that_waits_for_its_own_pool_panics() {
+    within(|| {
+        let (own, (tell, told)) = (Arc::new(OnceLock::<ThreadPool>::new()), mpsc::channel());
+        let callers = Arc::clone(&own);
+        let builder = Builder::new().core_size(1).max_size(1).on_worker_start(move || {
+            let joined = catch_unwind(AssertUnwindSafe(|| callers.get().expect("the test has set it").join()));
+            tell.send(joined.is_ok()).expect("the test waits for it");
+        });
+        let pool = builder.build();
+        own.set(pool.clone()).expect("it is set once");
+        pool.start_core_threads();
+        assert_eq!(told.recv(), Ok(false));
+    });
+}
+
+#[test]
+fn waiting_with_a_timeout_in_the_callback_of_a_thread_that_stops_takes_that_time() {
+    within(|| {
+        let time = Duration::from_millis(20);
+        let (own, (tell, told)) = (Arc::new(OnceLock::<ThreadPool>::new()), mpsc::channel());
+        let callers = Arc::clone(&own);
+        let builder = Builder::new().core_size(0).max_size(1).keep_alive(Duration::ZERO).on_worker_stop(move || {
+            let (pool, begin) = (callers.get().expect("the test has set it"), Instant::now());
+            pool.join_timeout(time);
+            pool.clone().shutdown_join_timeout(time);
+            tell.send(begin.elapsed()).expect("the test waits for it");
+        });
+        let pool = builder.build();
+        own.set(pool.clone()).expect("it is set once");
+        pool.execute(|| ());
+        let waited = told.recv().expect("the thread stops");
+        assert!(waited >= 2 * time, "{waited:?}");
+    });
+}
+
+#[test]
 fn a_job_does_not_wait_for_the_thread_that_it_brings() {
     within(|| {
         let (gate, started) = (Gate::default(), AtomicUsize::new(0));

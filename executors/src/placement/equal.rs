@@ -11,8 +11,9 @@ impl Neighbourhood {
         Neighbourhood { workers: cores.len() }
     }
 
-    /// The other workers, as one group.
+    /// The other workers, as one group if there are any.
     pub(crate) fn circles(&self, seat: usize) -> Vec<Vec<usize>> {
-        vec![(0..seat.min(self.workers)).chain(seat + 1..self.workers).collect()]
+        let others: Vec<_> = (0..seat.min(self.workers)).chain(seat + 1..self.workers).collect();
+        if others.is_empty() { Vec::new() } else { vec![others] }
     }
 }

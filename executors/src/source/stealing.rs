@@ -208,7 +208,7 @@ impl Source for StealingSource {
             ring,
             hidden: Cell::new((seat < self.stealers.len()).then_some(stealer)),
             spilled: Cell::new(false),
-            circles: self.neighbourhood.circles(seat).into_iter().filter(|circle| !circle.is_empty()).collect(),
+            circles: self.neighbourhood.circles(seat),
             dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
             last_lane: Cell::new(seat),
