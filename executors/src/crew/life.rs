@@ -28,7 +28,8 @@ pub(super) struct Life {
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
     idle: Bell,
-    /// Rung when the last thread signs off. A bell of its own, so that who waits for the end is not woken for less.
+    /// Rung when the end is declared, and when the last thread signs off. A bell of its own, so that who waits for that
+    /// is not woken for less.
     gone: Bell,
 }
 
@@ -82,7 +83,12 @@ impl Life {
 
     /// Declares the end. Returns whether this call did.
     pub(super) fn end(&self) -> bool {
-        self.phase.fetch_or(OVER, SeqCst) & OVER == 0
+        let ended = self.phase.fetch_or(OVER, SeqCst) & OVER == 0;
+        if ended {
+            // All threads may have left before, while somebody stood in for them.
+            self.gone.ring();
+        }
+        ended
     }
 
     #[inline]
@@ -165,8 +171,8 @@ impl Life {
         self.idle.wait_together(timeout, is_idle)
     }
 
-    /// Blocks until no thread is left, at most for `timeout`. Returns whether none is.
+    /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        self.gone.wait_until(timeout, || self.threads() == 0)
+        self.gone.wait_until(timeout, || self.is_over() && self.threads() == 0)
     }
 }

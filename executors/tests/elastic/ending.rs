@@ -5,7 +5,7 @@ use crate::support::{
     gate::Gate,
     watchdog::{PATIENCE, until, within},
 };
-use executors::{Executor, FuturesExecutor, Pool};
+use executors::{Executor, FuturesExecutor, Pool, ShutdownError, elastic_pool::Saturation};
 use futures::executor::block_on;
 use std::{
     hint,
@@ -14,6 +14,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
+    time::Duration,
 };
 
 /// Jobs that spawn jobs on workers that come and go: when a join returns, all have ended.
@@ -69,6 +70,32 @@ fn a_future_woken_after_the_end_is_cancelled() {
         let _ = wake.send(1);
         assert!(block_on(waiting).is_none());
         assert_eq!(pool.stats().workers, 0, "nobody is hired for it");
+    });
+}
+
+/// A job that its submitter runs has to end, too, although all threads have left.
+#[test]
+fn the_end_is_waited_for_behind_who_stands_in() {
+    within(|| {
+        let pool = sized(0, 1, AT_ONCE).when_saturated(Saturation::RunOnCaller { queue: 0 });
+        let pool = pool.build().expect("one thread");
+        let (worker, caller) = (Gate::default(), Gate::default());
+        occupy(&pool, &worker);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let gate = caller.clone();
+                pool.execute(move || gate.pass());
+            });
+            until("the caller runs it", || pool.stats().running == 2);
+            worker.open();
+            until("the worker has left", || pool.stats().workers == 0);
+            let error = pool.shutdown_timeout(Duration::from_millis(20)).expect_err("a job is running");
+            let ShutdownError::TimedOut { workers, report, .. } = error else { panic!("{error}") };
+            assert_eq!((workers, report.running), (0, 1));
+            caller.open();
+            end(&pool);
+            assert_eq!(pool.stats().done, 2);
+        });
     });
 }
 
