@@ -3,12 +3,14 @@
 //! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that
 //! give the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
 //!
-//! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [JOBS]`
+//! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [WORKERS] [JOBS]`
 //!
-//! With 0 seconds it takes a single round.
+//! With 0 seconds it takes a single round. There are as many jobs as workers unless told otherwise.
 
 use executor_performance::clock::cpu_time;
-use executors::{Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool};
+use executors::{
+    Build, BuildError, Builder, Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool,
+};
 use std::{
     collections::VecDeque,
     env,
@@ -32,8 +34,9 @@ type Pool = Box<dyn Fn(Job)>;
 fn main() -> Result<(), Box<dyn Error>> {
     let argument = |number| env::args().nth(number).map(|text| text.parse()).transpose();
     let seconds: u64 = argument(1)?.unwrap_or(10);
-    let jobs = argument(2)?.map_or(2, |jobs| jobs.max(1) as usize);
-    let pools = pools(jobs);
+    let workers = argument(2)?.map_or(2, |workers| workers.max(1) as usize);
+    let jobs = argument(3)?.map_or(workers, |jobs| jobs.max(1) as usize);
+    let pools = pools(workers)?;
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
     loop {
@@ -48,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             break;
         }
     }
-    println!("{jobs} workers, {jobs} jobs, {} bursts: us, medians\n", bursts[0].len());
+    println!("{workers} workers, {jobs} jobs, {} bursts: us, medians\n", bursts[0].len());
     println!(
         "| pool | first call | all given | first job | last job | mean | CPU |\n|---|---:|---:|---:|---:|---:|---:|"
     );
@@ -72,16 +75,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn pools(workers: usize) -> Vec<(&'static str, Pool)> {
-    let stealing = crossbeam_workstealing_pool::pool_with_auto_parker(workers);
-    let channel = crossbeam_channel_pool::ThreadPool::new(workers);
-    let burst = burst_pool::ThreadPool::new(workers);
-    vec![
-        ("work-stealing", Box::new(move |job| stealing.execute(job))),
-        ("channel", Box::new(move |job| channel.execute(job))),
-        ("`burst_pool`", Box::new(move |job| burst.execute(job))),
+fn pools(workers: usize) -> Result<Vec<(&'static str, Pool)>, BuildError> {
+    /// Those of the system, which are longer than any that can be asked for.
+    const USUAL: Duration = Duration::MAX;
+    const SHORT: Duration = Duration::from_micros(100);
+    let stealing = |slice| pool_of(crossbeam_workstealing_pool::ThreadPool::builder(), workers, slice);
+    let channel = |slice| pool_of(crossbeam_channel_pool::ThreadPool::builder(), workers, slice);
+    let burst = |slice| pool_of(burst_pool::ThreadPool::builder(), workers, slice);
+    Ok(vec![
+        ("work-stealing", stealing(USUAL)?),
+        ("work-stealing, short time slices", stealing(SHORT)?),
+        ("channel", channel(USUAL)?),
+        ("channel, short time slices", channel(SHORT)?),
+        ("`burst_pool`, usual time slices", burst(USUAL)?),
+        ("`burst_pool`", burst(SHORT)?),
         ("a mutex and a condition variable", bare(workers)),
-    ]
+    ])
+}
+
+fn pool_of<P>(builder: Builder<P>, workers: usize, slice: Duration) -> Result<Pool, BuildError>
+where
+    P: Build + Executor + 'static,
+{
+    let pool = builder.threads(workers).time_slice(slice).build()?;
+    Ok(Box::new(move |job| pool.execute(job)))
 }
 
 /// As simple as a pool can be.

@@ -15,6 +15,9 @@
 //! so that jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt
 //! to a worker is run by this one and in order.
 //!
+//! On Linux its workers ask for short [time slices](crate::Builder::time_slice), so that a worker that is called begins
+//! at once although another thread, such as the one that called it, is at work on that core.
+//!
 //! # Examples
 //!
 //! ```
@@ -55,6 +58,7 @@ use crate::{
     parker,
     pool::{impl_futures_executor, impl_pool},
     source::mail::{MailSource, Theft},
+    time_slice,
 };
 use handle::{Crew, Handle};
 use std::{sync::Arc, time::Duration};
@@ -66,6 +70,8 @@ const CHARTER: Charter = Charter {
     idle: Idle::Park { spin: Duration::ZERO },
     // As in the channel pool.
     fairness: Fairness::Counted(1024),
+    // A job is to start now, whoever is at work.
+    time_slice: Some(time_slice::SHORTEST),
 };
 
 /// What only burst pools let their users choose.

@@ -47,6 +47,7 @@ use std::{
     any::Any,
     fmt,
     sync::{Arc, PoisonError, Weak},
+    time::Duration,
 };
 use worker::Worker;
 
@@ -61,6 +62,8 @@ pub(crate) struct Charter {
     pub(crate) idle: Idle,
     /// When workers look for jobs from outside, unless the user chose.
     pub(crate) fairness: Fairness,
+    /// What workers ask the system's scheduler for, unless the user chose.
+    pub(crate) time_slice: Option<Duration>,
 }
 
 /// The most seats that an elastic crew makes before anybody sits there.

@@ -124,6 +124,8 @@ mod source;
 mod sync;
 #[cfg(feature = "threadpool-exec")]
 pub mod threadpool_executor;
+#[cfg(feature = "_crew")]
+mod time_slice;
 pub mod timer;
 
 #[cfg(feature = "_futures")]

@@ -133,6 +133,7 @@ pub(crate) struct Options {
     pub(crate) panic_handler: Option<PanicHandler>,
     pub(crate) idle: Option<Idle>,
     pub(crate) fairness: Option<Fairness>,
+    pub(crate) time_slice: Option<Duration>,
     pub(crate) placement: Placement,
 }
 
@@ -148,6 +149,7 @@ impl Options {
             panic_handler: None,
             idle: None,
             fairness: None,
+            time_slice: None,
             placement: Placement::Auto,
         }
     }
@@ -198,6 +200,7 @@ impl fmt::Debug for Options {
             .field("stack_size", &self.stack_size)
             .field("idle", &self.idle)
             .field("fairness", &self.fairness)
+            .field("time_slice", &self.time_slice)
             .field("placement", &self.placement)
             .finish_non_exhaustive()
     }

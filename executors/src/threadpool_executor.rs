@@ -128,6 +128,7 @@ impl Recipe for ThreadPoolExecutor {
             ("on_stop", options.on_stop.is_some()),
             ("idle", options.idle.is_some()),
             ("fairness", options.fairness.is_some()),
+            ("time_slice", options.time_slice.is_some()),
             ("placement", options.placement != Placement::Auto),
         ];
         if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {

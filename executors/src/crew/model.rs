@@ -170,6 +170,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| worker.to_string(),
     idle: Idle::Park { spin: Duration::ZERO },
     fairness: Fairness::COUNTED,
+    time_slice: None,
 };
 
 fn start(workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {

@@ -21,6 +21,7 @@ use crate::{
         Ordering::{Relaxed, SeqCst},
         fence,
     },
+    time_slice,
 };
 use crossbeam_utils::Backoff;
 use std::{
@@ -75,6 +76,9 @@ where
     pub(super) fn work(self) {
         if let Some(core) = self.crew.seats.get(self.seat).core {
             placement::pin_current_thread(core);
+        }
+        if let Some(slice) = self.crew.options.time_slice.or(self.crew.charter.time_slice) {
+            time_slice::ask_for(slice);
         }
         self.crew.parker.init(self.seat);
         self.on_duty(|| {

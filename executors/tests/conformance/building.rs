@@ -16,6 +16,7 @@ use std::{
     hint::black_box,
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 #[track_caller]
@@ -190,6 +191,7 @@ pub(crate) fn options_that_cannot_be_honoured_are_refused(subject: &impl Crew) {
         ("on_stop", builder().on_stop(|_| ())),
         ("idle", builder().idle(Idle::Spin)),
         ("fairness", builder().fairness(Fairness::COUNTED)),
+        ("time_slice", builder().time_slice(Duration::from_micros(200))),
         ("placement", builder().placement(Placement::Floating)),
     ];
     for (option, builder) in attempts {

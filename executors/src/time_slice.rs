@@ -1,0 +1,120 @@
+//! How long a worker runs at a time: what it asks the system's scheduler for.
+//!
+//! Linux (6.12 and later) lets each thread of the usual policy say how long its *slices* are to be. All threads get the
+//! same share of a core as before; but one that wakes begins at once, if it has shorter slices than the thread that is
+//! running there, and waits until that one sleeps or has had its slice otherwise. What that gains and costs is in
+//! `docs/results/burst.md`.
+
+use std::time::Duration;
+
+/// As short as Linux makes them.
+pub(crate) const SHORTEST: Duration = Duration::from_micros(100);
+
+/// Asks for slices of that length for the calling thread, but not for those that it starts. A wish: without effect
+/// where the system does not know it or the thread has shorter ones already.
+pub(crate) fn ask_for(slice: Duration) {
+    system::ask_for(slice);
+}
+
+#[cfg(all(target_os = "linux", not(executors_loom)))]
+mod system {
+    use libc::{SYS_sched_getattr, SYS_sched_setattr, c_long, c_uint, sched_attr, syscall};
+    use std::time::Duration;
+
+    const CALLER: c_long = 0;
+    const NO_FLAGS: c_uint = 0;
+    const SIZE: c_uint = size_of::<sched_attr>() as c_uint;
+
+    /// Threads that this one starts have what they would have had without the wish.
+    const RESET_ON_FORK: u64 = 1;
+
+    pub(super) fn ask_for(slice: Duration) {
+        let Some(mut attributes) = attributes() else { return };
+        // Other policies have no slices, or mean something else by the same field; older systems say 0. And threads of
+        // a thread that is above others would not be, if it asked for this.
+        let has_longer = u128::from(attributes.sched_runtime) > slice.as_nanos();
+        let is_usual = attributes.sched_policy == libc::SCHED_OTHER as u32 && attributes.sched_nice >= 0;
+        if has_longer && is_usual {
+            attributes.sched_runtime = slice.as_nanos() as u64;
+            attributes.sched_flags |= RESET_ON_FORK;
+            set_attributes(&attributes);
+        }
+    }
+
+    /// Those of the calling thread, if the system tells.
+    pub(super) fn attributes() -> Option<sched_attr> {
+        // SAFETY: all fields are plain numbers, for which 0 is a value.
+        let mut attributes: sched_attr = unsafe { std::mem::zeroed() };
+        // SAFETY: the system writes no more than SIZE bytes there, which are those of a struct that nobody else refers to.
+        let failed = unsafe { syscall(SYS_sched_getattr, CALLER, &raw mut attributes, SIZE, NO_FLAGS) };
+        (failed == 0).then_some(attributes)
+    }
+
+    fn set_attributes(attributes: &sched_attr) {
+        // SAFETY: the system reads as many bytes there as the struct says it has: `attributes` were filled in by the
+        // system, which set `size` to no more than SIZE.
+        let _refused = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_ref(attributes), NO_FLAGS) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(executors_loom))))]
+mod system {
+    pub(super) fn ask_for(_slice: std::time::Duration) {}
+}
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// Of the calling thread; `None` where the system has no such thing.
+    fn slice() -> Option<Duration> {
+        system::attributes()
+            .map(|attributes| Duration::from_nanos(attributes.sched_runtime))
+            .filter(|slice| !slice.is_zero())
+    }
+
+    fn on_a_thread<R: Send>(act: impl FnOnce() -> R + Send) -> R {
+        thread::scope(|scope| scope.spawn(act).join().expect("no panic"))
+    }
+
+    #[test]
+    fn a_thread_has_the_slices_that_it_asks_for_and_hands_none_on() {
+        let Some(usual) = slice() else { return };
+        let asked = usual / 2;
+        on_a_thread(|| {
+            ask_for(asked);
+            assert_eq!(slice(), Some(asked));
+            assert_eq!(on_a_thread(slice), Some(usual));
+            ask_for(usual);
+            assert_eq!(slice(), Some(asked), "it asks for shorter ones only");
+        });
+    }
+
+    #[test]
+    fn what_the_system_cannot_do_is_as_near_as_it_comes() {
+        let Some(usual) = slice() else { return };
+        on_a_thread(|| {
+            ask_for(Duration::MAX);
+            assert_eq!(slice(), Some(usual));
+            ask_for(Duration::from_nanos(1));
+            assert_eq!(slice(), Some(SHORTEST));
+        });
+    }
+
+    #[cfg(feature = "burst-exec")]
+    #[test]
+    fn workers_have_those_of_the_builder_or_of_their_kind_of_pool() {
+        use crate::{Pool, burst_pool::ThreadPool};
+        let Some(usual) = slice() else { return };
+        let of = |chosen: Option<Duration>| {
+            let builder = ThreadPool::builder().threads(1);
+            let builder = if let Some(slice) = chosen { builder.time_slice(slice) } else { builder };
+            let pool = builder.build().expect("one thread");
+            pool.submit(slice).wait().expect("no panic")
+        };
+        assert_eq!(of(None), Some(SHORTEST));
+        assert_eq!(of(Some(usual / 2)), Some(usual / 2));
+        assert_eq!(of(Some(Duration::MAX)), Some(usual));
+    }
+}
