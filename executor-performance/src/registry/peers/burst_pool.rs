@@ -118,11 +118,11 @@ macro_rules! adapter {
     };
 }
 
+#[cfg(peers_burst_pool)]
 adapter!(
     /// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job
     /// is lost then, those that still wait never sleep again, and the run fails: sooner or later under a steady load,
     /// seldom in `wake`.
-    #[cfg(peers_burst_pool)]
     BurstPool,
     burst_pool
 );
