@@ -131,7 +131,7 @@ load_peer() {
 }
 
 load_burst() {
-    local pools=burst,burst-typed,burst-dealt,reference-unpark,reference-mutex-condvar,threadpool-crate,threadpool-crossbeam-channel
+    local pools=burst,burst-typed,burst-dealt,compat-burst-pool,reference-unpark,reference-mutex-condvar,threadpool-crate,threadpool-crossbeam-channel
     pools+=,rayon,tokio,rusty_pool,workerpool,async-executor,futures-pool,workstealing,channel$(known burst-pool forte)
     load wake 5 "$pools" -t 2,4,10 wake
 }

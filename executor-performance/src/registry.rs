@@ -271,6 +271,9 @@ executors! {
     #[cfg(all(feature = "peers", peers_burst_pool))]
     "burst-pool", "the crate `burst-pool`: slots, and `eventfd`", ON_REQUEST, [], None,
         |threads| peers::BurstPool::new(threads).map(Adapted::of);
+    #[cfg(feature = "peers")]
+    "compat-burst-pool", "mailboxes behind the interface of `burst-pool`", ON_REQUEST, [], None,
+        |threads| peers::CompatBurstPool::new(threads).map(Adapted::of);
     #[cfg(all(feature = "peers", peers_forte))]
     "forte", "the crate `forte`: workers share at heartbeats", ON_REQUEST, [Futures Forks], Some(peers::Forte::MAX_THREADS),
         |threads| peers::Forte::new(threads).map(Adapted::of);

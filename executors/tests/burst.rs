@@ -6,14 +6,17 @@ mod support;
 #[cfg(feature = "thread-pinning")]
 use executors::Placement;
 use executors::{
-    Executor, Pool, ShutdownError, TaskError, WaitError,
+    Executor, FuturesExecutor, Pool, ShutdownError, TaskError, WaitError,
     burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
     timer::Timer,
+    try_execute_locally,
 };
+use futures::executor::block_on;
 use std::{
     cell::Cell,
     collections::HashSet,
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -188,6 +191,79 @@ fn as_many_jobs_as_workers_are_not_given_back() {
         gate.open();
         pool.shutdown().expect("nobody blocks");
     }
+}
+
+#[test]
+fn a_batch_is_taken_up_to_the_first_for_which_nobody_is_idle() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(3).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let gate = Gate::default();
+    let jobs = (0..5).map(|_| {
+        let gate = gate.clone();
+        move || gate.pass()
+    });
+    assert_eq!(pool.execute_batch(jobs), 3);
+    gate.open();
+    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nobody blocks").finished, 3);
+}
+
+/// A future has no way back, not even the first time.
+#[test]
+fn a_full_pool_takes_futures() {
+    let _watchdog = watch();
+    let when_busy = WhenBusy::Block { timeout: None };
+    for when_busy in [WhenBusy::GiveBack, when_busy] {
+        let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
+        let occupied = occupy(&pool, 1);
+        let (spawned, submitted) = (pool.spawn(async { 1 }), pool.submit_future(async { 2 }));
+        assert_eq!(pool.stats().queued, 2);
+        occupied.open();
+        assert_eq!((block_on(spawned), submitted.wait().expect("it runs")), (1, 2));
+        pool.shutdown().expect("nobody blocks");
+    }
+}
+
+/// What a job leaves to the pool is dealt to a busy worker, and taken by the other one, whose own mailbox is empty.
+#[test]
+fn who_is_at_what_was_left_to_another_may_be_dealt_to() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let [first, second, left] = [Gate::default(), Gate::default(), Gate::default()];
+    let (leave, leaves) = channel::<()>();
+    let (enter, entered) = channel();
+    pool.execute({
+        let (first, left, enter) = (first.clone(), left.clone(), enter.clone());
+        move || {
+            enter.send("first").expect("the test listens");
+            assert!(leaves.recv().is_err());
+            let job = move || {
+                enter.send("left").expect("the test listens");
+                left.pass();
+            };
+            assert!(try_execute_locally(job).is_ok());
+            first.pass();
+        }
+    });
+    pool.execute({
+        let (second, enter) = (second.clone(), enter.clone());
+        move || {
+            enter.send("second").expect("the test listens");
+            second.pass();
+        }
+    });
+    assert_eq!(entered.iter().take(2).collect::<HashSet<_>>(), HashSet::from(["first", "second"]));
+    drop(leave);
+    until("the job is left", || pool.stats().queued == 1);
+    assert!(pool.offer(|| ()).is_err(), "both are busy");
+    second.open();
+    assert_eq!(entered.recv(), Ok("left"));
+    let ran = channel();
+    assert!(pool.offer(move || ran.0.send(()).expect("the test listens")).is_ok(), "one counts as idle");
+    assert!(pool.offer(|| ()).is_err(), "and is claimed for one job");
+    first.open();
+    ran.1.recv().expect("whoever is free first runs it");
+    left.open();
+    pool.shutdown().expect("nobody blocks");
 }
 
 #[test]
@@ -371,6 +447,47 @@ fn errors_say_what_to_do() {
     let error = BurstPool::<()>::builder().name("a\0b").build().unwrap_err();
     assert!(error.to_string().contains("NUL"), "{error}");
     assert!(ThreadPool::builder().threads(0).build().is_err());
+}
+
+#[test]
+fn a_closed_pool_spawns_no_worker() {
+    let mut pool = BurstPool::<()>::new();
+    pool.spawn(|()| ());
+    pool.close();
+    let thrown = catch_unwind(AssertUnwindSafe(|| pool.spawn(|()| ()))).expect_err("it is too late");
+    assert!(thrown.downcast_ref::<String>().expect("a text").contains("closed"));
+    assert_eq!(pool.worker_count(), 1);
+    pool.shutdown().expect("nobody blocks");
+}
+
+#[test]
+fn refused_values_come_back() {
+    for error in [BurstError::Closed("value"), BurstError::Busy("value"), BurstError::NoWorkers("value")] {
+        let shown = [error.to_string(), format!("{error:?}")];
+        assert!(shown.iter().all(|text| !text.contains("value")), "{shown:?}");
+        assert_eq!(error.into_value(), "value");
+    }
+}
+
+#[test]
+fn defaults_queue() {
+    let _watchdog = watch();
+    assert_eq!(WhenBusy::default(), WhenBusy::Queue);
+    let mut pool = BurstPool::default();
+    assert_eq!(pool.worker_count(), 0);
+    let gate = Gate::default();
+    for workers in 1..=2 {
+        let gate = gate.clone();
+        pool.spawn(move |()| gate.pass());
+        assert_eq!(pool.worker_count(), workers);
+    }
+    assert_eq!(pool.send_all([(); 10]), Ok(10));
+    assert_eq!(pool.join_timeout(Duration::from_millis(1)), Err(WaitError::TimedOut));
+    assert!(format!("{pool:?}").starts_with("BurstPool { workers: 2, "), "{pool:?}");
+    gate.open();
+    assert_eq!(pool.join_timeout(PATIENCE), Ok(()));
+    assert_eq!(pool.stats().done, 10);
+    pool.shutdown().expect("nobody blocks");
 }
 
 /// The handler of a worker that could not be started goes, too, with what it owns.

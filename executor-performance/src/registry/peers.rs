@@ -5,7 +5,6 @@
 //! or never ends is not mended here: the measurement finds out, and reports it.
 
 mod async_executor;
-#[cfg(peers_burst_pool)]
 mod burst_pool;
 mod departures;
 #[cfg(peers_forte)]
@@ -24,6 +23,7 @@ pub(super) use self::burst_pool::BurstPool;
 pub(super) use self::forte::Forte;
 pub(super) use self::{
     async_executor::AsyncExecutor,
+    burst_pool::CompatBurstPool,
     futures::Futures,
     rayon::Rayon,
     rayon_fifo::RayonFifo,
@@ -68,6 +68,7 @@ mod tests {
     #[test]
     fn pools_end_after_their_jobs() {
         ends_after_its_jobs(AsyncExecutor::new(2).expect("built"));
+        ends_after_its_jobs(CompatBurstPool::new(2).expect("built"));
         ends_after_its_jobs(Futures::new(2).expect("built"));
         ends_after_its_jobs(Rayon::new(2).expect("built"));
         ends_after_its_jobs(RayonFifo::new(2).expect("built"));

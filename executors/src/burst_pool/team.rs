@@ -1,7 +1,11 @@
 //! Workers with a handler of their own each.
 
-use crate::{local, rows::Rows};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::{
+    local,
+    rows::Rows,
+    sync::{Mutex, MutexGuard},
+};
+use std::sync::{Arc, PoisonError};
 
 type Handler<T> = Box<dyn FnMut(T) + Send>;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// What becomes of a new job when no worker is idle.
 ///
-/// Steps of futures, and jobs given by [`try_execute_locally`](crate::try_execute_locally), are queued in any case:
-/// they go on what was accepted before. A worker that takes such a job from another's mailbox may count as idle
-/// meanwhile, and be dealt a job that waits behind it unless somebody else is free.
+/// Steps of futures, the first as well, and jobs given by [`try_execute_locally`](crate::try_execute_locally) are
+/// queued in any case. With `GiveBack` and `Block` a worker that has taken such a job from another's mailbox may count
+/// as idle while it is at it, and be dealt a job, which then waits until this worker or another one is free.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
-//! The channel of the crate `burst-pool`, with a thread behind each receiver.
+//! The channel of the crate `burst-pool`, and that of this workspace behind the same interface, with a thread behind
+//! each receiver.
 
 use super::{PATIENCE, Pool, departures::Departures};
-use burst_pool::{Receiver, Sender};
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -15,56 +15,14 @@ use std::{
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel gives the
-/// job back; a submitter from outside then tries again, and a worker keeps the job for itself.
-///
-/// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job is
-/// lost then, those that still wait never sleep again, and the run fails: sooner or later under a steady load, seldom
-/// in `wake`.
-#[derive(Clone)]
-pub(in crate::registry) struct BurstPool {
-    sender: Arc<Mutex<Option<Sender<Job>>>>,
-    unfinished: Arc<AtomicUsize>,
-    threads: usize,
-    departures: Departures,
-}
-
 thread_local! {
     /// What a worker has given to its pool when all were busy.
     static KEPT: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
 }
 
-impl BurstPool {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
-        let mut sender = Sender::new();
-        let departures = Departures::default();
-        for _ in 0..threads {
-            let (receiver, departures) = (sender.mk_receiver(), departures.clone());
-            let run = move || {
-                run_jobs(receiver);
-                departures.count_one();
-            };
-            thread::Builder::new().spawn(run).map_err(|error| error.to_string())?;
-        }
-        let sender = Arc::new(Mutex::new(Some(sender)));
-        Ok(BurstPool { sender, unfinished: Arc::default(), threads, departures })
-    }
-
-    /// Gives the job back if nobody waits for one.
-    fn try_send(&self, job: Box<Job>) -> Option<Box<Job>> {
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = sender.as_mut()?;
-        let refused = sender.enqueue(job);
-        if refused.is_none() {
-            sender.wake_all();
-        }
-        refused
-    }
-}
-
-fn run_jobs(mut receiver: Receiver<Job>) {
+fn run_jobs(mut receive: impl FnMut() -> Option<Box<Job>>) {
     KEPT.set(Some(VecDeque::new()));
-    while let Ok(job) = receiver.recv() {
+    while let Some(job) = receive() {
         job();
         while let Some(job) = KEPT.with_borrow_mut(|kept| kept.as_mut()?.pop_front()) {
             job();
@@ -82,35 +40,90 @@ fn keep(job: Box<Job>) -> Option<Box<Job>> {
     })
 }
 
-impl Pool for BurstPool {
-    fn spawn<F>(&self, job: F)
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        self.unfinished.fetch_add(1, Ordering::Relaxed);
-        let unfinished = Arc::clone(&self.unfinished);
-        let mut job: Box<Job> = Box::new(Box::new(move || {
-            job();
-            // Release pairs with the Acquire in `finish`.
-            unfinished.fetch_sub(1, Ordering::Release);
-        }));
-        let begin = Instant::now();
-        while let Some(refused) = self.try_send(job).and_then(keep) {
-            assert!(begin.elapsed() < PATIENCE, "no receiver is left, or none waits");
-            job = refused;
-            thread::yield_now();
+/// An adapter called `$adapter` for the `Sender` of `$channels`.
+///
+/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel gives the
+/// job back; a submitter from outside then tries again, and a worker keeps the job for itself.
+macro_rules! adapter {
+    ($(#[$meta:meta])* $adapter:ident, $($channels:ident)::+) => {
+        $(#[$meta])*
+        #[derive(Clone)]
+        pub(in crate::registry) struct $adapter {
+            sender: Arc<Mutex<Option<$($channels)::+::Sender<Job>>>>,
+            unfinished: Arc<AtomicUsize>,
+            threads: usize,
+            departures: Departures,
         }
-    }
 
-    fn finish(&self) -> Result<(), String> {
-        let deadline = Instant::now() + PATIENCE;
-        while self.unfinished.load(Ordering::Acquire) > 0 {
-            if Instant::now() > deadline {
-                return Err("jobs were lost".to_owned());
+        impl $adapter {
+            pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+                let mut sender = $($channels)::+::Sender::new();
+                let departures = Departures::default();
+                for _ in 0..threads {
+                    let (mut receiver, departures) = (sender.mk_receiver(), departures.clone());
+                    let run = move || {
+                        run_jobs(|| receiver.recv().ok());
+                        departures.count_one();
+                    };
+                    thread::Builder::new().spawn(run).map_err(|error| error.to_string())?;
+                }
+                let sender = Arc::new(Mutex::new(Some(sender)));
+                Ok($adapter { sender, unfinished: Arc::default(), threads, departures })
             }
-            thread::sleep(Duration::from_millis(1));
+
+            /// Gives the job back if nobody waits for one.
+            fn try_send(&self, job: Box<Job>) -> Option<Box<Job>> {
+                let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+                let sender = sender.as_mut()?;
+                let refused = sender.enqueue(job);
+                if refused.is_none() {
+                    sender.wake_all();
+                }
+                refused
+            }
         }
-        drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.departures.wait_for(self.threads)
-    }
+
+        impl Pool for $adapter {
+            fn spawn<F>(&self, job: F)
+            where
+                F: FnOnce() + Send + 'static,
+            {
+                self.unfinished.fetch_add(1, Ordering::Relaxed);
+                let unfinished = Arc::clone(&self.unfinished);
+                let mut job: Box<Job> = Box::new(Box::new(move || {
+                    job();
+                    // Release pairs with the Acquire in `finish`.
+                    unfinished.fetch_sub(1, Ordering::Release);
+                }));
+                let begin = Instant::now();
+                while let Some(refused) = self.try_send(job).and_then(keep) {
+                    assert!(begin.elapsed() < PATIENCE, "no receiver is left, or none waits");
+                    job = refused;
+                    thread::yield_now();
+                }
+            }
+
+            fn finish(&self) -> Result<(), String> {
+                let deadline = Instant::now() + PATIENCE;
+                while self.unfinished.load(Ordering::Acquire) > 0 {
+                    if Instant::now() > deadline {
+                        return Err("jobs were lost".to_owned());
+                    }
+                    thread::sleep(Duration::from_millis(1));
+                }
+                drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
+                self.departures.wait_for(self.threads)
+            }
+        }
+    };
 }
+
+#[cfg(peers_burst_pool)]
+adapter!(
+    /// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job
+    /// is lost then, those that still wait never sleep again, and the run fails: sooner or later under a steady load,
+    /// seldom in `wake`.
+    BurstPool,
+    burst_pool
+);
+adapter!(CompatBurstPool, executors::compat::burst_pool);
