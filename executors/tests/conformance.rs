@@ -647,16 +647,41 @@ macro_rules! takes_from_all {
     };
 }
 
-/// What pools answer for that can pin their workers.
+/// What pools answer for that pin their workers, also if nobody says where.
 #[cfg(feature = "thread-pinning")]
 macro_rules! pins {
     ($subject:expr) => {
+        takes_cores! { $subject }
+
         mod pins {
+            use super::*;
+
+            tests! { $subject; pinning: automatic_placement_goes_round_the_cores_once; }
+        }
+    };
+}
+
+/// What pools answer for whose workers float unless somebody says where they are to be.
+#[cfg(feature = "thread-pinning")]
+macro_rules! floats_by_itself {
+    ($subject:expr) => {
+        mod floats_by_itself {
+            use super::*;
+
+            tests! { $subject; pinning: automatic_placement_pins_nobody; }
+        }
+    };
+}
+
+/// What pools answer for that can pin their workers.
+#[cfg(feature = "thread-pinning")]
+macro_rules! takes_cores {
+    ($subject:expr) => {
+        mod takes_cores {
             use super::*;
 
             tests! { $subject;
                 pinning:
-                    automatic_placement_goes_round_the_cores_once
                     floating_workers_go_anywhere
                     workers_may_share_a_core
                     workers_sit_on_their_cores;
@@ -867,6 +892,17 @@ mod elastic {
     policy! { sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
     policy! { spinning: false, Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
     policy! { replacing: false, Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
+    // Cores are for those workers only that were given some.
+    #[cfg(feature = "thread-pinning")]
+    policy! {
+        placed: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        takes_cores floats_by_itself
+    }
+    #[cfg(feature = "thread-pinning")]
+    policy! {
+        placed_without_core: true, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        takes_cores floats_by_itself
+    }
     // Bounds that no topic reaches, but that each of its jobs is counted for.
     policy! {
         bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
