@@ -467,8 +467,7 @@ macro_rules! even_full {
                     a_second_shutdown_says_so
                     ignored_jobs_are_dropped_with_a_warning
                     reports_add_up_when_discarding_races_with_submitting
-                    silent_submitters_race_with_close
-                    submitters_race_with_close;
+                    silent_submitters_race_with_close;
                 continuations:
                     a_queued_future_can_be_cancelled
                     a_suspended_future_cannot_be_cancelled
@@ -531,10 +530,23 @@ macro_rules! even_full {
     };
 }
 
+/// What such pools answer for if they run whatever they take.
+macro_rules! keeps_what_it_takes {
+    ($subject:expr) => {
+        mod keeps_what_it_takes {
+            use super::*;
+
+            tests! { $subject; closing: submitters_race_with_close; }
+        }
+    };
+}
+
 /// What pools without room for jobs to wait answer for, if they lose none. Where jobs give jobs, they are so few that
 /// some worker does not.
 macro_rules! loses_nothing {
     ($subject:expr) => {
+        keeps_what_it_takes! { $subject }
+
         mod loses_nothing {
             use super::*;
 
@@ -772,7 +784,7 @@ mod burst {
     // No job waits, so that these are full all the time.
     policy! {
         giving_back: super::SLEEP, true, WhenBusy::GiveBack, Placement::Floating, subject::FEW;
-        even_full sleeps
+        even_full keeps_what_it_takes sleeps
     }
     policy! {
         blocking: super::SLEEP, true, WhenBusy::Block { timeout: None }, Placement::Floating, subject::FEW;
@@ -929,6 +941,14 @@ mod elastic {
     policy! {
         helping: false, Idle::PARK, Growth::WhenBusy, Saturation::RunOnCaller { queue: 0 }, subject::FEW;
         even_full loses_nothing takes_from_all sleeps
+    }
+    policy! {
+        refusing: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1 }, subject::FEW;
+        even_full keeps_what_it_takes sleeps
+    }
+    policy! {
+        discarding: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1 }, subject::FEW;
+        even_full sleeps
     }
     // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)
     policy! {
