@@ -62,7 +62,8 @@ Parts:
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
-  features   clippy, unit tests and the public interface of the library, with every set of features that makes a difference
+  features   clippy, unit tests and the public interface of the library, with every set of features that makes a difference;
+             the tests of each interface of another crate, with nothing but that
   tests      all tests with all features; the unit tests of the tool with the default ones, too
   release    conformance, stress, memory and deep chains with the default features, optimised, with checks for overflow
   loom       scripts/loom.sh
@@ -258,12 +259,17 @@ check_compat() {
 }
 
 check_features() {
-    local features
+    local features tests test
     for features in "${feature_sets[@]}"; do
+        tests=(--lib --test public_api)
+        if [[ $features == compat-* ]]; then
+            # Those of the interface of another crate, which is tested with all features otherwise.
+            for test in executors/tests/"${features//-/_}"*.rs; do tests+=(--test "$(basename "$test" .rs)"); done
+        fi
         step "features: clippy [${features:-none}]" \
             cargo clippy --package executors --lib --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
-            cargo test --package executors --no-default-features --features "$features" --lib --test public_api
+            cargo test --package executors --no-default-features --features "$features" "${tests[@]}"
     done
 }
 

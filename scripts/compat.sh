@@ -223,7 +223,7 @@ original_project() {
     : >"$work/$1/src/lib.rs"
     cp -R "$root/executors/tests/support" "$work/$1/tests/support"
     # Whatever the features say, and whether the name is imported by itself or in front of others.
-    sed -e '/^#!\[cfg(feature/d' -e "/^use $3;\$/d" -e "s/^use ${3%::*}::/use /" \
+    sed -e '/^#!\{0,1\}\[cfg(feature/d' -e "/^use $3;\$/d" -e "s/^use ${3%::*}::/use /" \
         "$root/executors/tests/$2" >"$work/$1/tests/$2"
     {
         printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n' "$1"

@@ -1,10 +1,10 @@
 //! How soon can 1000 sleeps of 1 ms on 128 threads be over, without a pool?
 //!
-//! Threads that are there already, and wait, are released; each sleeps its share, or as often as a common counter
-//! says, and says that it is done. There is no queue, and nothing to decide: what that takes is the floor for the
-//! experiment `blocking`. Pools take turns with it here, with the same sleeps as jobs, so that what they take beyond
-//! it can be seen; those whose threads are there already, and new ones, whose threads start as the jobs come. The end
-//! of a new pool is not counted in its time, but in the CPU time.
+//! Threads that are there already, and wait, are released; or new ones are started. Each sleeps its share, or as often
+//! as a common counter says, and says that it is done. There is no queue, and nothing to decide: what that takes is the
+//! floor for the experiment `blocking`. Pools take turns with it here, with the same sleeps as jobs, so that what they
+//! take beyond it can be seen; those whose threads are there already, and new ones, whose threads start as the jobs
+//! come. The end of new threads is not counted in the time, but in the CPU time.
 //!
 //! `cargo run --release -p executor-performance --features peers --example sleepers -- [SECONDS]`
 //!
@@ -15,11 +15,12 @@ use executors::{Executor, elastic_pool};
 use std::{
     env,
     error::Error,
+    ops::Range,
     sync::{
         Arc, Condvar, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
-    thread::{self, Thread},
+    thread::{self, JoinHandle, Thread},
     time::{Duration, Instant},
 };
 
@@ -106,7 +107,12 @@ fn subjects() -> Vec<(&'static str, Subject)> {
         ("new `elastic_pool`, core 128", new_elastic(THREADS)),
         ("new `elastic_pool`, core 0", new_elastic(0)),
         ("new `rusty_pool`, core 128", new_rusty(THREADS)),
-        ("new bare threads: shares, started one by one", Box::new(new_bare)),
+        ("new bare threads: shares, started one by one", new_bare(Start::OneByOne, Split::Shares)),
+        ("new bare threads: shares, half of them started by a helper", new_bare(Start::ByTwo, Split::Shares)),
+        ("new bare threads: shares, each starts two more", new_bare(Start::AsTree, Split::Shares)),
+        ("new bare threads: a counter, started one by one", new_bare(Start::OneByOne, Split::Counter)),
+        ("new bare threads: a counter, half of them started by a helper", new_bare(Start::ByTwo, Split::Counter)),
+        ("new bare threads: a counter, each starts two more", new_bare(Start::AsTree, Split::Counter)),
     ]
 }
 
@@ -152,13 +158,6 @@ fn new_rusty(core: usize) -> Subject {
     })
 }
 
-fn new_bare() -> Rest {
-    let start = |number| thread::spawn(move || (0..share(number)).for_each(|_| thread::sleep(SLEEP)));
-    let threads: Vec<_> = (0..THREADS).map(start).collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("it only sleeps"));
-    nothing()
-}
-
 /// Gives all jobs to `execute`, and waits until they have run.
 fn run_all(execute: &dyn Fn(Job)) {
     let countdown = Arc::new(Countdown::of(JOBS));
@@ -172,16 +171,8 @@ fn run_all(execute: &dyn Fn(Job)) {
     countdown.wait();
 }
 
-/// How threads are released.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Release {
-    Together,
-    OneByOne,
-    AsTree,
-}
-
 /// Who sleeps how often.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Split {
     /// Each thread its share, however late it comes.
     Shares,
@@ -189,16 +180,105 @@ enum Split {
     Counter,
 }
 
-/// Threads without a pool.
+/// All sleeps of one turn, for threads without a pool.
+struct Sleeps {
+    split: Split,
+    /// Those that nobody has begun.
+    left: AtomicUsize,
+    threads: Countdown,
+}
+
+impl Sleeps {
+    fn new(split: Split) -> Arc<Self> {
+        Arc::new(Sleeps { split, left: AtomicUsize::new(JOBS), threads: Countdown::of(THREADS) })
+    }
+
+    /// What thread `number` does.
+    fn do_part(&self, number: usize) {
+        match self.split {
+            Split::Shares => (0..share(number)).for_each(|_| thread::sleep(SLEEP)),
+            Split::Counter => {
+                while self.begins_another() {
+                    thread::sleep(SLEEP);
+                }
+            }
+        }
+        self.threads.count();
+    }
+
+    fn begins_another(&self) -> bool {
+        self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+/// How new threads are started.
+#[derive(Clone, Copy)]
+enum Start {
+    OneByOne,
+    /// Half of them by one more thread.
+    ByTwo,
+    /// Each starts two more, and then sleeps.
+    AsTree,
+}
+
+/// New threads in each turn, without a pool.
+fn new_bare(start: Start, split: Split) -> Subject {
+    Box::new(move || {
+        let sleeps = Sleeps::new(split);
+        let threads = match start {
+            Start::OneByOne => start_each(0..THREADS, &sleeps),
+            Start::ByTwo => {
+                let others = Arc::clone(&sleeps);
+                let helper = thread::spawn(move || join(start_each(THREADS / 2..THREADS, &others)));
+                let mut threads = start_each(0..THREADS / 2, &sleeps);
+                threads.push(helper);
+                threads
+            }
+            Start::AsTree => vec![start_branch(0, Arc::clone(&sleeps))],
+        };
+        sleeps.threads.wait();
+        Box::new(|| join(threads))
+    })
+}
+
+fn start_each(numbers: Range<usize>, sleeps: &Arc<Sleeps>) -> Vec<JoinHandle<()>> {
+    let start = |number| {
+        let sleeps = Arc::clone(sleeps);
+        thread::spawn(move || sleeps.do_part(number))
+    };
+    numbers.map(start).collect()
+}
+
+/// Thread `number`, and those that it starts.
+fn start_branch(number: usize, sleeps: Arc<Sleeps>) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let children = (2 * number + 1..THREADS).take(2);
+        let children = children.map(|child| start_branch(child, Arc::clone(&sleeps))).collect();
+        sleeps.do_part(number);
+        join(children);
+    })
+}
+
+fn join(threads: Vec<JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().expect("it only sleeps"));
+}
+
+/// How threads that wait are released.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Release {
+    Together,
+    OneByOne,
+    AsTree,
+}
+
+/// Threads that are there in each turn, without a pool.
 fn bare(release: Release, split: Split) -> Subject {
     let crew = Arc::new(Bare {
         release,
-        split,
-        left: AtomicUsize::new(0),
         rounds: AtomicUsize::new(0),
         lock: Mutex::new(()),
         begins: Condvar::new(),
-        countdown: Mutex::new(Arc::new(Countdown::of(0))),
+        sleeps: Mutex::new(Sleeps::new(split)),
         threads: OnceLock::new(),
     });
     let start = |number| {
@@ -208,30 +288,25 @@ fn bare(release: Release, split: Split) -> Subject {
     let threads = (0..THREADS).map(start).collect();
     crew.threads.set(threads).expect("this is the first time");
     Box::new(move || {
-        crew.take_a_round();
+        crew.take_a_round(Sleeps::new(split));
         nothing()
     })
 }
 
 struct Bare {
     release: Release,
-    split: Split,
-    /// Sleeps that nobody has begun.
-    left: AtomicUsize,
     /// How many have begun.
     rounds: AtomicUsize,
     lock: Mutex<()>,
     begins: Condvar,
-    /// That of the current round.
-    countdown: Mutex<Arc<Countdown>>,
+    /// Those of the current round.
+    sleeps: Mutex<Arc<Sleeps>>,
     threads: OnceLock<Vec<Thread>>,
 }
 
 impl Bare {
-    fn take_a_round(&self) {
-        let countdown = Arc::new(Countdown::of(THREADS));
-        *self.countdown.lock().unwrap() = Arc::clone(&countdown);
-        self.left.store(JOBS, SeqCst);
+    fn take_a_round(&self, sleeps: Arc<Sleeps>) {
+        *self.sleeps.lock().unwrap() = Arc::clone(&sleeps);
         let threads = self.threads.get().expect("all have been started");
         let guard = self.lock.lock().unwrap();
         self.rounds.fetch_add(1, SeqCst);
@@ -241,7 +316,7 @@ impl Bare {
             Release::OneByOne => threads.iter().for_each(Thread::unpark),
             Release::AsTree => threads[0].unpark(),
         }
-        countdown.wait();
+        sleeps.threads.wait();
     }
 
     /// Thread `number`, until the program ends.
@@ -260,21 +335,9 @@ impl Bare {
                 let threads = self.threads.get().expect("all have been started");
                 threads.iter().skip(2 * number + 1).take(2).for_each(Thread::unpark);
             }
-            let countdown = Arc::clone(&self.countdown.lock().unwrap());
-            match self.split {
-                Split::Shares => (0..share(number)).for_each(|_| thread::sleep(SLEEP)),
-                Split::Counter => {
-                    while self.begins_another() {
-                        thread::sleep(SLEEP);
-                    }
-                }
-            }
-            countdown.count();
+            let sleeps = Arc::clone(&self.sleeps.lock().unwrap());
+            sleeps.do_part(number);
         }
-    }
-
-    fn begins_another(&self) -> bool {
-        self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok()
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct Charter {
     pub(crate) time_slice: Option<Duration>,
 }
 
-/// The most seats that an elastic crew makes before anybody sits there.
+/// The most seats that an elastic crew makes before anybody sits there, but for those on a core.
 const MOST_RESERVED: usize = 64;
 
 /// What workers and handles of one pool share.
@@ -99,7 +99,8 @@ where
 {
     /// A crew that has no workers yet.
     fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Arc<Self> {
-        let reserved = if S::ELASTIC { terms.core.min(MOST_RESERVED) } else { terms.max };
+        let reserved =
+            if S::ELASTIC { terms.core.min(MOST_RESERVED).max(options.placement.named()) } else { terms.max };
         // One seat more than workers: for the late shift.
         let cores = options.placement.seats(reserved).into_iter().chain([None]);
         Arc::new_cyclic(|this| Crew {

@@ -99,7 +99,8 @@ impl Fairness {
 #[non_exhaustive]
 pub enum Placement {
     /// With the feature `thread-pinning` one worker on each core that the process may use, further workers unpinned;
-    /// without it no pinning.
+    /// without it no pinning. An elastic pool and a `BurstPool`, whose workers are now more and now fewer, pin nobody
+    /// by themselves.
     #[default]
     Auto,
     /// Wherever the operating system likes; within the limits of the thread that builds the pool, which its threads

@@ -38,6 +38,11 @@ impl Placement {
         }
     }
 
+    /// How many workers are given a core, whatever the machine has.
+    pub(crate) fn named(&self) -> usize {
+        if let Placement::Cores(cores) = self { cores.len() } else { 0 }
+    }
+
     /// The core of each of `threads` workers, or `None` for those that float.
     pub(crate) fn seats(&self, threads: usize) -> Vec<Option<usize>> {
         let cores = match self {

@@ -7,23 +7,22 @@
 //! | of the shell | here | what it passes on |
 //! |---|---|---|
 //! | each job runs once; captures, sizes | `results_arrive_in_all_forms`, `tasks_need_not_be_closures` | `running` |
-//! | closing, by the last handle only; late jobs, late wake-ups | `work_outlives_the_handles` | `dropping`, `closing`, `futures` |
+//! | closing, by the last handle only; late jobs, late wake-ups | `work_outlives_the_handles`, `polled::futures_outlive_the_handles` | `dropping`, `closing`, `futures` |
 //! | panics | `a_panic_cancels_the_result_and_the_pool_goes_on` | `panics` |
 //! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: they are the shell's |
-//! | futures | `futures_do_not_block_a_thread` | `futures` |
+//! | futures | `polled` | `futures` |
 //! | `join`, with a timeout, by many, in a job | `a_join_with_a_timeout_gives_up`, `compat_rusty_pool_differences.rs` | `waiting` |
-//! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_callbacks_say_so` | `elastic.rs` |
+//! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_callbacks_say_so`, `hundreds_of_threads_may_block_at_once` | `elastic.rs` |
 //! | sizes, names, nonsense | `sizes_names_and_counts`, `what_is_impossible_panics` | `building` |
 //! | not offered: batches, `shutdown_now`, bounds, counters, groups, sequences, timers | | |
-#![cfg(feature = "compat-rusty-pool-async")]
+#![cfg(feature = "compat-rusty-pool")]
 
 use executors::compat::rusty_pool;
 
 use crossbeam_channel::SendError;
-use futures::channel::oneshot::{self, Canceled, Receiver};
+use futures::channel::oneshot::{Canceled, Receiver};
 use rusty_pool::{Builder, JoinHandle, MAX_SIZE, Task, ThreadPool};
 use std::{
-    future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Barrier,
@@ -98,23 +97,13 @@ fn results_arrive_in_all_forms() {
     assert_eq!(pool.try_evaluate(|| 2).unwrap().try_await_complete(), Ok(2));
     assert_eq!(pool.complete(async { 3 }).await_complete(), 3);
     assert_eq!(pool.try_complete(async { 4 }).unwrap().await_complete(), 4);
-    assert_eq!(pool.spawn_await(async { 5 }).await_complete(), 5);
-    assert_eq!(pool.try_spawn_await(async { 6 }).unwrap().await_complete(), 6);
-    assert_eq!(futures::executor::block_on(pool.evaluate(|| 7).receiver), Ok(7));
-    let count = Arc::new(AtomicUsize::new(0));
-    let one_more = || {
-        let count = Arc::clone(&count);
-        move || {
-            count.fetch_add(1, SeqCst);
-        }
-    };
-    pool.execute(one_more());
-    pool.try_execute(one_more()).unwrap();
-    let (first, second) = (one_more(), one_more());
-    pool.spawn(async move { first() });
-    pool.try_spawn(async move { second() }).unwrap();
+    assert_eq!(futures::executor::block_on(pool.evaluate(|| 5).receiver), Ok(5));
+    let (tell, told) = mpsc::channel();
+    let again = tell.clone();
+    pool.execute(move || again.send(6).unwrap());
+    pool.try_execute(move || tell.send(6).unwrap()).unwrap();
     pool.join();
-    assert_eq!(count.load(SeqCst), 4);
+    assert_eq!(told.iter().collect::<Vec<_>>(), [6, 6]);
     pool.shutdown_join();
 }
 
@@ -243,33 +232,117 @@ fn a_join_with_a_timeout_gives_up() {
     pool.shutdown_join();
 }
 
-/// All handles are gone: what was given runs, and a future that waits keeps the pool.
+/// All handles are gone: what was given runs.
 #[test]
 fn work_outlives_the_handles() {
     let pool = ThreadPool::new(1, 1, MINUTE);
-    let (wake, woken) = oneshot::channel::<u8>();
-    let (tell, told) = mpsc::channel();
+    let ((open, opened), (tell, told)) = (mpsc::channel(), mpsc::channel());
     let again = tell.clone();
-    pool.spawn(async move { again.send(woken.await.unwrap()).unwrap() });
-    pool.execute(move || tell.send(1).unwrap());
+    pool.execute(move || again.send(opened.recv().unwrap()).unwrap());
+    pool.execute(move || tell.send(2).unwrap());
     pool.shutdown();
-    assert_eq!(told.recv(), Ok(1));
-    wake.send(2).unwrap();
-    assert_eq!(told.recv(), Ok(2));
+    open.send(1).unwrap();
+    assert_eq!((told.recv(), told.recv()), (Ok(1), Ok(2)));
     assert!(told.recv().is_err(), "everything of the pool is dropped");
 }
 
-/// A future of another thread's making, polled only when it is woken.
+/// As the runtime of Wasmer uses it: the maximum is the core, and all of it blocks.
 #[test]
-fn futures_do_not_block_a_thread() {
-    fn pass(number: u32) -> impl Future<Output = u32> {
-        let (sender, receiver) = oneshot::channel();
-        thread::spawn(move || sender.send(number).unwrap());
-        async { receiver.await.unwrap() }
+fn hundreds_of_threads_may_block_at_once() {
+    const THREADS: usize = 200;
+    let stopped = Arc::new(AtomicUsize::new(0));
+    let stop = Arc::clone(&stopped);
+    let builder = Builder::new().name(String::from("blocking")).core_size(THREADS).max_size(THREADS);
+    let builder = builder.keep_alive(Duration::from_millis(1)).on_worker_stop(move || {
+        stop.fetch_add(1, SeqCst);
+    });
+    let pool = builder.build();
+    let mut expected: Vec<_> = (1..=THREADS).map(|thread| format!("blocking_thread_{thread}")).collect();
+    expected.sort();
+    // Where there was no thread, and where all are idle.
+    for _ in 0..2 {
+        let meeting = Arc::new(Barrier::new(THREADS + 1));
+        let block = || {
+            let meeting = Arc::clone(&meeting);
+            move || {
+                meeting.wait();
+                thread::current().name().unwrap().to_owned()
+            }
+        };
+        let blocked: Vec<_> = (0..THREADS).map(|_| pool.evaluate(block())).collect();
+        meeting.wait();
+        let mut names: Vec<_> = blocked.into_iter().map(JoinHandle::await_complete).collect();
+        names.sort();
+        assert_eq!(names, expected);
+        pool.join();
+        until(|| pool.get_idle_worker_count() == THREADS);
+    }
+    assert_eq!((pool.get_current_worker_count(), stopped.load(SeqCst)), (THREADS, 0));
+    pool.shutdown();
+    until(|| stopped.load(SeqCst) == THREADS);
+}
+
+#[cfg(feature = "compat-rusty-pool-async")]
+mod polled {
+    use super::{JoinHandle, MINUTE, ThreadPool, mpsc, thread};
+    use futures::channel::oneshot;
+    use std::future::{Future, pending};
+
+    #[test]
+    fn futures_run_in_all_forms() {
+        let pool = ThreadPool::new(2, 4, MINUTE);
+        assert_eq!(pool.spawn_await(async { 1 }).await_complete(), 1);
+        assert_eq!(pool.try_spawn_await(async { 2 }).unwrap().await_complete(), 2);
+        let (tell, told) = mpsc::channel();
+        let again = tell.clone();
+        pool.spawn(async move { again.send(3).unwrap() });
+        pool.try_spawn(async move { tell.send(3).unwrap() }).unwrap();
+        pool.join();
+        assert_eq!(told.iter().collect::<Vec<_>>(), [3, 3]);
+        pool.shutdown_join();
     }
 
-    let pool = ThreadPool::new(1, 1, MINUTE);
-    let sums: Vec<_> = (0..20).map(|n| pool.spawn_await(async move { pass(n).await + pass(1).await })).collect();
-    let sum: u32 = sums.into_iter().map(JoinHandle::await_complete).sum();
-    assert_eq!(sum, 210);
+    /// All handles are gone: a future that waits keeps the pool.
+    #[test]
+    fn futures_outlive_the_handles() {
+        let pool = ThreadPool::new(1, 1, MINUTE);
+        let (wake, woken) = oneshot::channel::<u8>();
+        let (tell, told) = mpsc::channel();
+        let again = tell.clone();
+        pool.spawn(async move { again.send(woken.await.unwrap()).unwrap() });
+        pool.execute(move || tell.send(1).unwrap());
+        pool.shutdown();
+        assert_eq!(told.recv(), Ok(1));
+        wake.send(2).unwrap();
+        assert_eq!(told.recv(), Ok(2));
+        assert!(told.recv().is_err(), "everything of the pool is dropped");
+    }
+
+    /// Nor does one keep the pool that nobody can wake.
+    #[test]
+    fn futures_that_are_forgotten_are_dropped() {
+        let (pool, (tell, told)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
+        let keep = pool.clone();
+        pool.spawn(async move {
+            let _kept = (tell, keep);
+            pending::<()>().await;
+        });
+        pool.shutdown();
+        assert!(told.recv().is_err(), "everything of the future is dropped");
+    }
+
+    /// A future of another thread's making, polled only when it is woken.
+    #[test]
+    fn futures_do_not_block_a_thread() {
+        fn pass(number: u32) -> impl Future<Output = u32> {
+            let (sender, receiver) = oneshot::channel();
+            thread::spawn(move || sender.send(number).unwrap());
+            async { receiver.await.unwrap() }
+        }
+
+        let pool = ThreadPool::new(1, 1, MINUTE);
+        let sums: Vec<_> = (0..20).map(|n| pool.spawn_await(async move { pass(n).await + pass(1).await })).collect();
+        let sum: u32 = sums.into_iter().map(JoinHandle::await_complete).sum();
+        assert_eq!(sum, 210);
+    }
 }

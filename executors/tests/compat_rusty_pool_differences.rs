@@ -1,6 +1,6 @@
 //! Where `compat::rusty_pool` is not as rusty_pool 1.0: what the table in its documentation says, as far as it is not
 //! tested for the elastic pool itself.
-#![cfg(feature = "compat-rusty-pool-async")]
+#![cfg(feature = "compat-rusty-pool")]
 
 mod support;
 
@@ -17,7 +17,6 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
         mpsc,
     },
-    task::Poll,
     thread,
     time::{Duration, Instant},
 };
@@ -239,26 +238,6 @@ fn a_future_may_block_for_another_job() {
     });
 }
 
-/// A future that is woken several times before its next step is polled once for that.
-#[test]
-fn wake_ups_are_merged() {
-    within(|| {
-        let (pool, polls) = (ThreadPool::new(1, 1, MINUTE), Arc::new(AtomicUsize::new(0)));
-        let count = Arc::clone(&polls);
-        let future = futures::future::poll_fn(move |context| {
-            if count.fetch_add(1, SeqCst) == 0 {
-                (0..5).for_each(|_| context.waker().wake_by_ref());
-                Poll::Pending
-            } else {
-                Poll::Ready(())
-            }
-        });
-        pool.spawn_await(future).await_complete();
-        pool.join();
-        assert_eq!(polls.load(SeqCst), 2);
-    });
-}
-
 /// `is_fn` and `into_fn` are not asked, whatever they would say.
 #[test]
 fn tasks_are_run_also_if_they_call_themselves_closures() {
@@ -376,4 +355,55 @@ fn panics_name_the_value_and_what_is_possible() {
     }
     let text = text(|| ThreadPool::new(0, 0, MINUTE));
     assert!(text.contains("max_size is 0") && text.contains("at least 1"), "{text}");
+}
+
+#[cfg(feature = "compat-rusty-pool-async")]
+mod polled {
+    use super::{Arc, AtomicUsize, Builder, MINUTE, SeqCst, ThreadPool, mpsc, until, within};
+    use futures::future::poll_fn;
+    use std::task::{Poll, Waker};
+
+    /// A future that is woken several times before its next step is polled once for that.
+    #[test]
+    fn wake_ups_are_merged() {
+        within(|| {
+            let (pool, polls) = (ThreadPool::new(1, 1, MINUTE), Arc::new(AtomicUsize::new(0)));
+            let count = Arc::clone(&polls);
+            let future = poll_fn(move |context| {
+                if count.fetch_add(1, SeqCst) == 0 {
+                    (0..5).for_each(|_| context.waker().wake_by_ref());
+                    Poll::Pending
+                } else {
+                    Poll::Ready(())
+                }
+            });
+            pool.spawn_await(future).await_complete();
+            pool.join();
+            assert_eq!(polls.load(SeqCst), 2);
+        });
+    }
+
+    /// Only a future that may go on needs the pool; and one that has panicked may not.
+    #[test]
+    fn the_waker_of_a_future_that_is_over_keeps_no_thread() {
+        within(|| {
+            for panics in [false, true] {
+                let stopped = Arc::new(AtomicUsize::new(0));
+                let stop = Arc::clone(&stopped);
+                let builder = Builder::new().core_size(1).max_size(1).on_worker_stop(move || {
+                    stop.fetch_add(1, SeqCst);
+                });
+                let (pool, (keep, kept)) = (builder.build(), mpsc::channel::<Waker>());
+                pool.spawn(poll_fn(move |context| {
+                    keep.send(context.waker().clone()).expect("the test keeps it");
+                    assert!(!panics, "as the test wants it");
+                    Poll::Ready(())
+                }));
+                let waker = kept.recv().expect("it is polled");
+                pool.shutdown();
+                until("the thread has left", || stopped.load(SeqCst) == 1);
+                waker.wake();
+            }
+        });
+    }
 }

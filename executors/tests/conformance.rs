@@ -328,6 +328,7 @@ macro_rules! has_threads {
                     jobs_can_be_chained;
                 futures:
                     a_forgotten_future_keeps_no_thread
+                    a_future_that_nobody_can_wake_is_dropped
                     a_future_woken_after_the_end_is_cancelled
                     a_ready_future_gives_its_value
                     futures_may_wait_for_each_other
@@ -467,8 +468,7 @@ macro_rules! even_full {
                     a_second_shutdown_says_so
                     ignored_jobs_are_dropped_with_a_warning
                     reports_add_up_when_discarding_races_with_submitting
-                    silent_submitters_race_with_close
-                    submitters_race_with_close;
+                    silent_submitters_race_with_close;
                 continuations:
                     a_queued_future_can_be_cancelled
                     a_suspended_future_cannot_be_cancelled
@@ -482,6 +482,7 @@ macro_rules! even_full {
                     a_forgotten_future_keeps_no_thread
                     a_future_goes_on_while_the_pool_drains
                     a_future_may_own_its_pool
+                    a_future_that_nobody_can_wake_is_dropped
                     a_future_woken_after_the_end_is_cancelled
                     a_job_may_wait_for_the_step_behind_it
                     a_panic_reaches_the_awaiter
@@ -531,10 +532,23 @@ macro_rules! even_full {
     };
 }
 
+/// What such pools answer for if they run whatever they take.
+macro_rules! keeps_what_it_takes {
+    ($subject:expr) => {
+        mod keeps_what_it_takes {
+            use super::*;
+
+            tests! { $subject; closing: submitters_race_with_close; }
+        }
+    };
+}
+
 /// What pools without room for jobs to wait answer for, if they lose none. Where jobs give jobs, they are so few that
 /// some worker does not.
 macro_rules! loses_nothing {
     ($subject:expr) => {
+        keeps_what_it_takes! { $subject }
+
         mod loses_nothing {
             use super::*;
 
@@ -647,16 +661,41 @@ macro_rules! takes_from_all {
     };
 }
 
-/// What pools answer for that can pin their workers.
+/// What pools answer for that pin their workers, also if nobody says where.
 #[cfg(feature = "thread-pinning")]
 macro_rules! pins {
     ($subject:expr) => {
+        takes_cores! { $subject }
+
         mod pins {
+            use super::*;
+
+            tests! { $subject; pinning: automatic_placement_goes_round_the_cores_once; }
+        }
+    };
+}
+
+/// What pools answer for whose workers float unless somebody says where they are to be.
+#[cfg(feature = "thread-pinning")]
+macro_rules! floats_by_itself {
+    ($subject:expr) => {
+        mod floats_by_itself {
+            use super::*;
+
+            tests! { $subject; pinning: automatic_placement_pins_nobody; }
+        }
+    };
+}
+
+/// What pools answer for that can pin their workers.
+#[cfg(feature = "thread-pinning")]
+macro_rules! takes_cores {
+    ($subject:expr) => {
+        mod takes_cores {
             use super::*;
 
             tests! { $subject;
                 pinning:
-                    automatic_placement_goes_round_the_cores_once
                     floating_workers_go_anywhere
                     workers_may_share_a_core
                     workers_sit_on_their_cores;
@@ -747,7 +786,7 @@ mod burst {
     // No job waits, so that these are full all the time.
     policy! {
         giving_back: super::SLEEP, true, WhenBusy::GiveBack, Placement::Floating, subject::FEW;
-        even_full sleeps
+        even_full keeps_what_it_takes sleeps
     }
     policy! {
         blocking: super::SLEEP, true, WhenBusy::Block { timeout: None }, Placement::Floating, subject::FEW;
@@ -867,6 +906,17 @@ mod elastic {
     policy! { sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
     policy! { spinning: false, Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
     policy! { replacing: false, Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
+    // Cores are for those workers only that were given some.
+    #[cfg(feature = "thread-pinning")]
+    policy! {
+        placed: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        takes_cores floats_by_itself
+    }
+    #[cfg(feature = "thread-pinning")]
+    policy! {
+        placed_without_core: true, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        takes_cores floats_by_itself
+    }
     // Bounds that no topic reaches, but that each of its jobs is counted for.
     policy! {
         bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
@@ -893,6 +943,14 @@ mod elastic {
     policy! {
         helping: false, Idle::PARK, Growth::WhenBusy, Saturation::RunOnCaller { queue: 0 }, subject::FEW;
         even_full loses_nothing takes_from_all sleeps
+    }
+    policy! {
+        refusing: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1 }, subject::FEW;
+        even_full keeps_what_it_takes sleeps
+    }
+    policy! {
+        discarding: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1 }, subject::FEW;
+        even_full sleeps
     }
     // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)
     policy! {

@@ -1,13 +1,19 @@
 //! What pools and jobs take from the heap: counted by the allocator of this test binary.
-#![cfg(all(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "threadpool-exec"))]
+#![cfg(all(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "threadpool-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec"
+))]
 
 mod support;
 
 #[cfg(feature = "compat-burst-pool")]
 use executors::compat::burst_pool::{Receiver, Sender};
 use executors::{
-    FuturesExecutor, INLINE_BYTES, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, run_now::RunNowExecutor,
-    threadpool_executor::ThreadPoolExecutor, try_execute_locally,
+    FuturesExecutor, INLINE_BYTES, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool,
+    run_now::RunNowExecutor, threadpool_executor::ThreadPoolExecutor, try_execute_locally,
 };
 use futures::executor::block_on;
 use std::{
@@ -229,6 +235,9 @@ fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
+/// So long that no worker leaves meanwhile.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
 macro_rules! pools {
     ($($name:ident: $pool:expr => $($test:ident)+;)+) => { $(
         mod $name {
@@ -249,6 +258,13 @@ pools! {
         dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
     stealing: crossbeam_workstealing_pool::small_pool(2) =>
         dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+    elastic: elastic_pool::ThreadPool::new(2, 2, KEEP_ALIVE) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+    // Its workers come with jobs and leave as soon as they are idle.
+    leaving: elastic_pool::ThreadPool::new(0, 2, Duration::from_nanos(1)) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+    burst: burst_pool::ThreadPool::new(2) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
     threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }
@@ -259,6 +275,8 @@ mod large {
     pools! {
         channel: crossbeam_channel_pool::ThreadPool::new(WORKERS) => idle_workers_take_little;
         stealing: crossbeam_workstealing_pool::large_pool(WORKERS) => idle_workers_take_little;
+        elastic: elastic_pool::ThreadPool::new(WORKERS, WORKERS, KEEP_ALIVE) => idle_workers_take_little;
+        burst: burst_pool::ThreadPool::new(WORKERS) => idle_workers_take_little;
     }
 }
 
@@ -305,5 +323,7 @@ mod without_metrics {
     pools! {
         channel: crossbeam_channel_pool::ThreadPool::new(2) => small_jobs_allocate_nothing;
         stealing: crossbeam_workstealing_pool::small_pool(2) => small_jobs_allocate_nothing;
+        elastic: elastic_pool::ThreadPool::new(2, 2, KEEP_ALIVE) => small_jobs_allocate_nothing;
+        burst: burst_pool::ThreadPool::new(2) => small_jobs_allocate_nothing;
     }
 }

@@ -313,9 +313,8 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
             options.placement = Placement::Floating;
         }
         options.thread_name(0, CHARTER.thread_name)?;
-        let pinned = if let Placement::Cores(cores) = &options.placement { cores.len() } else { 0 };
         // Workers come when they are spawned, and never because of a job; and nobody leaves.
-        let terms = Terms { core: pinned, max: 0, only_replaces: false, keep_alive: Duration::MAX };
+        let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
         let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);

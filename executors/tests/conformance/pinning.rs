@@ -53,18 +53,27 @@ pub(crate) fn automatic_placement_goes_round_the_cores_once(subject: &impl Crew)
     });
 }
 
+pub(crate) fn automatic_placement_pins_nobody(subject: &impl Crew) {
+    workers_go_anywhere(subject, Placement::Auto);
+}
+
 pub(crate) fn floating_workers_go_anywhere(subject: &impl Crew) {
-    let builder = subject.builder().threads(3).name("float").placement(Placement::Floating);
+    workers_go_anywhere(subject, Placement::Floating);
+}
+
+fn workers_go_anywhere(subject: &impl Crew, placement: Placement) {
+    let builder = subject.builder().threads(3).name("float").placement(placement);
     with(builder.build().expect("three threads"), |pool| {
         assert_eq!(cores_by_worker(pool, 3), expected("float", &[], 3));
     });
 }
 
-/// A core may be given twice.
+/// A core may be given to any number of workers.
 pub(crate) fn workers_may_share_a_core(subject: &impl Crew) {
-    let core = cores()[0];
-    let builder = subject.builder().threads(2).name("share").placement(Placement::Cores(vec![core, core]));
+    let threads = subject.at_most(100);
+    let pinned = vec![cores()[0]; threads];
+    let builder = subject.builder().threads(threads).name("share").placement(Placement::Cores(pinned.clone()));
     with(builder.build().expect("the core exists"), |pool| {
-        assert_eq!(cores_by_worker(pool, 2), expected("share", &[core, core], 2));
+        assert_eq!(cores_by_worker(pool, threads), expected("share", &pinned, threads));
     });
 }
