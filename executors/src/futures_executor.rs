@@ -97,9 +97,6 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 /// One poll of a task, as a job.
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
-        // `async-task` drops a future that nobody can wake any more when its last waker goes; where none is left by the
-        // end of a poll, it forgets the future with all that it owns. So one always goes after that.
-        let _last = runnable.waker();
         runnable.run();
     }
 }

@@ -328,7 +328,6 @@ macro_rules! has_threads {
                     jobs_can_be_chained;
                 futures:
                     a_forgotten_future_keeps_no_thread
-                    a_future_that_nobody_can_wake_is_dropped
                     a_future_woken_after_the_end_is_cancelled
                     a_ready_future_gives_its_value
                     futures_may_wait_for_each_other
@@ -482,7 +481,6 @@ macro_rules! even_full {
                     a_forgotten_future_keeps_no_thread
                     a_future_goes_on_while_the_pool_drains
                     a_future_may_own_its_pool
-                    a_future_that_nobody_can_wake_is_dropped
                     a_future_woken_after_the_end_is_cancelled
                     a_job_may_wait_for_the_step_behind_it
                     a_panic_reaches_the_awaiter

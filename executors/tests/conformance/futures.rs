@@ -12,7 +12,7 @@ use crate::support::{
     watchdog::{PATIENCE, until, within},
 };
 use ::futures::executor::block_on;
-use executors::{Executor, FuturesExecutor, Pool, TaskError};
+use executors::{Executor, FuturesExecutor, Pool};
 use std::{
     future::{pending, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -318,27 +318,6 @@ pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: Fu
         drop(dropped_late);
     });
     assert_eq!(noise, "");
-}
-
-/// A future that waits without a waker, or loses it in the poll that takes it.
-pub(crate) fn a_future_that_nobody_can_wake_is_dropped(subject: &impl Subject<Pool: FuturesExecutor>) {
-    with_pool(subject, 2, |pool| {
-        let dropped = Counter::default();
-        let forget: [fn(&Waker); 2] = [|_waker| (), |waker| drop(waker.clone())];
-        for forget in forget {
-            let witness = Witness(dropped.clone());
-            let forgotten = poll_fn(move |context| {
-                forget(context.waker());
-                let _captured = &witness;
-                Poll::<()>::Pending
-            });
-            pool.spawn(forgotten).detach();
-        }
-        pool.join().expect("this is no worker");
-        until("both are dropped", || dropped.get() == 2);
-        let never = pool.submit_future(pending::<()>()).wait();
-        assert!(matches!(never, Err(TaskError::Dropped)), "{never:?}");
-    });
 }
 
 /// A future that owns a handle to its own pool, dropped with it, by a worker or by the thread that wakes it.
