@@ -7,7 +7,8 @@ use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
 ///
 /// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody. A call that panics
 /// ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`] succeeds until
-/// the first call begins.
+/// the first call begins. The elements are taken one by one, each when its turn has come, so that there may be no end of
+/// them.
 ///
 /// For a function that gives a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
 /// `async` block, with [`submit_future`](FuturesExecutor::submit_future).
@@ -34,7 +35,8 @@ where
     E: Send + 'static,
 {
     let mut elements = elements.into_iter();
-    let mut done = Vec::with_capacity(elements.size_hint().0);
+    // No room is made ahead: a sequence may be endless, or far longer than what is done before the first failure.
+    let mut done = Vec::new();
     pool.submit_future(poll_fn(move |context| {
         let Some(element) = elements.next() else { return Poll::Ready(Ok(mem::take(&mut done))) };
         match f(element) {

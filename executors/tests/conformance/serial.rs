@@ -30,6 +30,9 @@ pub(crate) fn a_serial_sequence_stops_early(subject: &impl Subject<Pool: Futures
         let stopped = sequence::serial(pool, 0..50, f(5)).wait().expect("no panic").expect_err("5 is too large");
         assert_eq!((stopped.done, stopped.error), (vec![0, 2, 4, 6, 8], "too large"));
         assert_eq!(calls(), [0, 1, 2, 3, 4, 5]);
+        let stopped = sequence::serial(pool, 0.., f(3)).wait().expect("no panic").expect_err("there is no other end");
+        assert_eq!((stopped.done, stopped.error), (vec![0, 2, 4], "too large"));
+        assert_eq!(calls(), [0, 1, 2, 3]);
 
         assert!(matches!(sequence::serial(pool, 75..90, f(90)).wait(), Err(TaskError::Panicked(_))));
         assert_eq!(calls(), [75, 76, 77]);
