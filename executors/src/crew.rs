@@ -304,7 +304,7 @@ where
     /// the last worker may have left before they came in.
     #[inline(always)]
     fn check_for_late_jobs(self: &Arc<Self>) {
-        // The fence in `announce` pairs with the one in `Worker::look_for_job`: either the leaving worker's last search
+        // The fence in `announce` pairs with the one in `Worker::await_job`: either the leaving worker's last search
         // sees the jobs, or we see that the crew is over.
         if self.life.is_over() {
             self.settle_late_jobs();
