@@ -338,8 +338,9 @@ pub enum TaskError {
     Panicked(Panic),
     /// The job was cancelled before it began.
     Cancelled,
-    /// The pool dropped the job without running it: it was closed before, or discarded its backlog. Of a future also:
-    /// the pool came to its end before the future did.
+    /// The pool dropped the job without running it: it was closed, or full and built to refuse jobs then; or it had
+    /// accepted the job and discarded it, in a [`shutdown_now`](crate::Pool::shutdown_now) or in favour of others. Of
+    /// a future also: the pool came to its end before the future did.
     Dropped,
     /// The caller *is* the job it waits for, directly or further down on the same stack.
     WouldDeadlock,
@@ -350,7 +351,7 @@ impl fmt::Display for TaskError {
         match self {
             TaskError::Panicked(panic) => write!(f, "the job panicked: {}", panic.message()),
             TaskError::Cancelled => f.write_str("the job was cancelled before it began"),
-            TaskError::Dropped => f.write_str("the pool was closed and dropped the job without running it"),
+            TaskError::Dropped => f.write_str("the pool dropped the job without running it to its end"),
             TaskError::WouldDeadlock => f.write_str("a job cannot wait for its own result"),
         }
     }

@@ -97,8 +97,9 @@ impl<T> TaskHandle<T> {
     ///
     /// # Errors
     ///
-    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool was
-    /// closed before the job could begin, or [`TaskError::WouldDeadlock`] if the caller is the job itself.
+    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused the
+    /// job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the job
+    /// itself.
     pub fn wait(self) -> Result<T, TaskError> {
         match self.wait_until(None) {
             Some(result) => result,
