@@ -141,7 +141,8 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Which cores the workers run on. The default is [`Placement::Auto`].
+    /// Which cores the workers run on. The default is [`Placement::Auto`], which pins workers if the feature
+    /// `thread-pinning` is on; but not those of the elastic pool and of `BurstPool`.
     pub fn placement(mut self, placement: Placement) -> Self {
         self.options.placement = placement;
         self

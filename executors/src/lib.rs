@@ -53,7 +53,7 @@
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
 //! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
-//! | `thread-pinning` | no | workers are pinned to cores by default, and can be by choice |
+//! | `thread-pinning` | no | workers are pinned to cores by default (not in the elastic pool and `BurstPool`), and can be by choice |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
 //! | `produce-metrics` | no | executors publish through the crate `metrics` |
 //!
