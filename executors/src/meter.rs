@@ -59,7 +59,8 @@ impl Meter {
     }
 
     pub(crate) fn read(&self) -> Reading {
-        // A worker runs one job at a time, so a larger difference only tells that jobs have run between the two reads.
+        // A larger difference tells that jobs have run between the two reads, or that the job has run others in place,
+        // as its pool was full: these count together as one. (Each that has ended counts.)
         let ended = self.ended.get();
         let running = usize::from(self.begun.get() > ended);
         Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
@@ -70,6 +71,7 @@ impl Meter {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
     pub(crate) ended: u64,
+    /// Workers that run a job.
     pub(crate) running: usize,
     pub(crate) panicked: u64,
     pub(crate) steals: u64,

@@ -278,6 +278,7 @@ where
         }
         let job = Job::new(closure);
         match crew.this_worker() {
+            // Inside the job that gives it.
             Some(worker) => worker.run(job),
             None => crew.stand_in(|worker| worker.run_once(job)),
         }
