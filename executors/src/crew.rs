@@ -87,7 +87,9 @@ pub(crate) struct Crew<S: Source, P> {
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
-    /// Held by a thread that settles a late job, so that there is at most one. See [`Crew::settle_late_jobs`].
+    /// Held by a thread that settles late jobs, as all that are started for this in a crew that is not elastic have one
+    /// seat, whose meter is for one writer. (In an elastic crew each has a seat of its own, and so has who settles them
+    /// where no thread is to be had, without this lock.) See [`Crew::settle_late_jobs`].
     late_shift: Mutex<()>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
