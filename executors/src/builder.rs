@@ -74,6 +74,11 @@ impl<P: Build> Builder<P> {
 
     /// Called on each worker before its first job, with the worker's index.
     ///
+    /// The index tells workers apart that are there at the same time. In a pool whose number of threads is fixed it is
+    /// below that number, and in `BurstPool` below that of the workers spawned. In the elastic pool it is the lowest
+    /// that is free when the worker comes: it can be `max` or more, if by then former workers have not quite left, or
+    /// if other threads run jobs in place of workers, which takes an index each (`Saturation::RunOnCaller`).
+    ///
     /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
     ///
     /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
@@ -84,7 +89,7 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Called on each worker after its last job, with the worker's index.
+    /// Called on each worker after its last job, with the worker's index: that of [`on_start`](Self::on_start).
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
