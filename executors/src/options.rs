@@ -172,11 +172,7 @@ impl Options {
             Some(threads) => threads,
             None => default_threads()?,
         };
-        match threads {
-            0 => Err(BuildErrorKind::NoThreads.into()),
-            1..=MAX_THREADS => Ok(threads),
-            _ => Err(BuildErrorKind::TooManyThreads { asked: threads, limit: MAX_THREADS }.into()),
-        }
+        check_threads(threads)
     }
 
     /// The name of thread `worker`: `fallback` if the user gave none, else their name and the worker's number.
@@ -204,6 +200,15 @@ impl fmt::Debug for Options {
             .field("time_slice", &self.time_slice)
             .field("placement", &self.placement)
             .finish_non_exhaustive()
+    }
+}
+
+/// Gives `threads` back if a pool can have so many.
+pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
+    match threads {
+        0 => Err(BuildErrorKind::NoThreads.into()),
+        1..=MAX_THREADS => Ok(threads),
+        _ => Err(BuildErrorKind::TooManyThreads { asked: threads, limit: MAX_THREADS }.into()),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::Terms,
     error::{BuildError, BuildErrorKind},
-    options::{MAX_THREADS, Options, Placement},
+    options::{MAX_THREADS, Options, Placement, check_threads},
 };
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl Extra {
                 (core, core.saturating_mul(2).min(MAX_THREADS))
             }
         };
-        Options { threads: Some(max), ..options.clone() }.thread_count()?;
+        check_threads(max)?;
         if core > max {
             return Err(BuildErrorKind::CoreAboveMax { core, max }.into());
         }
