@@ -32,6 +32,8 @@ mod topics {
     #[cfg(feature = "produce-metrics")]
     pub(crate) mod metrics;
     pub(crate) mod panics;
+    #[cfg(feature = "workstealing-exec")]
+    pub(crate) mod parkers;
     #[cfg(feature = "thread-pinning")]
     pub(crate) mod pinning;
     pub(crate) mod running;
@@ -1031,6 +1033,18 @@ mod stealing {
     }
     parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
     parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
+
+    /// One that panics.
+    mod brittle {
+        use crate::topics::parkers::Brittle;
+
+        tests! { Brittle::default;
+            parkers:
+                a_job_in_the_hand_of_a_lost_worker_is_dropped
+                a_pool_that_has_lost_all_workers_ends
+                a_worker_that_is_lost_is_counted_out;
+        }
+    }
 
     /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
     /// in which a parker has a say: all of it would take too long to compile.

@@ -8,7 +8,7 @@ use super::{
     turn::Turn,
 };
 use crate::{
-    containment::{contain, discard, discard_payload},
+    containment::{contain, discard, discard_payload, guard},
     courtesy::Courtesy,
     job::{IntoJob, Job, Run},
     local::{Attendant, Help, Post},
@@ -28,6 +28,7 @@ use std::{
     any::Any,
     cell::{Cell, OnceCell},
     hint, mem,
+    panic::resume_unwind,
     time::{Duration, Instant},
 };
 
@@ -40,6 +41,8 @@ pub(super) struct Worker<'a, S: Source, P> {
     local: S::Local,
     turn: Turn,
     outlook: Outlook,
+    /// Whether it counts as active.
+    active: Cell<bool>,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
     /// `elastic_pool/README.md`.
     busy: Cell<bool>,
@@ -68,8 +71,8 @@ where
     fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
-        let (outlook, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, outlook, busy, blocked, leaving, is_stranger }
+        let (outlook, active, busy, blocked, leaving) = Default::default();
+        Worker { crew, tether, seat, meter, local, turn, outlook, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -104,7 +107,7 @@ where
     /// workers that the user knows of.
     pub(super) fn work_late(self) {
         self.at_post(|| {
-            self.crew.life.become_active();
+            self.become_active();
             while let Some(job) = self.search() {
                 if self.crew.life.is_discarding() {
                     // Nobody else sees this worker's own jobs, so they are dropped here.
@@ -122,7 +125,7 @@ where
     /// Runs one job, on a thread that is no worker otherwise.
     pub(super) fn run_once(self, job: Job) {
         self.at_post(|| {
-            self.crew.life.become_active();
+            self.become_active();
             self.run(job);
             // Who has the seat next may be long in coming, and publishes only what it finds then.
             self.publish();
@@ -134,11 +137,29 @@ where
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
             self.call_hook(self.crew.options.on_start.as_ref());
-            self.crew.life.become_active();
-            work();
+            self.become_active();
+            // Jobs and hooks contain what they throw: this is for a user's parker.
+            let ended = contain(work);
+            if ended.is_err() {
+                self.falls_out();
+            }
             self.leaving.set(true);
             self.call_hook(self.crew.options.on_stop.as_ref());
+            ended.unwrap_or_else(|payload| resume_unwind(payload));
         });
+    }
+
+    /// The worker is lost in the middle of its work: nobody may wait for it, or rely on it.
+    #[cold]
+    fn falls_out(&self) {
+        guard(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
+        if self.active.get() {
+            self.become_idle();
+        }
+        // It may have announced its sleep, and would be called in place of another.
+        self.crew.parker.init(self.seat);
+        self.see_to_the_rest(true);
+        self.crew.is_over();
     }
 
     /// Whatever runs in `duty` is part of a job of this worker.
@@ -285,7 +306,13 @@ where
         }
     }
 
+    fn become_active(&self) {
+        self.crew.life.become_active();
+        self.active.set(true);
+    }
+
     fn become_idle(&self) {
+        self.active.set(false);
         self.crew.become_idle(self.busy.take());
     }
 
@@ -373,11 +400,12 @@ where
         if !life.resign(terms, || !source.has_unfinished()) {
             return false;
         }
+        self.active.set(false);
         parker.stop_looking(self.seat);
         // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
         fence(SeqCst);
         if life.hire(terms, || source.len(), false) {
-            life.become_active();
+            self.become_active();
             parker.start_looking(self.seat);
             return false;
         }
@@ -397,7 +425,7 @@ where
                 Idle::Spin => self.hover(deadline),
             }
         }
-        self.crew.life.become_active();
+        self.become_active();
     }
 
     /// Whether there are more workers than those that stay for good.
