@@ -184,7 +184,9 @@ impl<T> Owner<T> {
         let buffer = Buffer::new(size, self.ring.tail.buffer.load(Relaxed));
         let slots = buffer.slots();
         for back in 1..=jobs {
-            // SAFETY: only the owner writes slots, and no thief knows the new ones yet.
+            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some, as
+            // `jobs` are in them. The new ones are in `buffer`, which is kept likewise, and here until then. Only the
+            // owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
         self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
@@ -234,9 +236,13 @@ impl<T> Place<'_, T> {
     #[inline(always)]
     pub(crate) unsafe fn fill(self, write: impl FnOnce(*mut T)) {
         let Place(owner) = self;
-        let tail = owner.tail.get();
+        let (tail, slots) = (owner.tail.get(), owner.slots.get());
+        debug_assert_ne!(tail, owner.limit.get(), "a place is filled before the next is asked for");
+        // SAFETY: the slots are those of the owner's ring, which lives as long as the owner, borrowed here; and it has
+        // some, for without any the limit is the tail, and there is no place.
+        let cell = unsafe { slots.cell(tail) };
         // The slot is below the limit, and so the owner's to write.
-        owner.slots.get().cell(tail).with_mut(|slot| write(slot.cast()));
+        cell.with_mut(|slot| write(slot.cast()));
         owner.tail.set(tail.wrapping_add(1));
         owner.ring.tail.count.store(tail.wrapping_add(1), Release);
     }
@@ -264,7 +270,8 @@ impl<T> Claim<'_, T> {
     /// Moves the job out.
     pub(crate) fn take(self) -> T {
         self.assert_still_there();
-        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again.
+        // SAFETY: these are the slots in which `pop` has found the job, of a ring that lives as long as the owner,
+        // borrowed here. It has taken this count for us, it is used once, and the slot has not been written again.
         unsafe { self.slots.read(self.count) }
     }
 
@@ -280,9 +287,12 @@ impl Run for Claim<'_, Job> {
     #[inline]
     fn run(self) {
         self.assert_still_there();
+        // SAFETY: these are the slots in which `pop` has found the job, of a ring that lives as long as the owner,
+        // borrowed here.
+        let slot = unsafe { self.slots.slot(self.count) };
         // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job
         // is moved out before its code, which may push to this ring, begins.
-        unsafe { Job::run_at(self.slots.slot(self.count)) };
+        unsafe { Job::run_at(slot) };
     }
 }
 
@@ -295,8 +305,10 @@ impl<T> Stealer<T> {
     pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
         let most = |jobs: u32| if jobs > 1 { (jobs - jobs / 2).min(thief.make_room() as u32 + 1) } else { 1 };
         let Some(mut claimed) = self.0.claim(most)? else { return Ok(None) };
-        let slots = self.0.slots();
-        // SAFETY: claimed by this thread, and read once.
+        // SAFETY: this thread has claimed jobs.
+        let slots = unsafe { self.0.slots() };
+        // SAFETY: claimed by this thread, before it asked where the slots are, and read once. The ring lives as long as
+        // this end of it.
         let mut loot = claimed.by_ref().map(|count| unsafe { slots.read(count) });
         let first = loot.next();
         for job in loot {
@@ -313,8 +325,10 @@ impl<T> Stealer<T> {
     /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal(&self) -> Result<Option<T>, Busy> {
         let Some(claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
-        // SAFETY: claimed by this thread, and read once.
-        let job = unsafe { self.0.slots().read(claimed.start) };
+        // SAFETY: this thread has claimed a job.
+        let slots = unsafe { self.0.slots() };
+        // SAFETY: as in `steal_half`.
+        let job = unsafe { slots.read(claimed.start) };
         self.0.give_free();
         Ok(Some(job))
     }
@@ -363,9 +377,13 @@ impl<T> Ring<T> {
     }
 
     /// Where the slots are now. Acquire: see the module.
-    fn slots(&self) -> Slots<T> {
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed a job, or nobody else uses the ring and there is one: so it sees slots.
+    unsafe fn slots(&self) -> Slots<T> {
         // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, also when it is replaced; never borrowed
-        // uniquely meanwhile. Who asks knows of a job, and so sees slots.
+        // uniquely meanwhile. The caller vouches for it that it is not null.
         unsafe { &*self.tail.buffer.load(Acquire) }.slots()
     }
 }
@@ -391,36 +409,44 @@ impl<T> Slots<T> {
         self.mask.wrapping_add(1)
     }
 
+    /// # Safety
+    ///
+    /// These must not be [`NONE`](Self::NONE), and the ring must live for as long as the result is used.
     #[inline(always)]
-    fn cell(&self, count: u32) -> &Slot<T> {
-        // SAFETY: there are `mask + 1` slots, and they live as long as the ring, as does whoever has this.
+    unsafe fn cell(&self, count: u32) -> &Slot<T> {
+        // SAFETY: there are `mask + 1` slots, and the ring, which lives, frees none before it is dropped.
         unsafe { &*self.first.add((count & self.mask) as usize) }
-    }
-
-    #[inline]
-    fn slot(self, count: u32) -> *mut T {
-        self.cell(count).with_mut(|slot| slot.cast())
     }
 
     /// # Safety
     ///
-    /// The job was taken or claimed by the caller, who must not use it again.
+    /// As for [`cell`](Self::cell), and nobody else may use the slot meanwhile.
+    #[inline]
+    unsafe fn slot(self, count: u32) -> *mut T {
+        // SAFETY: the caller vouches for it.
+        unsafe { self.cell(count) }.with_mut(|slot| slot.cast())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`cell`](Self::cell). The job was taken or claimed by the caller, who must not use it again.
     #[inline]
     unsafe fn read(self, count: u32) -> T {
         // SAFETY: the caller vouches for it.
-        self.cell(count).with(|slot| unsafe { slot.cast::<T>().read() })
+        unsafe { self.cell(count) }.with(|slot| unsafe { slot.cast::<T>().read() })
     }
 
     /// Copies the bits of a job, maybe one that somebody takes meanwhile, from `former` slots.
     ///
     /// # Safety
     ///
-    /// Nobody writes the former slot any more; the new one is the caller's to write.
+    /// As for [`cell`](Self::cell), for both. Nobody writes the former slot any more; the new one is the caller's to
+    /// write.
     unsafe fn copy(self, count: u32, former: Self) {
         // SAFETY: the caller vouches for it.
-        let bits = former.cell(count).with(|slot| unsafe { slot.read() });
+        let bits = unsafe { former.cell(count) }.with(|slot| unsafe { slot.read() });
         // SAFETY: as above.
-        self.cell(count).with_mut(|slot| unsafe { slot.write(bits) });
+        unsafe { self.cell(count) }.with_mut(|slot| unsafe { slot.write(bits) });
     }
 }
 
@@ -438,8 +464,10 @@ impl<T> Drop for Ring<T> {
         let Head { next, .. } = Head::unpack(self.head.load(Acquire));
         let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
         for count in 0..jobs {
-            // SAFETY: nobody has taken these, and nobody is left to do so.
-            discard(unsafe { self.slots().read(next.wrapping_add(count)) });
+            // SAFETY: there is a job, and nobody else uses the ring any more.
+            let slots = unsafe { self.slots() };
+            // SAFETY: nobody has taken this one, and nobody is left to do so. The ring lives until this function returns.
+            discard(unsafe { slots.read(next.wrapping_add(count)) });
         }
         let mut buffer = self.tail.buffer.load(Relaxed);
         while !buffer.is_null() {
