@@ -157,8 +157,9 @@ where
     fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, and in
         // `Crew::discard`, with none, or copied from these; and the types of a crew at one address do not change while
-        // the crew lives, which `self` shows. Threads settle only with the wrapper of `threadpool`, whose address is
-        // another while it lives, and move out before it dies. No caller keeps the reference.
+        // the crew lives, which `self` shows. Other posts are made in `run_now`, which has another address while it
+        // lives, and is borrowed for as long as the thread stands there. Threads settle only with the wrapper of
+        // `threadpool`, whose address is another likewise, and move out before it dies. No caller keeps the reference.
         let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
         worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
     }
