@@ -1,7 +1,7 @@
 //! Which worker am I, of which pool?
 //!
-//! A worker (or anything else that runs jobs on behalf of an executor) stands a [`Post`] on its stack and enters it for
-//! as long as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the
+//! A worker (or anything else that runs jobs on behalf of an executor) stands at a [`Post`], on its stack, for as long as
+//! it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the
 //! outer post and gives it back afterwards.
 //!
 //! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
@@ -11,7 +11,6 @@ use crate::{job::Job, sync::thread_local};
 use std::{
     any::Any,
     cell::Cell,
-    marker::PhantomData,
     ptr,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
@@ -92,18 +91,18 @@ pub(crate) enum Help {
     Nothing,
 }
 
-/// The head of whatever stands for an executor on this thread. See [`Post::enter`].
+/// The head of whatever stands for an executor on this thread. See [`Post::stand`].
 pub(crate) struct Post<'a> {
     pool: PoolId,
     /// The executor's own worker structure, or null; its type follows from `pool`.
     worker: *const (),
     attendant: &'a dyn Attendant,
-    /// The post that this one hides, or null.
-    outer: Cell<*const Post<'static>>,
+    /// The post that this one hides while the thread stands here, or null.
+    outer: *const Post<'static>,
 }
 
 thread_local! {
-    /// The innermost post entered on this thread, or null.
+    /// The innermost post at which this thread stands, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
     /// See [`shard`].
@@ -175,32 +174,34 @@ impl<'a> Post<'a> {
     /// A post of the executor `pool`. `worker` is what [`worker_of`] will give back for that pool.
     #[inline]
     pub(crate) fn new<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
-        Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: Cell::new(ptr::null()) }
+        Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
     }
 
     /// A post of somebody who is no worker of `pool`, but for whom that executor is to do what it does for its workers.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
-        Post { pool, worker: ptr::null(), attendant, outer: Cell::new(ptr::null()) }
+        Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
     }
 
-    /// Stands at this post until the guard is dropped.
+    /// Calls `f` while this thread stands at this post.
+    ///
+    /// The post is taken, and the guard kept here, so that no caller can leave it out of turn: the soundness of all that
+    /// follows [`CURRENT`] rests on that.
     #[inline]
-    pub(crate) fn enter(&'a self) -> Standing<'a> {
-        self.outer.set(CURRENT.with(|current| current.replace(ptr::from_ref(self).cast())));
-        Standing { post: self, _thread: PhantomData }
+    pub(crate) fn stand<R>(self, f: impl FnOnce() -> R) -> R {
+        let post = Post { outer: CURRENT.with(Cell::get), ..self };
+        let _standing = Standing(&post);
+        CURRENT.with(|current| current.set(ptr::from_ref(&post).cast()));
+        f()
     }
 }
 
-/// While it lives, the thread stands at a post. Not `Send`: it belongs to one thread.
-pub(crate) struct Standing<'a> {
-    post: &'a Post<'a>,
-    _thread: PhantomData<*const ()>,
-}
+/// Leaves a post, also if what is done there panics.
+struct Standing<'a>(&'a Post<'a>);
 
 impl Drop for Standing<'_> {
     #[inline]
     fn drop(&mut self) {
-        CURRENT.with(|current| current.set(self.post.outer.get()));
+        CURRENT.with(|current| current.set(self.0.outer));
     }
 }
 
@@ -208,15 +209,14 @@ impl Drop for Standing<'_> {
 #[inline]
 fn with_post<R>(is_sought: impl Fn(PoolId) -> bool, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     let mut next = CURRENT.with(Cell::get);
-    // SAFETY: the pointer is null or was set by `enter` from a reference that outlives its `Standing`; guards are
-    // dropped in reverse order of their making, each restoring what it replaced, so it is never left dangling, and an
-    // outer post is entered for longer than those it surrounds. (A leaked guard would break this; all callers keep it
-    // in a local variable.) Nobody holds a unique reference to a post.
+    // SAFETY: the pointer is null, or `stand` has set it, which puts back what was there before when it returns or
+    // unwinds, and whose post lives until then. So the post it points to is that of the innermost call of `stand` which
+    // has not returned, and `outer` is that of the next one, or null. Nobody holds a unique reference to a post.
     while let Some(post) = unsafe { next.as_ref() } {
         if is_sought(post.pool) {
             return f(Some(post));
         }
-        next = post.outer.get();
+        next = post.outer;
     }
     let residence = RESIDENCE.with(Cell::get).filter(|residence| is_sought(residence.pool));
     f(residence.as_ref().map(Residence::as_post).as_ref())
@@ -243,13 +243,11 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
 pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     with_post_of(home.pool, |post| {
         let Some(post) = post else { return };
-        let again = Post { outer: Cell::new(ptr::null()), ..*post };
-        let _standing = again.enter();
-        match post.attendant.help(home.part) {
+        Post { outer: ptr::null(), ..*post }.stand(|| match post.attendant.help(home.part) {
             Help::Run => run(),
             Help::Drop => drop(),
             Help::Nothing => (),
-        }
+        });
     });
 }
 
@@ -261,7 +259,8 @@ pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
 /// # Safety
 ///
 /// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes. The reference must
-/// not be kept when the caller returns: the post is entered for longer than that, but maybe not for much longer.
+/// not be kept when the caller returns: the thread stands at the post for longer than that, but maybe not for much
+/// longer.
 #[inline(always)]
 pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
     let mut next = CURRENT.with(Cell::get);
@@ -269,10 +268,10 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
         // SAFETY: as in `with_post`.
         let post = unsafe { next.as_ref() }?;
         if post.pool == pool {
-            // SAFETY: the caller vouches for the type; a worker is borrowed for as long as its post is entered.
+            // SAFETY: the caller vouches for the type; a worker is borrowed for as long as its post is there.
             return unsafe { post.worker.cast::<W>().as_ref() };
         }
-        next = post.outer.get();
+        next = post.outer;
     }
 }
 

@@ -94,13 +94,12 @@ impl Shared {
         if self.closed.load(SeqCst) && (self.discarding.load(SeqCst) || !local::is_at(self.id())) {
             return Err(closure);
         }
-        let post = Post::new(self.id(), self);
-        let standing = post.enter();
-        if let Err(payload) = contain(closure) {
-            self.report(&*payload);
-            discard_payload(payload);
-        }
-        drop(standing);
+        Post::new(self.id(), self).stand(|| {
+            if let Err(payload) = contain(closure) {
+                self.report(&*payload);
+                discard_payload(payload);
+            }
+        });
         self.ended.fetch_add(1, Relaxed); // published by the decrement of `running`
         self.publish();
         Ok(())

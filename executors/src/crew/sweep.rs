@@ -29,18 +29,19 @@ where
     /// Whoever does this is active meanwhile: a job that is being dropped has not ended, and who waits for the crew
     /// waits for that, too.
     pub(super) fn discard(&self, jobs: impl Iterator<Item = Job>) -> u64 {
-        let sweep = Sweep(self);
+        let sweep = || {
+            self.life.become_active();
+            // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
+            // here or there.
+            fence(SeqCst);
+            let dropped = jobs.map(containment::discard).count() as u64;
+            self.discarded.fetch_add(dropped, Relaxed);
+            self.become_idle(false);
+            dropped
+        };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
-        let post = (!local::is_at(self.id())).then(|| Post::without_worker(self.id(), &sweep));
-        let standing = post.as_ref().map(Post::enter);
-        self.life.become_active();
-        // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
-        // here or there.
-        fence(SeqCst);
-        let dropped = jobs.map(containment::discard).count() as u64;
-        self.discarded.fetch_add(dropped, Relaxed);
-        self.become_idle(false);
-        drop(standing);
+        let dropped =
+            if local::is_at(self.id()) { sweep() } else { Post::without_worker(self.id(), &Sweep(self)).stand(sweep) };
         // Workers may have looked before, and sleep.
         self.is_over();
         dropped

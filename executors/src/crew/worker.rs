@@ -164,9 +164,7 @@ where
 
     /// Whatever runs in `duty` is part of a job of this worker.
     fn at_post(&self, duty: impl FnOnce()) {
-        let post = Post::new(self.crew.id(), self);
-        let _standing = post.enter();
-        duty();
+        Post::new(self.crew.id(), self).stand(duty);
     }
 
     pub(super) fn is_leaving(&self) -> bool {
