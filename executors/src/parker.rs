@@ -73,8 +73,8 @@ pub enum Origin {
 /// and naps; with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not
 /// thrifty: every job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
 ///
-/// A method that panics while a job gives a job to the pool is a panic of that job, though the other one is in. In any
-/// other case it takes the worker that called it out of the pool: an `error!` says so, its stop hook is called, and
+/// A method that panics while a job is given to the pool is a panic of who gives it, though the job is in. In any other
+/// case it takes the worker that called it out of the pool: an `error!` says so, its stop hook is called, and
 /// [`init`](Self::init) once more, so that it does not pass for a sleeper. Jobs that wait at the worker are left to the
 /// others, if there are any; one that it has just taken, and not begun, is dropped.
 pub trait Parker: Sync + Send + Clone {
