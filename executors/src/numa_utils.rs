@@ -2,6 +2,7 @@
 
 use crate::placement::topology;
 use core_affinity::CoreId;
+use std::thread;
 
 /// The distances between all cores of a machine, as a square matrix indexed by core number.
 ///
@@ -44,7 +45,10 @@ impl ProcessingUnitDistance {
     /// machine does not tell (anything but Linux), all cores are equally far.
     #[must_use]
     pub fn from_topology() -> Self {
-        topology::distances()
+        match topology::distances() {
+            Some(rows) => rows.into_iter().collect(),
+            None => Self::from_function(thread::available_parallelism().map_or(1, usize::from), equidistance),
+        }
     }
 
     /// The distance from `pu1` to `pu2`.
@@ -91,6 +95,12 @@ mod tests {
         assert_eq!(rows, ProcessingUnitDistance::from_function(2, equidistance));
         assert_eq!(rows.distance(CoreId { id: 0 }, CoreId { id: 1 }), 1);
         assert_eq!(rows.get(0, 2), None);
+    }
+
+    #[test]
+    fn this_machine_has_a_square_of_distances() {
+        let distances = ProcessingUnitDistance::from_topology();
+        assert_eq!(distances.distance(CoreId { id: 0 }, CoreId { id: 0 }), 0);
     }
 
     #[test]

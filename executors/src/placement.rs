@@ -1,5 +1,7 @@
 //! Which worker runs on which core.
 
+#[cfg(all(feature = "thread-pinning", any(target_os = "linux", feature = "numa-aware")))]
+mod kernel_list;
 #[cfg(not(feature = "numa-aware"))]
 #[path = "placement/equal.rs"]
 mod neighbourhood;

@@ -16,29 +16,17 @@ pub(super) fn pin_current_thread(core: usize) -> bool {
 /// given is rather what its main thread may use.
 #[cfg(target_os = "linux")]
 mod main_thread {
+    use crate::placement::kernel_list;
     use std::fs;
 
     pub(super) fn cores() -> Option<Vec<usize>> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
-        parse(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
-    }
-
-    /// A list such as `0-3,8`.
-    fn parse(list: &str) -> Option<Vec<usize>> {
-        let mut cores = Vec::new();
-        for range in list.split(',') {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            cores.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
-        }
-        Some(cores)
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        kernel_list::parse(list).filter(|cores| !cores.is_empty())
     }
 
     #[test]
-    fn lists_of_cores_are_understood() {
-        assert_eq!(parse("0"), Some(vec![0]));
-        assert_eq!(parse("0-2,5,7-8"), Some(vec![0, 1, 2, 5, 7, 8]));
-        assert_eq!(parse(""), None);
-        assert_eq!(parse("0-x"), None);
+    fn there_are_cores() {
         assert!(cores().is_some_and(|cores| !cores.is_empty()));
     }
 }

@@ -1,6 +1,5 @@
 //! Who is near whom, by a matrix of distances between cores.
 
-use super::topology;
 use crate::numa_utils::ProcessingUnitDistance;
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ impl Neighbourhood {
     /// Workers on `cores`, as far from each other as the machine tells.
     pub(crate) fn of_machine(cores: Vec<Option<usize>>) -> Self {
         let pinned = cores.iter().any(Option::is_some);
-        let distances = if pinned { topology::distances() } else { ProcessingUnitDistance::empty() };
+        let distances = if pinned { ProcessingUnitDistance::from_topology() } else { ProcessingUnitDistance::empty() };
         Neighbourhood { cores, distances }
     }
 

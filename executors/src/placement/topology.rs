@@ -1,6 +1,6 @@
 //! How far apart two cores are, as Linux tells in sysfs.
 
-use crate::numa_utils::{ProcessingUnitDistance, equidistance};
+use super::kernel_list;
 use std::{collections::HashMap, fs, path::Path};
 
 /// Threads of one core share all its caches.
@@ -10,15 +10,12 @@ const SAME_CACHE: i32 = 2;
 /// Cores of one memory node; the kernel's distance of a node to itself is 10, and more to any other.
 const SAME_NODE: i32 = 10;
 
-/// The distances between all cores of this machine, or equal ones where it does not tell.
-pub(crate) fn distances() -> ProcessingUnitDistance {
-    read(Path::new("/sys/devices/system")).unwrap_or_else(|| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        ProcessingUnitDistance::from_function(cores, equidistance)
-    })
+/// How far it is from each core of this machine to each, if it tells.
+pub(crate) fn distances() -> Option<Vec<Vec<i32>>> {
+    read(Path::new("/sys/devices/system"))
 }
 
-fn read(system: &Path) -> Option<ProcessingUnitDistance> {
+fn read(system: &Path) -> Option<Vec<Vec<i32>>> {
     let cores = read_list(&system.join("cpu/present"))?.into_iter().max()? + 1;
     let of_cpu = |file: &str| -> Vec<Vec<usize>> {
         (0..cores).map(|core| read_list(&system.join(format!("cpu/cpu{core}/{file}"))).unwrap_or_default()).collect()
@@ -27,7 +24,7 @@ fn read(system: &Path) -> Option<ProcessingUnitDistance> {
     let last_cache: Vec<_> =
         (0..cores).map(|core| last_level_cache(&system.join(format!("cpu/cpu{core}/cache")))).collect();
     let nodes = Nodes::read(&system.join("node"));
-    Some(ProcessingUnitDistance::from_function(cores, |a, b| {
+    let distance = |a: usize, b: usize| {
         if a == b {
             0
         } else if siblings[a].contains(&b) {
@@ -37,7 +34,8 @@ fn read(system: &Path) -> Option<ProcessingUnitDistance> {
         } else {
             nodes.distance(a, b).unwrap_or(SAME_NODE)
         }
-    }))
+    };
+    Some((0..cores).map(|a| (0..cores).map(|b| distance(a, b)).collect()).collect())
 }
 
 /// The cores that share the last cache in the folder `cache`.
@@ -77,31 +75,13 @@ impl Nodes {
     }
 }
 
-/// Reads a kernel list such as `0-3,8,10-11`.
 fn read_list(file: &Path) -> Option<Vec<usize>> {
-    parse_list(fs::read_to_string(file).ok()?.trim())
-}
-
-fn parse_list(text: &str) -> Option<Vec<usize>> {
-    let mut numbers = Vec::new();
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        numbers.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
-    }
-    Some(numbers)
+    kernel_list::parse(&fs::read_to_string(file).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core_affinity::CoreId;
-
-    #[test]
-    fn kernel_lists() {
-        assert_eq!(parse_list("0-3,8,10-11"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
-        assert_eq!(parse_list(""), Some(vec![]));
-        assert_eq!(parse_list("0-x"), None);
-    }
 
     /// A machine of two nodes, four cores, two of them threads of one core; written as sysfs would show it.
     #[test]
@@ -128,14 +108,7 @@ mod tests {
 
         let distances = read(&system).unwrap();
         fs::remove_dir_all(&system).unwrap();
-        let between = |a, b| distances.distance(CoreId { id: a }, CoreId { id: b });
-        assert_eq!((between(0, 0), between(0, 1), between(0, 2), between(0, 3)), (0, SAME_CORE, SAME_CACHE, 21));
-        assert_eq!(between(3, 2), 21);
-    }
-
-    #[test]
-    fn this_machine_has_a_square_of_distances() {
-        let distances = distances();
-        assert_eq!(distances.distance(CoreId { id: 0 }, CoreId { id: 0 }), 0);
+        assert_eq!(distances[0], [0, SAME_CORE, SAME_CACHE, 21]);
+        assert_eq!(distances[3][2], 21);
     }
 }
