@@ -1,14 +1,16 @@
 //! What stands behind a pool's public methods.
 
 use crate::{
-    common::{SHUTDOWN_PATIENCE, ignore},
-    containment::{discard, guard},
+    containment::{discard, guard, ignore},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
     local::{self, Home, PoolId},
     pool::Stats,
 };
 use std::time::Duration;
+
+/// How long the methods of [`Executor`](crate::Executor) wait for an executor's end.
+pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
 macro_rules! impl_backing_by_crew {

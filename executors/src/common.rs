@@ -1,8 +1,5 @@
 //! The vocabulary that every executor of this crate speaks.
 
-use crate::containment;
-use std::time::Duration;
-
 /// Runs boxed jobs; the object-safe core of [`Executor`].
 ///
 /// Take a `&dyn CanExecute` where a program wants *some* executor and does not care which.
@@ -77,20 +74,4 @@ pub trait Executor: CanExecute + Clone + Send {
     /// Does nothing unless an executor says otherwise.
     #[cfg(feature = "produce-metrics")]
     fn register_metrics(&self) {}
-}
-
-/// How long the methods of [`Executor`] wait for an executor's end.
-pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Drops what a closed executor was given, and says so.
-#[cold]
-pub(crate) fn ignore<J>(job: J) {
-    warn_ignored();
-    containment::discard(job);
-}
-
-/// Said whenever a job is dropped because its executor is closed.
-#[cold]
-pub(crate) fn warn_ignored() {
-    containment::guard(|| log::warn!("Ignoring a job, as its executor is closed."));
 }

@@ -20,6 +20,19 @@ pub(crate) fn discard<V>(value: V) {
     guard(|| drop(value));
 }
 
+/// Drops what a closed executor was given, and says so.
+#[cold]
+pub(crate) fn ignore<J>(job: J) {
+    warn_ignored();
+    discard(job);
+}
+
+/// Said whenever a job is dropped because its executor is closed.
+#[cold]
+pub(crate) fn warn_ignored() {
+    guard(|| log::warn!("Ignoring a job, as its executor is closed."));
+}
+
 /// Drops a panic's payload. A payload may throw another when it is dropped, and that one, too; after a few the last is
 /// leaked.
 pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {

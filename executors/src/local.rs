@@ -7,7 +7,7 @@
 //! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
 //! instead; that is its outermost post.
 
-use crate::{job::Job, sync::thread_local};
+use crate::{containment::warn_ignored, job::Job, sync::thread_local};
 use std::{
     any::Any,
     cell::Cell,
@@ -337,7 +337,7 @@ where
         None => Err(f),
         Some(post) => {
             if !post.attendant.accept(Job::new(f)) {
-                crate::common::warn_ignored();
+                warn_ignored();
             }
             Ok(())
         }

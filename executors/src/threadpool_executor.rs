@@ -27,8 +27,7 @@
 use crate::{
     backing::Backing,
     builder::{Build, Builder, sealed::Recipe},
-    common::ignore,
-    containment::{self, contain, discard_payload},
+    containment::{self, contain, discard_payload, ignore},
     error::{BuildError, BuildErrorKind, ShutdownReport, message_of},
     futures_executor::{JoinHandle, spawn_task, step},
     job::{Job, Run},

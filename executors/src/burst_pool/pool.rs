@@ -6,7 +6,7 @@ use super::{
     team::Team,
 };
 use crate::{
-    backing::Backing,
+    backing::{Backing, SHUTDOWN_PATIENCE},
     builder::{Build, Builder, sealed::Recipe},
     crew::Terms,
     error::{BuildError, BuildErrorKind, ShutdownError, ShutdownReport, WaitError},
@@ -205,7 +205,7 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// As [`shutdown_timeout`](Self::shutdown_timeout).
     pub fn shutdown(self) -> Result<ShutdownReport, ShutdownError> {
-        self.shutdown_timeout(crate::common::SHUTDOWN_PATIENCE)
+        self.shutdown_timeout(SHUTDOWN_PATIENCE)
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most

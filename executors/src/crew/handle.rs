@@ -3,7 +3,7 @@
 use super::{Charter, Crew, Terms, worker::Worker};
 use crate::{
     backing::Backing,
-    common::ignore,
+    containment::ignore,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
     job::{Closure, IntoJob, Job},
