@@ -125,9 +125,14 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether the worker has jobs of its own. They may have been on their way to it, where nobody saw them, until just
-    /// now.
+    /// Whether the worker has jobs of its own.
     fn has_own(&self, local: &Self::Local) -> bool;
+
+    /// Whether a worker that has just found a job owes others a call, if there are more jobs; asked once, for it pays
+    /// then. Its own jobs may have been on their way to it, where nobody saw them, until just now.
+    fn owes_call(&self, local: &Self::Local) -> bool {
+        self.has_own(local)
+    }
 
     /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
     /// [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this

@@ -372,9 +372,9 @@ where
     /// with the one found were on their way from one queue to another until now, where nobody could see them: others
     /// may have fallen asleep over that.
     fn see_to_the_rest(&self, was_last_looking: bool) {
-        let has_own = self.crew.source.has_own(&self.local);
+        let owes_call = self.crew.source.owes_call(&self.local);
         let is_relied_on = was_last_looking && self.crew.source.is_for_all();
-        if !has_own && !is_relied_on {
+        if !owes_call && !is_relied_on {
             return;
         }
         // Pairs with the fence in `parker::sleep`: either who falls asleep sees the jobs, or the parker sees the
@@ -382,7 +382,7 @@ where
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
-        } else if has_own && !S::WITHHOLDS || self.crew.source.has_jobs() {
+        } else if owes_call && !S::WITHHOLDS || self.crew.source.has_jobs() {
             self.crew.parker.job_arrived(Origin::Inside);
         }
     }

@@ -307,7 +307,11 @@ impl Source for DispatchSource {
     }
 
     fn has_own(&self, local: &DispatchLocal) -> bool {
-        local.left_open.take() | self.stream.has_own(&local.stream)
+        self.stream.has_own(&local.stream)
+    }
+
+    fn owes_call(&self, local: &DispatchLocal) -> bool {
+        local.left_open.take() | self.has_own(local)
     }
 
     fn shows_by_taking(&self, _local: &DispatchLocal) -> bool {

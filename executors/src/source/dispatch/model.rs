@@ -108,7 +108,7 @@ impl Model {
 
     fn find(&self, local: &DispatchLocal) -> Option<Job> {
         let job = self.source.search(local, &Meter::default())?;
-        if self.source.has_own(local) {
+        if self.source.owes_call(local) {
             fence(SeqCst);
             if self.source.has_jobs() {
                 self.call();
