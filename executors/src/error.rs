@@ -363,7 +363,7 @@ impl Error for TaskError {}
 /// Why a job that may fail has no value: it returned an error, or it did not come to that.
 ///
 /// The result of a job that returns a `Result` is a result in a result. [`flatten`](Self::flatten) makes one of it that
-/// the combinators of the crate `futures` understand, and `?`.
+/// the combinators of the crate `futures` understand, and `?`. There is no third case, and never will be.
 ///
 /// # Examples
 ///
@@ -424,6 +424,19 @@ impl<E: Error + 'static> Error for Failure<E> {
 }
 
 /// What a job threw when it panicked.
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+///
+/// let pool = crossbeam_workstealing_pool::small_pool(1);
+/// let Err(TaskError::Panicked(panic)) = pool.submit(|| panic!("no luck")).wait() else { unreachable!() };
+/// assert_eq!(panic.to_string(), "no luck");
+/// assert_eq!(panic.into_payload().downcast_ref(), Some(&"no luck"));
+/// pool.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Panic {
     /// The mutex is never locked while shared: it only makes the payload, which is not `Sync`, shareable.
     payload: Mutex<Box<dyn Any + Send>>,
@@ -448,6 +461,16 @@ impl Panic {
         self.payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
+
+/// Its message.
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// So that `?` passes it on, once it is taken out of a [`TaskError`].
+impl Error for Panic {}
 
 impl fmt::Debug for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -44,7 +44,7 @@ pub fn dynamic() -> StaticParker<DynamicThreadData> {
 }
 
 /// How an attempt to park ended.
-#[derive(Clone, Debug, Copy)]
+#[derive(Clone, Debug, Copy, PartialEq, Eq)]
 pub enum ParkResult {
     /// The thread did not park and is still prepared: try again.
     Retry,

@@ -58,6 +58,23 @@ impl LimitError {
     pub(super) fn bound(subpool: &str, limit: usize) -> Self {
         LimitError(Kind::Bound { subpool: subpool.to_owned(), limit })
     }
+
+    /// Whether no other limit than 1 is possible, as the subpool is bound to one thread. Otherwise the limit was 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// let dispatcher = Dispatcher::builder().threads(2).bound_subpool("ui").build()?;
+    /// assert!(dispatcher.subpool("ui")?.set_limit(2).is_err_and(|error| error.is_bound()));
+    /// assert!(dispatcher.subpool("cpu")?.set_limit(0).is_err_and(|error| !error.is_bound()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        matches!(self.0, Kind::Bound { .. })
+    }
 }
 
 impl fmt::Display for LimitError {
@@ -89,6 +106,20 @@ pub struct PriorityError {
 impl PriorityError {
     pub(super) fn new(number: u8) -> Self {
         PriorityError { number }
+    }
+
+    /// The number that was asked for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Priority;
+    ///
+    /// assert_eq!(Priority::new(9).unwrap_err().number(), 9);
+    /// ```
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        self.number
     }
 }
 
