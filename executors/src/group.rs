@@ -59,34 +59,11 @@ pub(crate) enum Part<T> {
 
 impl<T> Group<T> {
     /// A group without jobs, which has ended.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::group::Group;
-    ///
-    /// assert!(Group::<u32>::new().wait().is_empty());
-    /// ```
     pub const fn new() -> Group<T> {
         Group { results: Vec::new(), parts: VecDeque::new() }
     }
 
     /// Adds a job.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
-    ///
-    /// let pool = small_pool(2);
-    /// let mut group = Group::new();
-    /// group.push(pool.submit(|| "first"));
-    /// group.push(pool.submit(|| "second"));
-    /// let results: Vec<_> = group.wait().into_iter().collect::<Result<_, _>>()?;
-    /// assert_eq!(results, ["first", "second"]);
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn push(&mut self, handle: TaskHandle<T>) {
         self.parts.push_back(Part::One(handle));
     }
@@ -96,59 +73,18 @@ impl<T> Group<T> {
     }
 
     /// How many results there will be.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
-    ///
-    /// let pool = small_pool(2);
-    /// let group: Group<u32> = (0..3).map(|n| pool.submit(move || n)).collect();
-    /// assert_eq!((group.len(), group.wait().len()), (3, 3));
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.results.len() + self.parts.iter().map(Part::len).sum::<usize>()
     }
 
     /// Whether there will be no results, as nothing was added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
-    ///
-    /// let pool = small_pool(2);
-    /// let mut group = Group::new();
-    /// assert!(group.is_empty());
-    /// group.push(pool.submit(|| ()));
-    /// assert!(!group.is_empty());
-    /// # group.detach();
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether every job has ended, or will never begin.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
-    ///
-    /// let pool = small_pool(2);
-    /// let group: Group<u32> = (0..3).map(|n| pool.submit(move || n)).collect();
-    /// pool.join()?;
-    /// assert!(group.is_finished());
-    /// # group.detach();
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.parts.iter().all(Part::is_finished)
@@ -255,19 +191,6 @@ impl<T> Group<T> {
     }
 
     /// Lets the jobs run unobserved.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, group::Group, crossbeam_workstealing_pool::small_pool};
-    ///
-    /// let pool = small_pool(2);
-    /// let group: Group<()> = (0..3).map(|n| pool.submit(move || println!("{n}"))).collect();
-    /// group.detach();
-    /// pool.join()?; // they have run nevertheless
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn detach(self) {}
 }
 

@@ -60,16 +60,11 @@ use std::{
 /// ```
 /// use executors::*;
 /// use executors::crossbeam_workstealing_pool::small_pool;
-/// use std::time::Duration;
 ///
 /// let pool = small_pool(2);
-/// assert_eq!(pool.submit(|| 6 * 7).wait().unwrap(), 42);
-///
-/// let failed = pool.submit(|| -> u32 { panic!("no such luck") }).wait();
-/// assert_eq!(failed.unwrap_err().to_string(), "the job panicked: no such luck");
-///
-/// let quick = pool.submit(|| "quick").wait_timeout(Duration::from_secs(10));
-/// assert_eq!(quick.expect("in time").unwrap(), "quick");
+/// let blocked_for = pool.submit(|| 6 * 7).wait();
+/// let awaited = futures::executor::block_on(async { pool.submit(|| 6 * 7).await });
+/// assert_eq!((blocked_for.unwrap(), awaited.unwrap()), (42, 42));
 /// pool.shutdown().unwrap();
 /// ```
 #[must_use = "dropping the handle lets the job run unobserved; call `detach` to say so"]
@@ -100,6 +95,18 @@ impl<T> TaskHandle<T> {
     /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused the
     /// job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the job
     /// itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// assert_eq!(pool.submit(|| 6 * 7).wait()?, 42);
+    /// let failed = pool.submit(|| -> u32 { panic!("no such luck") }).wait();
+    /// assert_eq!(failed.unwrap_err().to_string(), "the job panicked: no such luck");
+    /// # Ok::<(), TaskError>(())
+    /// ```
     pub fn wait(self) -> Result<T, TaskError> {
         match self.wait_until(None) {
             Some(result) => result,
@@ -114,6 +121,20 @@ impl<T> TaskHandle<T> {
     /// # Errors
     ///
     /// The handle, if the job has not ended in time; wait again, or drop it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (pool, (tell, told)) = (small_pool(2), channel());
+    /// let handle = pool.submit(move || told.recv());
+    /// let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("nobody has told it anything");
+    /// tell.send(7)?;
+    /// assert_eq!(handle.wait_timeout(Duration::from_secs(60)).expect("in time")?, Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
         // A timeout beyond what the clock can tell is none.
         self.wait_until(Instant::now().checked_add(timeout)).ok_or(self)
@@ -128,6 +149,27 @@ impl<T> TaskHandle<T> {
     /// Keeps the job from running if it has not begun; what its closure owns is dropped at once.
     ///
     /// Returns whether that succeeded; then a wait reports [`TaskError::Cancelled`]. A job that has begun runs on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (pool, (open, gate), (tell, told)) = (small_pool(1), channel::<()>(), channel());
+    /// let runs = pool.submit(move || {
+    ///     tell.send(()).unwrap();
+    ///     gate.recv().is_err()
+    /// });
+    /// told.recv()?;
+    /// let waits = pool.submit(|| ());
+    /// assert!(waits.cancel());
+    /// assert!(matches!(waits.wait(), Err(TaskError::Cancelled)));
+    /// assert!(!runs.cancel(), "it has begun");
+    /// drop(open);
+    /// assert_eq!(runs.wait()?, true);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cancel(&self) -> bool {
         self.task.cancel()
     }

@@ -38,6 +38,21 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// [`Rejected`] with the job inside if the pool is closed; or if it is full, and was built to refuse jobs then: the
     /// elastic pool with `Saturation::Refuse`, or with `Saturation::Block` when the time to wait is up, the burst pool
     /// with `WhenBusy::GiveBack`, or with `WhenBusy::Block` likewise. Their `offer` tells which it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let pool = small_pool(2);
+    /// let (tell, told) = channel();
+    /// let job = move || tell.send("ran").unwrap();
+    /// pool.shutdown_async();
+    /// let rejected = pool.try_execute(job).unwrap_err();
+    /// rejected.into_job()(); // then here
+    /// assert_eq!(told.recv(), Ok("ran"));
+    /// ```
     fn try_execute<F>(&self, job: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static;
@@ -46,6 +61,23 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// 256, and not of each. Returns how many were accepted.
     ///
     /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    ///
+    /// let (pool, sum) = (small_pool(2), Arc::new(AtomicU64::new(0)));
+    /// let add = |n| {
+    ///     let sum = Arc::clone(&sum);
+    ///     move || _ = sum.fetch_add(n, Ordering::Relaxed)
+    /// };
+    /// assert_eq!(pool.execute_batch((1..=100).map(add)), 100);
+    /// pool.join()?;
+    /// assert_eq!(sum.load(Ordering::Relaxed), 5050);
+    /// # Ok::<(), WaitError>(())
+    /// ```
     fn execute_batch<I>(&self, jobs: I) -> usize
     where
         I: IntoIterator,
@@ -55,6 +87,17 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// If the pool is closed, or refuses the job as it is full, the handle reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// let (seven, six) = (pool.submit(|| 3 + 4), pool.submit(|| 2 * 3));
+    /// assert_eq!(seven.wait()? * six.wait()?, 42);
+    /// # Ok::<(), TaskError>(())
+    /// ```
     fn submit<F, T>(&self, job: F) -> TaskHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -69,6 +112,23 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// # Errors
     ///
     /// [`WaitError::FromWorker`] if called from a job of this pool.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (pool, (tell, told)) = (small_pool(2), channel());
+    /// let inner = pool.clone();
+    /// pool.execute(move || inner.execute(move || tell.send(1).unwrap()));
+    /// pool.join()?;
+    /// assert_eq!(told.try_recv(), Ok(1), "the job of the job has run, too");
+    ///
+    /// let inner = pool.clone();
+    /// assert_eq!(pool.submit(move || inner.join()).wait().unwrap(), Err(WaitError::FromWorker));
+    /// # Ok::<(), WaitError>(())
+    /// ```
     fn join(&self) -> Result<(), WaitError>;
 
     /// [`join`](Self::join) for at most `timeout`.
@@ -76,6 +136,19 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// # Errors
     ///
     /// As `join`, and [`WaitError::TimedOut`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (pool, (open, gate)) = (small_pool(2), channel::<()>());
+    /// pool.execute(move || assert!(gate.recv().is_err()));
+    /// assert_eq!(pool.join_timeout(Duration::from_millis(1)), Err(WaitError::TimedOut));
+    /// drop(open);
+    /// assert_eq!(pool.join_timeout(Duration::from_secs(60)), Ok(()));
+    /// ```
     fn join_timeout(&self, timeout: Duration) -> Result<(), WaitError>;
 
     /// Closes the pool, runs what it has accepted, and waits for that and for the workers' end, at most `timeout`.
@@ -86,18 +159,67 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// [`ShutdownError::FromWorker`] if called from a job of this pool, [`ShutdownError::TimedOut`] with a report of
     /// what is left. The pool is closed in either case.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (pool, (open, gate)) = (small_pool(2), channel::<()>());
+    /// pool.execute(move || assert!(gate.recv().is_err()));
+    /// let late = pool.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert!(matches!(late, ShutdownError::TimedOut { workers: 1.., .. }));
+    /// drop(open);
+    /// assert_eq!(pool.shutdown_timeout(Duration::from_secs(60))?.finished, 1);
+    /// # Ok::<(), ShutdownError>(())
+    /// ```
     fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError>;
 
     /// Closes the pool and drops every job that has not begun. Does not wait for those that have.
     ///
     /// May be called from a job of this pool. Handles of dropped jobs report
     /// [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still spawn are dropped, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (pool, (open, gate), (tell, told)) = (small_pool(1), channel::<()>(), channel());
+    /// let runs = pool.submit(move || {
+    ///     tell.send(()).unwrap();
+    ///     gate.recv().is_err()
+    /// });
+    /// told.recv()?;
+    /// let waits = pool.submit(|| ());
+    /// assert_eq!(pool.shutdown_now().discarded, 1);
+    /// assert!(matches!(waits.wait(), Err(TaskError::Dropped)));
+    /// drop(open);
+    /// assert_eq!(runs.wait()?, true);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn shutdown_now(&self) -> ShutdownReport;
 
     /// A snapshot of the pool's counters.
     ///
     /// Workers count for themselves, without any shared write, so the figures of different workers may be some
     /// nanoseconds apart. The counts of what has happened never go back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::small_pool};
+    ///
+    /// let pool = small_pool(2);
+    /// pool.submit(|| ()).detach();
+    /// pool.submit(|| panic!("expected")).detach();
+    /// pool.join()?;
+    /// let stats = pool.stats();
+    /// assert_eq!((stats.workers, stats.done, stats.panicked, stats.queued), (2, 2, 1, 0));
+    /// # Ok::<(), WaitError>(())
+    /// ```
     fn stats(&self) -> Stats;
 }
 
