@@ -273,8 +273,8 @@ impl Error for WaitError {}
 pub struct ShutdownReport {
     /// Jobs that have run to their end, or to a panic, since the pool was built.
     pub finished: u64,
-    /// Jobs dropped by [`shutdown_now`](crate::Pool::shutdown_now), this time or before, and in favour of others by a pool
-    /// that is built to discard the oldest, since the pool was built.
+    /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
+    /// by a pool that is built to discard the oldest.
     pub discarded: u64,
     /// Jobs that were still running when the report was made.
     pub running: usize,

@@ -92,9 +92,9 @@ impl<T> TaskHandle<T> {
     ///
     /// # Errors
     ///
-    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused the
-    /// job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the job
-    /// itself.
+    /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused
+    /// the job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the
+    /// job itself.
     ///
     /// # Examples
     ///

@@ -1,8 +1,8 @@
 //! Which worker am I, of which pool?
 //!
-//! A worker (or anything else that runs jobs on behalf of an executor) stands at a [`Post`], on its stack, for as long as
-//! it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the
-//! outer post and gives it back afterwards.
+//! A worker (or anything else that runs jobs on behalf of an executor) stands at a [`Post`], on its stack, for as long
+//! as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
+//! and gives it back afterwards.
 //!
 //! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
 //! instead; that is its outermost post.
@@ -184,8 +184,8 @@ impl<'a> Post<'a> {
 
     /// Calls `f` while this thread stands at this post.
     ///
-    /// The post is taken, and the guard kept here, so that no caller can leave it out of turn: the soundness of all that
-    /// follows [`CURRENT`] rests on that.
+    /// The post is taken, and the guard kept here, so that no caller can leave it out of turn: the soundness of all
+    /// that follows [`CURRENT`] rests on that.
     #[inline]
     pub(crate) fn stand<R>(self, f: impl FnOnce() -> R) -> R {
         let post = Post { outer: CURRENT.with(Cell::get), ..self };

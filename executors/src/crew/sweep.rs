@@ -31,8 +31,8 @@ where
     pub(super) fn discard(&self, jobs: impl Iterator<Item = Job>) -> u64 {
         let sweep = || {
             self.life.become_active();
-            // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is dropped
-            // here or there.
+            // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is
+            // dropped here or there.
             fence(SeqCst);
             let dropped = jobs.map(containment::discard).count() as u64;
             self.discarded.fetch_add(dropped, Relaxed);

@@ -184,9 +184,9 @@ impl<T> Owner<T> {
         let buffer = Buffer::new(size, self.ring.tail.buffer.load(Relaxed));
         let slots = buffer.slots();
         for back in 1..=jobs {
-            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some, as
-            // `jobs` are in them. The new ones are in `buffer`, which is kept likewise, and here until then. Only the
-            // owner writes slots, and no thief knows the new ones yet.
+            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,
+            // as `jobs` are in them. The new ones are in `buffer`, which is kept likewise, and here until then. Only
+            // the owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
         self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
@@ -466,7 +466,7 @@ impl<T> Drop for Ring<T> {
         for count in 0..jobs {
             // SAFETY: there is a job, and nobody else uses the ring any more.
             let slots = unsafe { self.slots() };
-            // SAFETY: nobody has taken this one, and nobody is left to do so. The ring lives until this function returns.
+            // SAFETY: nobody has taken this one, and nobody is left to do so. The ring lives until this returns.
             discard(unsafe { slots.read(next.wrapping_add(count)) });
         }
         let mut buffer = self.tail.buffer.load(Relaxed);

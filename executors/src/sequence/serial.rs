@@ -7,8 +7,8 @@ use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
 ///
 /// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody. A call that panics
 /// ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`] succeeds until
-/// the first call begins. The elements are taken one by one, each when its turn has come, so that there may be no end of
-/// them.
+/// the first call begins. The elements are taken one by one, each when its turn has come, so that there may be no end
+/// of them.
 ///
 /// For a function that gives a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
 /// `async` block, with [`submit_future`](FuturesExecutor::submit_future).
