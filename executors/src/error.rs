@@ -363,7 +363,7 @@ impl Error for TaskError {}
 /// Why a job that may fail has no value: it returned an error, or it did not come to that.
 ///
 /// The result of a job that returns a `Result` is a result in a result. [`flatten`](Self::flatten) makes one of it that
-/// the combinators of the crate `futures` understand, and `?`. There is no third case, and never will be.
+/// the combinators of the crate `futures` understand, and `?`. Beside its two cases there is no other.
 ///
 /// # Examples
 ///
