@@ -101,8 +101,6 @@ pub mod futures_executor;
 pub mod group;
 mod handle;
 mod job;
-#[cfg(feature = "threadpool-exec")]
-mod ledger;
 mod local;
 #[cfg(feature = "burst-exec")]
 mod mailbox;
