@@ -10,6 +10,7 @@ mod futures;
 mod idle;
 mod latency;
 mod lifecycle;
+mod one_load;
 mod open_latency;
 mod own;
 mod panics;
@@ -29,8 +30,9 @@ pub use self::{
     idle::{Idle, Rest, Vigil},
     latency::Latency,
     lifecycle::{Lifecycle, Lives, RoundTrips},
+    one_load::{OneLoad, Question},
     open_latency::{Arrivals, OpenLatency, Served},
-    own::{Own, OwnJob},
+    own::OwnJob,
     panics::{Outbreak, Panics, Survived},
     repost::Repost,
     submit::{Submission, Submit, Submitted},
@@ -44,7 +46,7 @@ use crate::{
     record::{Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
-    stats::{self, Distribution, Pooled},
+    stats::{self, Distribution, Pooled, Summary},
     subject::Plan,
     usage::{Usage, UsageMeter},
     workload::Load,
@@ -182,6 +184,12 @@ pub(crate) fn relative_error<S: Sample>(samples: &[S]) -> f64 {
 /// The scatter of the samples, by which the sampler decides when it is enough.
 const RELATIVE_ERROR: Metric =
     Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
+
+/// The median of `values`, and the ends of its 95 % interval.
+fn median_and_interval(values: &[f64]) -> [Option<f64>; 3] {
+    let summary = Summary::of(values);
+    [summary.map(|it| it.median), summary.map(|it| it.low), summary.map(|it| it.high)]
+}
 
 fn relative_error_percent<S: Sample>(samples: &[S]) -> Option<f64> {
     Some(relative_error(samples) * 100.0).filter(|error| error.is_finite())

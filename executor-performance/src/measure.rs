@@ -2,7 +2,7 @@
 
 use crate::{
     advice::{Advice, CANDIDATES},
-    experiment::{Own, OwnJob},
+    experiment::{OneLoad, OwnJob},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
     record::Record,
@@ -134,7 +134,7 @@ impl Measurement {
         let pace = Pace { warm_up: 1, min_samples: 5, max_samples: 1000, processes: 1, target: 0.01, budget };
         let roster = Roster::of_executors();
         let (subjects, ability) = (roster.enlist(&entries, threads), roster.ability());
-        let experiment = Own::new(threads, load, job, patience);
+        let experiment = OneLoad::new(job, threads, load, false, patience);
         let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads, ability });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());

@@ -3,8 +3,8 @@
 use crate::{
     cli::{Command, Options, Order, Point, RecommendOptions, Workload},
     experiment::{
-        Arrivals, Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, Panics,
-        Repost, Subject, Submit, Throughput, Turn, Vigil, Wake,
+        Arrivals, Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, OneLoad,
+        Panics, Repost, Subject, Submit, Throughput, Turn, Vigil, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -164,11 +164,11 @@ impl Site<'_> {
         match workload {
             Workload::Outside => {
                 let jobs = all * self.jobs_in_turn(2 * EACH, busy)? / 2;
-                self.jobs(Throughput::new(threads, load(jobs.min(JOBS), 0)?, labour, false, patience), 1.0)
+                self.jobs(OneLoad::new(Throughput(labour), threads, load(jobs.min(JOBS), 0)?, false, patience), 1.0)
             }
             Workload::Inside => {
                 let hops = (self.jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
-                self.jobs(Throughput::new(threads, load(EACH * all, hops)?, labour, false, patience), 1.0)
+                self.jobs(OneLoad::new(Throughput(labour), threads, load(EACH * all, hops)?, false, patience), 1.0)
             }
             Workload::Bursts => {
                 self.jobs_in_turn(2 * EACH, busy)?;
@@ -223,7 +223,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Throughput(own) => {
             let labour = Labour { pre: own.pre, post: own.post };
             let load = point.chains(1_000_000)?;
-            site.jobs(Throughput::new(threads, load, labour, own.size.full_size, patience), 2.0)
+            site.jobs(OneLoad::new(Throughput(labour), threads, load, own.size.full_size, patience), 2.0)
         }
         Command::Latency(own) if own.rate.is_some() => {
             let producers = point.sources("latency --rate")?;
@@ -239,13 +239,14 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Repost(own) => {
             point.unused("repost")?;
-            let work = own.work.pastime();
-            let repost = |load| Repost::new(threads, load, work, own.size.full_size, patience);
+            let question = Repost(own.work.pastime());
+            let repost = |load| OneLoad::new(question, threads, load, own.size.full_size, patience);
             site.points(own.loads()?.into_iter().map(repost), 2.0)
         }
         Command::Avalanche(own) => {
             let jobs = point.single_jobs(1_000_000, "avalanche")?;
-            site.jobs(Avalanche::new(threads, jobs, own.work.pastime(), own.size.full_size, patience), 2.0)
+            let question = Avalanche(own.work.pastime());
+            site.jobs(OneLoad::new(question, threads, jobs, own.size.full_size, patience), 2.0)
         }
         Command::Submit(own) => {
             let (jobs, sleep) = (point.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);

@@ -13,6 +13,7 @@ use std::time::Duration;
 pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 macro_rules! impl_backing_by_crew {
     () => {
         fn name(&self) -> &str {
@@ -44,6 +45,7 @@ macro_rules! impl_backing_by_crew {
         }
     };
 }
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 pub(crate) use impl_backing_by_crew;
 
 /// The handle inside a pool. From what differs between the kinds of pools follows all that a user can ask of any.

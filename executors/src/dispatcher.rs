@@ -48,6 +48,7 @@
 
 mod cold;
 mod error;
+mod misfit;
 mod parker;
 mod priority;
 mod recipe;

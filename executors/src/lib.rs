@@ -61,7 +61,8 @@
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// With some pools switched off, some of the machinery that they share has nothing to do.
+// With some pools switched off, some of the machinery that they share has nothing to do: with one pool alone, items in
+// some hundred places.
 #![cfg_attr(
     not(all(
         feature = "threadpool-exec",
@@ -71,7 +72,7 @@
         feature = "burst-exec",
         feature = "dispatcher-exec"
     )),
-    allow(dead_code, unused_imports, unused_macros)
+    allow(dead_code)
 )]
 
 mod backing;
@@ -101,8 +102,6 @@ pub mod futures_executor;
 pub mod group;
 mod handle;
 mod job;
-#[cfg(feature = "threadpool-exec")]
-mod ledger;
 mod local;
 #[cfg(feature = "burst-exec")]
 mod mailbox;

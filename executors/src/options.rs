@@ -185,8 +185,13 @@ impl Options {
             Some(name) => (self.thread_names)(name, worker),
             None => fallback(worker),
         };
-        if name.contains('\0') { Err(BuildErrorKind::NameWithNul { name }.into()) } else { Ok(name) }
+        without_nul(name)
     }
+}
+
+/// A thread's `name`, which the operating system wants without a NUL.
+pub(crate) fn without_nul(name: String) -> Result<String, BuildError> {
+    if name.contains('\0') { Err(BuildErrorKind::NameWithNul { name }.into()) } else { Ok(name) }
 }
 
 impl fmt::Debug for Options {

@@ -17,9 +17,11 @@
 //! ```
 
 mod idle;
+#[cfg(feature = "_crew")]
 mod slumber;
 mod word;
 
+#[cfg(feature = "_crew")]
 pub(crate) use slumber::sleep;
 
 use idle::IdleSet;

@@ -343,6 +343,7 @@ macro_rules! impl_pool {
 pub(crate) use impl_pool;
 
 /// Implements [`FuturesExecutor`](crate::FuturesExecutor) in the same way.
+#[cfg(feature = "_futures")]
 macro_rules! impl_futures_executor {
     ($pool:ty $(, $($generics:tt)+)?) => {
         impl $(<$($generics)+>)? $crate::FuturesExecutor for $pool {
@@ -365,4 +366,5 @@ macro_rules! impl_futures_executor {
         }
     };
 }
+#[cfg(feature = "_futures")]
 pub(crate) use impl_futures_executor;

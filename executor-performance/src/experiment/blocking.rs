@@ -1,10 +1,9 @@
 //! How long an executor takes for jobs that wait and leave their cores to others.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
-    stats::Summary,
     workload::{Load, Pastime},
 };
 use std::time::Duration;
@@ -92,15 +91,14 @@ impl Experiment for Blocking {
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
-        let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
-        let micros: Vec<f64> = bursts().map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
-        let (summary, ideal) = (Summary::of(&micros), self.ideal().as_nanos() as f64 / 1e3);
+        let micros: Vec<f64> = bursts::of(samples).map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
+        let ([median, low, high], ideal) = (super::median_and_interval(&micros), self.ideal().as_nanos() as f64 / 1e3);
         vec![
-            summary.map(|it| it.median),
-            summary.map(|it| it.low),
-            summary.map(|it| it.high),
-            summary.map(|it| it.median / ideal),
-            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
+            median,
+            low,
+            high,
+            median.map(|median| median / ideal),
+            bursts::ratio(bursts::of(samples), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
             super::relative_error_percent(samples),
         ]
     }

@@ -83,6 +83,16 @@ pub(super) fn that_fit(pace: &Pace, fixed: Duration, pause: Duration, bursts: &[
     fitting.clamp(1.0, MOST) as u32
 }
 
+/// All bursts of `samples`.
+pub(super) fn of(samples: &[BurstSample]) -> impl Iterator<Item = &Burst> {
+    samples.iter().flat_map(|sample| &sample.bursts)
+}
+
+/// What one job of `bursts` costs, in nanoseconds of CPU time.
+pub(super) fn cpu_nanos_per_job<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> Option<f64> {
+    ratio(bursts, |burst| burst.cpu, |burst| burst.jobs as f64)
+}
+
 /// A ratio of two sums over `bursts`. `None` if one is missing, or nothing divides.
 pub(super) fn ratio<'a>(
     bursts: impl IntoIterator<Item = &'a Burst>,

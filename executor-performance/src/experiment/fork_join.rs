@@ -4,13 +4,12 @@ mod errand;
 
 pub use self::errand::Errand;
 
-use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts::ratio, per_job};
+use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts, per_job};
 use crate::{
     failure::Failure,
     forker::Forker,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::Summary,
     subject::Plan,
     workload::Forks,
 };
@@ -103,7 +102,7 @@ impl Experiment for ForkJoin {
         let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
         let alone = samples.iter().map(|sample| sample.alone).sum();
         let runs: Vec<f64> = samples.iter().map(Forked::cost).collect();
-        self.runs_per_sample = super::bursts::that_fit(pace, alone, Duration::ZERO, &runs);
+        self.runs_per_sample = bursts::that_fit(pace, alone, Duration::ZERO, &runs);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -138,16 +137,18 @@ impl Experiment for ForkJoin {
     fn figures(&self, samples: &[Forked]) -> Vec<Option<f64>> {
         let runs = || samples.iter().flat_map(|sample| &sample.runs.bursts);
         // Of samples and not of runs, of which there may be too many.
-        let summary = |number: &dyn Fn(&Forked) -> f64| Summary::of(&samples.iter().map(number).collect::<Vec<_>>());
+        let summary = |number: &dyn Fn(&Forked) -> f64| {
+            super::median_and_interval(&samples.iter().map(number).collect::<Vec<_>>())
+        };
         let forks = runs().map(|run| run.jobs as f64).next().unwrap_or_default();
-        let nanos_per_fork = summary(&|sample| sample.cost() / forks);
+        let [median, low, high] = summary(&|sample| sample.cost() / forks);
         vec![
-            nanos_per_fork.map(|it| it.median),
-            nanos_per_fork.map(|it| it.low),
-            nanos_per_fork.map(|it| it.high),
-            ratio(runs(), |run| run.cpu, |run| run.jobs as f64),
-            summary(&|sample| sample.cost() / 1e3).map(|it| it.median),
-            summary(&|sample| sample.alone.as_nanos() as f64 / sample.cost()).map(|it| it.median),
+            median,
+            low,
+            high,
+            bursts::cpu_nanos_per_job(runs()),
+            summary(&|sample| sample.cost() / 1e3)[0],
+            summary(&|sample| sample.alone.as_nanos() as f64 / sample.cost())[0],
             super::relative_error_percent(samples),
         ]
     }

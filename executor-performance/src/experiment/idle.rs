@@ -7,7 +7,6 @@ use crate::{
     heap,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::Summary,
     subject::Plan,
     workload::wait_for,
 };
@@ -227,15 +226,15 @@ impl Experiment for Idle {
 
     fn figures(&self, samples: &[Rest]) -> Vec<Option<f64>> {
         let of = |figure: fn(&Rest) -> Option<f64>| {
-            Summary::of(&samples.iter().map(figure).collect::<Option<Vec<_>>>().unwrap_or_default())
+            super::median_and_interval(&samples.iter().map(figure).collect::<Option<Vec<_>>>().unwrap_or_default())
         };
-        let cpu = of(Rest::cpu_percent);
+        let [median, low, high] = of(Rest::cpu_percent);
         vec![
-            cpu.map(|it| it.median),
-            cpu.map(|it| it.low),
-            cpu.map(|it| it.high),
-            of(|rest| rest.heap).map(|it| it.median),
-            of(|rest| rest.heap_per_job).map(|it| it.median),
+            median,
+            low,
+            high,
+            of(|rest| rest.heap)[0],
+            of(|rest| rest.heap_per_job)[0],
             super::relative_error_percent(samples),
         ]
     }

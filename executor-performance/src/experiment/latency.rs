@@ -1,6 +1,6 @@
 //! How long an idle executor takes for a burst of jobs.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts::ratio};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts};
 use crate::{
     record::{Metric, Setting},
     sampler::Pace,
@@ -77,7 +77,7 @@ impl Experiment for Latency {
         let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
         let bursts: Vec<f64> = samples.map(|sample| sample.nanos()).collect();
-        self.bursts_per_sample = super::bursts::that_fit(pace, Duration::ZERO, self.pause, &bursts);
+        self.bursts_per_sample = bursts::that_fit(pace, Duration::ZERO, self.pause, &bursts);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -113,7 +113,7 @@ impl Experiment for Latency {
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
-        let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
+        let bursts = || bursts::of(samples);
         let times = self.times(samples);
         let quantile = |quantile: f64| times.as_ref().map(|times| times.quantile_us(quantile));
         vec![
@@ -123,8 +123,8 @@ impl Experiment for Latency {
             quantile(0.99),
             times.as_ref().map(Distribution::max_us),
             super::relative_error_percent(samples),
-            ratio(bursts(), |burst| burst.cpu, |_| 1e3),
-            ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0),
+            bursts::ratio(bursts(), |burst| burst.cpu, |_| 1e3),
+            bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0),
             times.as_ref().map(|times| times.count() as f64),
             quantile(0.999),
         ]
@@ -135,7 +135,7 @@ impl Experiment for Latency {
     }
 
     fn times(&self, samples: &[BurstSample]) -> Option<Distribution> {
-        Distribution::of(samples.iter().flat_map(|sample| &sample.bursts).map(|burst| burst.wall))
+        Distribution::of(bursts::of(samples).map(|burst| burst.wall))
     }
 }
 

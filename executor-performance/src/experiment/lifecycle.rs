@@ -6,7 +6,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::{Summary, mean},
+    stats::mean,
     subject::Plan,
 };
 use executors::Executor;
@@ -203,20 +203,20 @@ impl Experiment for Lifecycle {
 
     fn figures(&self, samples: &[Lives]) -> Vec<Option<f64>> {
         let of = |time: fn(&Trip) -> Duration| {
-            Summary::of(&samples.iter().map(|sample| sample.mean_us(time)).collect::<Vec<_>>())
+            super::median_and_interval(&samples.iter().map(|sample| sample.mean_us(time)).collect::<Vec<_>>())
         };
-        let median = |time| of(time).map(|summary| summary.median);
-        let whole = of(|trip| trip.whole);
+        let median_of = |time| of(time)[0];
+        let [median, low, high] = of(|trip| trip.whole);
         let all_cpu_known = samples.iter().flat_map(|sample| &sample.0).all(|trip| trip.cpu.is_some());
         vec![
-            whole.map(|it| it.median),
-            whole.map(|it| it.low),
-            whole.map(|it| it.high),
-            median(|trip| trip.build),
-            median(|trip| trip.submit),
-            median(|trip| trip.first_job),
-            median(|trip| trip.shutdown),
-            median(|trip| trip.cpu.unwrap_or_default()).filter(|_| all_cpu_known),
+            median,
+            low,
+            high,
+            median_of(|trip| trip.build),
+            median_of(|trip| trip.submit),
+            median_of(|trip| trip.first_job),
+            median_of(|trip| trip.shutdown),
+            median_of(|trip| trip.cpu.unwrap_or_default()).filter(|_| all_cpu_known),
             super::relative_error_percent(samples),
         ]
     }

@@ -1,23 +1,14 @@
 //! What somebody's own job costs.
 
-use super::{BurstSample, Bursts, Experiment, Subject, cut::Cut, per_job};
+use super::{Question, per_job};
 use crate::{
     record::{Metric, Setting},
-    sampler::Pace,
     workload::{Load, Work},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-/// Runs somebody's own job over and over.
-#[derive(Debug, Clone)]
-pub struct Own {
-    cut: Cut,
-    job: OwnJob,
-    patience: Duration,
-}
-
-/// Somebody's own job.
+/// Somebody's own job, which is run over and over.
 #[derive(Clone)]
 pub struct OwnJob(Arc<dyn Fn() + Send + Sync>);
 
@@ -54,53 +45,24 @@ impl fmt::Debug for OwnJob {
     }
 }
 
-const METRICS: &[Metric] =
-    &per_job::metrics(["median_ns_per_job", "low95_ns_per_job", "high95_ns_per_job", "cpu_ns_per_job"], "ns/job");
+impl Question for OwnJob {
+    type Work = OwnJob;
 
-impl Own {
-    /// On executors with `threads` workers. All jobs of `load` are this `job`.
-    pub fn new(threads: usize, load: Load, job: OwnJob, patience: Duration) -> Self {
-        Own { cut: Cut::new(threads, load, false), job, patience }
-    }
-}
+    const NAME: &'static str = "own";
 
-impl Experiment for Own {
-    type Turn = Bursts<OwnJob>;
+    const METRICS: &'static [Metric] = per_job::METRICS;
 
-    fn name(&self) -> &'static str {
-        "own"
+    const SCALES: bool = false;
+
+    fn work(&self) -> OwnJob {
+        self.clone()
     }
 
-    fn turn(&self) -> Bursts<OwnJob> {
-        self.cut.burst(*self.cut.sampled(), self.job.clone(), self.patience)
+    fn settings(&self, asked: &Load, _sampled: &Load) -> Vec<Setting> {
+        vec![Setting::new("amplification", asked.amplification())]
     }
 
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<OwnJob>>>]) {
-        let Own { cut: whole, job, patience } = self.clone();
-        self.cut.fit(pace, subjects, |load| whole.burst(load, job.clone(), patience), BurstSample::nanos);
-    }
-
-    fn settings(&self) -> Vec<Setting> {
-        vec![
-            Setting::new("threads", self.cut.threads()),
-            Setting::new("amplification", self.cut.asked().amplification()),
-            self.cut.jobs_per_sample(),
-        ]
-    }
-
-    fn description(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("threads", self.cut.threads().to_string()),
-            ("load", super::describe(self.cut.asked())),
-            self.cut.description(),
-        ]
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
-        per_job::figures(samples)
+    fn description(&self, asked: &Load) -> Vec<(&'static str, String)> {
+        vec![("load", super::describe(asked))]
     }
 }

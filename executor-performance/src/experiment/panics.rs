@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
-    stats::{Summary, mean},
+    stats::mean,
     subject::Plan,
     workload::wait_for,
 };
@@ -147,12 +147,12 @@ impl Experiment for Panics {
 
     fn figures(&self, samples: &[Survived]) -> Vec<Option<f64>> {
         let all = |time: fn(&Survived) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
-        let summary = Summary::of(&all(|it| it.panicking));
+        let [median, low, high] = super::median_and_interval(&all(|it| it.panicking));
         let mean = |times: Vec<f64>| (!times.is_empty()).then(|| mean(&times));
         vec![
-            summary.map(|it| it.median),
-            summary.map(|it| it.low),
-            summary.map(|it| it.high),
+            median,
+            low,
+            high,
             mean(all(|it| it.before)),
             mean(all(|it| it.after)),
             super::relative_error_percent(samples),

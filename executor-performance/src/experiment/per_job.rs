@@ -1,10 +1,14 @@
 //! The figures of experiments that ask what one job costs.
 
-use super::{BurstSample, bursts::ratio};
-use crate::{record::Metric, stats::Summary, workload::Pastime};
+use super::{BurstSample, bursts};
+use crate::{record::Metric, workload::Pastime};
 use std::time::Duration;
 
-/// What one of `noun` costs.
+/// What a job costs.
+pub(super) const METRICS: &[Metric] =
+    &metrics(["median_ns_per_job", "low95_ns_per_job", "high95_ns_per_job", "cpu_ns_per_job"], "ns/job");
+
+/// What one of something costs, in `unit`.
 pub(super) const fn metrics(columns: [&'static str; 4], unit: &'static str) -> [Metric; 5] {
     let [median, low, high, cpu] = columns;
     [
@@ -33,17 +37,18 @@ pub(super) fn payload(work: Pastime) -> String {
 
 /// Figures for [`metrics`]. What jobs do by themselves is in the CPU time only.
 pub(super) fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
-    let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
     let overheads = samples.iter().flat_map(BurstSample::overheads);
-    let nanos: Vec<f64> = overheads.zip(bursts()).map(|(nanos, burst)| nanos / burst.jobs as f64).collect();
-    let summary = Summary::of(&nanos);
-    vec![
-        summary.map(|it| it.median),
-        summary.map(|it| it.low),
-        summary.map(|it| it.high),
-        ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64),
-        super::relative_error_percent(samples),
-    ]
+    let jobs = bursts::of(samples).map(|burst| burst.jobs as f64);
+    let nanos: Vec<f64> = overheads.zip(jobs).map(|(nanos, jobs)| nanos / jobs).collect();
+    beside_cpu_time(&nanos, samples)
+}
+
+/// Three figures of `values`, of which there is one for each burst, and those of the CPU time of a job and of the
+/// scatter.
+pub(super) fn beside_cpu_time(values: &[f64], samples: &[BurstSample]) -> Vec<Option<f64>> {
+    let [median, low, high] = super::median_and_interval(values);
+    let cpu = bursts::cpu_nanos_per_job(bursts::of(samples));
+    vec![median, low, high, cpu, super::relative_error_percent(samples)]
 }
 
 #[cfg(test)]

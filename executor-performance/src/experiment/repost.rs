@@ -1,77 +1,39 @@
 //! What it costs to give one's successor to the executor from inside.
 
-use super::{BurstSample, Bursts, Experiment, Subject, cut::Cut, per_job};
+use super::{Question, per_job};
 use crate::{
     record::{Metric, Setting},
-    sampler::Pace,
     workload::{Load, Pastime},
 };
-use std::time::Duration;
 
-/// Runs a few long chains of jobs that do little or nothing but give the next job to the executor.
+/// Runs a few long chains of jobs that do little or nothing but give the next job to the executor. Each message of the
+/// load is a chain, whose jobs do this.
 #[derive(Debug, Clone, Copy)]
-pub struct Repost {
-    cut: Cut,
-    work: Pastime,
-    patience: Duration,
-}
+pub struct Repost(pub Pastime);
 
-const METRICS: &[Metric] =
-    &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
+impl Question for Repost {
+    type Work = Pastime;
 
-impl Repost {
-    /// Of executors with `threads` workers. Each message of `load` is a chain, whose jobs do `work`.
-    pub fn new(threads: usize, load: Load, work: Pastime, full_size: bool, patience: Duration) -> Self {
-        Repost { cut: Cut::new(threads, load, full_size), work, patience }
-    }
-}
+    const NAME: &'static str = "repost";
 
-impl Experiment for Repost {
-    type Turn = Bursts<Pastime>;
+    const METRICS: &'static [Metric] =
+        &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
 
-    fn name(&self) -> &'static str {
-        "repost"
+    fn work(&self) -> Pastime {
+        self.0
     }
 
-    fn turn(&self) -> Bursts<Pastime> {
-        self.cut.burst(*self.cut.sampled(), self.work, self.patience)
-    }
-
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Pastime>>>]) {
-        let Repost { cut: whole, work, patience } = *self;
-        self.cut.fit(pace, subjects, |load| whole.burst(load, work, patience), BurstSample::nanos);
-    }
-
-    fn settings(&self) -> Vec<Setting> {
+    fn settings(&self, asked: &Load, sampled: &Load) -> Vec<Setting> {
         vec![
-            Setting::new("threads", self.cut.threads()),
-            Setting::new("chains", self.cut.asked().messages()),
-            Setting::new("hops_per_chain", self.cut.asked().amplification()),
-            Setting::new("work_us", self.work.time().as_micros()),
-            Setting::fitted("sampled_hops_per_chain", self.cut.sampled().amplification()),
-            self.cut.jobs_per_sample(),
+            Setting::new("chains", asked.messages()),
+            Setting::new("hops_per_chain", asked.amplification()),
+            Setting::new("work_us", self.0.time().as_micros()),
+            Setting::fitted("sampled_hops_per_chain", sampled.amplification()),
         ]
     }
 
-    fn description(&self) -> Vec<(&'static str, String)> {
-        let asked = self.cut.asked();
-        vec![
-            ("threads", self.cut.threads().to_string()),
-            ("load", format!("{} x {} hops (chains x jobs)", asked.messages(), asked.amplification())),
-            ("each job", per_job::payload(self.work)),
-            self.cut.description(),
-        ]
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn scales(&self) -> bool {
-        true
-    }
-
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
-        per_job::figures(samples)
+    fn description(&self, asked: &Load) -> Vec<(&'static str, String)> {
+        let load = format!("{} x {} hops (chains x jobs)", asked.messages(), asked.amplification());
+        vec![("load", load), ("each job", per_job::payload(self.0))]
     }
 }

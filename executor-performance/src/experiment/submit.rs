@@ -3,7 +3,7 @@
 mod hold;
 
 use self::hold::Hold;
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, cut::Cut, per_job::nanos};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts, cut::Cut, per_job::nanos};
 use crate::{
     failure::Failure,
     record::{Metric, Setting},
@@ -137,14 +137,14 @@ impl Experiment for Submit {
     }
 
     fn figures(&self, samples: &[Submitted]) -> Vec<Option<f64>> {
-        let submitting = Summary::of(&super::costs(samples));
+        let [median, low, high] = super::median_and_interval(&super::costs(samples));
         let completed: Vec<f64> = samples.iter().map(|sample| sample.per_job(sample.0.wall)).collect();
         vec![
-            submitting.map(|it| it.median),
-            submitting.map(|it| it.low),
-            submitting.map(|it| it.high),
+            median,
+            low,
+            high,
             Summary::of(&completed).map(|it| it.median),
-            ratio(samples.iter().map(|sample| &sample.0), |burst| burst.cpu, |burst| burst.jobs as f64),
+            bursts::cpu_nanos_per_job(samples.iter().map(|sample| &sample.0)),
             super::relative_error_percent(samples),
         ]
     }

@@ -117,3 +117,22 @@ impl<P: TaskPool> Forker for Adapted<P> {
         solve_by_tasks(site, problem, done);
     }
 }
+
+/// That all jobs have run when `pool` has ended, though nobody waited for them before.
+#[cfg(test)]
+pub(super) fn ends_after_its_jobs<P: Pool>(pool: P) {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    let ran = Arc::new(AtomicUsize::new(0));
+    for _ in 0..100 {
+        let ran = Arc::clone(&ran);
+        pool.spawn(move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    pool.end().expect("no job panics, and it does not take too long");
+    assert_eq!(ran.load(Ordering::Relaxed), 100);
+}

@@ -46,24 +46,7 @@ fn needs_last_handle() -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use std::sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    };
-
-    /// That all jobs have run when `pool` has ended, though nobody waited for them before.
-    fn ends_after_its_jobs<P: Pool>(pool: P) {
-        let ran = Arc::new(AtomicUsize::new(0));
-        for _ in 0..100 {
-            let ran = Arc::clone(&ran);
-            pool.spawn(move || {
-                ran.fetch_add(1, Ordering::Relaxed);
-            });
-        }
-        pool.end().expect("in time");
-        assert_eq!(ran.load(Ordering::Relaxed), 100);
-    }
+    use super::{super::adapter::ends_after_its_jobs, *};
 
     #[test]
     fn pools_end_after_their_jobs() {

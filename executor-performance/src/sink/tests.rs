@@ -3,7 +3,7 @@
 use super::{CsvFile, Sink, Target, Terminal, html, markdown, svg};
 use crate::{
     compare::{Comparison, Terms},
-    experiment::{Avalanche, Blocking, BurstSample, Experiment, Panics, SampleOf},
+    experiment::{Avalanche, Blocking, BurstSample, Experiment, OneLoad, Panics, SampleOf},
     failure::Failure,
     record::{Record, Run, Stop, mock::record, rows},
     sampler::Series,
@@ -85,7 +85,7 @@ fn panics() -> Record {
 fn timed() -> Record {
     let (load, work) = (Load::new(1, 1000, 0).expect("countable"), Pastime::Busy(Duration::from_micros(100)));
     let ideal = load.ideal(work.time(), 4);
-    let avalanche = Avalanche::new(4, load, work, true, PATIENCE);
+    let avalanche = OneLoad::new(Avalanche(work), 4, load, true, PATIENCE);
     measured(&avalanche, |percent| burst(1000, 25_000 + 3 * percent, ideal))
 }
 

@@ -1,6 +1,6 @@
 //! What a user may choose of a dispatcher, and how it comes to be.
 
-use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority, TwoParkers};
+use super::{CHARTER, CPU, Crew, Dispatcher, LimitError, MAX_SUBPOOLS, Priority, TwoParkers, misfit::Misfit};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     error::{BuildError, BuildErrorKind},
@@ -211,7 +211,7 @@ impl Extra {
     fn check_names(&self) -> Result<(), BuildError> {
         let names: Vec<&str> = [CPU].into_iter().chain(self.names().map(String::as_str)).collect();
         match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-            Some((_, &name)) => Err(BuildErrorKind::SubpoolTwice { name: name.to_owned() }.into()),
+            Some((_, &name)) => Err(Misfit::SubpoolTwice { name: name.to_owned() }.into()),
             None => Ok(()),
         }
     }
@@ -222,10 +222,10 @@ impl Extra {
         let named = self.subpools.iter().map(|(name, limit)| (name.as_str(), *limit));
         let all: Vec<_> = [cpu].into_iter().chain(named).collect();
         if all.len() > MAX_SUBPOOLS {
-            return Err(BuildErrorKind::TooManySubpools { asked: all.len(), limit: MAX_SUBPOOLS }.into());
+            return Err(Misfit::TooManySubpools { asked: all.len(), limit: MAX_SUBPOOLS }.into());
         }
         match all.iter().find(|(_name, limit)| *limit == 0) {
-            Some((name, _)) => Err(BuildErrorKind::NoLimit { subpool: (*name).to_owned() }.into()),
+            Some((name, _)) => Err(BuildError::of_one_kind(LimitError::zero(name))),
             None => Ok(all.into_iter().map(|(_name, limit)| limit).collect()),
         }
     }
@@ -238,17 +238,17 @@ impl Extra {
         };
         let reserve = self.reserve.unwrap_or(bound.min(threads - 1));
         if bound > threads {
-            return Err(BuildErrorKind::TooManyBound { bound, threads }.into());
+            return Err(Misfit::TooManyBound { bound, threads }.into());
         }
         if reserve >= threads {
-            return Err(BuildErrorKind::AllReserved { reserve, threads }.into());
+            return Err(Misfit::AllReserved { reserve, threads }.into());
         }
         if reserve > bound {
-            return Err(BuildErrorKind::ReservedForNothing { reserve, bound }.into());
+            return Err(Misfit::ReservedForNothing { reserve, bound }.into());
         }
         let preheat = self.warm.unwrap_or(threads);
         if preheat > threads {
-            return Err(BuildErrorKind::TooManyPreheated { preheat, threads }.into());
+            return Err(Misfit::TooManyPreheated { preheat, threads }.into());
         }
         let sharing = threads - reserve;
         let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
@@ -277,7 +277,7 @@ impl Recipe for Dispatcher {
             None => (dispatch::CPU, Priority::NORMAL),
             Some((name, priority)) => {
                 let subpool = names.iter().position(|known| known == name);
-                let unknown = || BuildErrorKind::UnknownMain { name: name.clone(), known: names.clone() };
+                let unknown = || Misfit::UnknownMain { name: name.clone(), known: names.clone() };
                 (subpool.ok_or_else(unknown)?, *priority)
             }
         };

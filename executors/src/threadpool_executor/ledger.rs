@@ -34,7 +34,7 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::time::{Duration, Instant};
 
-pub(crate) struct Ledger {
+pub(super) struct Ledger {
     /// For threads that are not workers: each keeps to one of these, so that two seldom write the same.
     outside: Box<[CachePadded<Page>]>,
     workers: Box<[CachePadded<Page>]>,
@@ -52,7 +52,7 @@ struct Page {
 }
 
 impl Ledger {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(super) fn new(workers: usize) -> Self {
         let pages = |number| (0..number).map(|_| CachePadded::default()).collect();
         Ledger { outside: pages(OUTSIDE_PAGES), workers: pages(workers), bell: Bell::default() }
     }
@@ -60,14 +60,14 @@ impl Ledger {
     /// A thread that is not a worker gives a job to the pool. It is outstanding before anything that follows this call:
     /// whoever closes the pool and then sees nothing outstanding has closed it to this job, too.
     #[inline]
-    pub(crate) fn accept_outside(&self) {
+    pub(super) fn accept_outside(&self) {
         self.outside().accepted.fetch_add(1, SeqCst);
         fence_of_models();
     }
 
     /// A job will not be run: one that [`accept_outside`](Self::accept_outside) has counted and that is not accepted
     /// after all, or one that is discarded.
-    pub(crate) fn strike(&self) {
+    pub(super) fn strike(&self) {
         self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
     }
@@ -79,7 +79,7 @@ impl Ledger {
 
     /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
     #[inline]
-    pub(crate) fn accept_inside(&self, worker: usize) {
+    pub(super) fn accept_inside(&self, worker: usize) {
         // Relaxed: the end of the running job publishes it.
         add_one(&self.workers[worker].accepted, Relaxed);
     }
@@ -87,7 +87,7 @@ impl Ledger {
     /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which
     /// nobody has begun yet; asking that is cheaper than reading all pages.
     #[inline]
-    pub(crate) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
+    pub(super) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
         // The Release that the module speaks of. A fence behind it would make sure that either we see who waits, or
         // they see this end; it would take a tenth of the time of a small job. Without it they may look a
         // moment before this end becomes visible, while we look a moment before they are: that is why they look
@@ -110,7 +110,7 @@ impl Ledger {
     }
 
     /// Jobs accepted and not ended, or a few more; 0 only if there was a moment during this call without any.
-    pub(crate) fn outstanding(&self) -> usize {
+    pub(super) fn outstanding(&self) -> usize {
         // SeqCst: for the bell, and for who closes the pool. It is also the Acquire that the module speaks of.
         let ended = self.sum(|page| &page.ended);
         let accepted = self.sum(|page| &page.accepted);
@@ -118,17 +118,17 @@ impl Ledger {
     }
 
     /// How many workers are counted.
-    pub(crate) fn workers(&self) -> usize {
+    pub(super) fn workers(&self) -> usize {
         self.workers.len()
     }
 
     /// How many jobs were run by the worker.
-    pub(crate) fn ended_on(&self, worker: usize) -> usize {
+    pub(super) fn ended_on(&self, worker: usize) -> usize {
         self.workers[worker].ended.load(Relaxed)
     }
 
     /// How many jobs were run.
-    pub(crate) fn ended(&self) -> usize {
+    pub(super) fn ended(&self) -> usize {
         (0..self.workers.len()).fold(0, |sum, worker| sum.wrapping_add(self.ended_on(worker)))
     }
 
@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// Blocks until nothing is outstanding and then `met` holds, at most for `timeout`. Returns whether that was so.
-    pub(crate) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
+    pub(super) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {

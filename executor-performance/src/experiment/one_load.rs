@@ -1,0 +1,98 @@
+//! Experiments that run one load at a time and look at the clock. They differ in what they ask.
+
+use super::{BurstSample, Bursts, Experiment, Subject, cut::Cut, per_job};
+use crate::{
+    record::{Metric, Setting},
+    sampler::Pace,
+    workload::{Load, Work},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::time::Duration;
+
+/// Runs a load, all of it or as much as there is time for.
+#[derive(Debug, Clone, Copy)]
+pub struct OneLoad<Q> {
+    question: Q,
+    cut: Cut,
+    patience: Duration,
+}
+
+impl<Q> OneLoad<Q> {
+    /// Asks the `question` of executors with `threads` workers under `load`. Unless it is to have its `full_size`, a
+    /// sample may be smaller than the load.
+    pub fn new(question: Q, threads: usize, load: Load, full_size: bool, patience: Duration) -> Self {
+        OneLoad { question, cut: Cut::new(threads, load, full_size), patience }
+    }
+}
+
+/// What is asked of executors under a load.
+pub trait Question {
+    /// What each job of the load does.
+    type Work: Work + Clone + Serialize + DeserializeOwned;
+
+    /// The experiment's name in results and on the command line.
+    const NAME: &'static str;
+
+    /// What [`figures`](Self::figures) are figures of.
+    const METRICS: &'static [Metric];
+
+    /// Whether, with twice as many threads, the first figure should be twice as good.
+    const SCALES: bool = true;
+
+    /// What each job does.
+    fn work(&self) -> Self::Work;
+
+    /// The settings, for machines, but for the numbers of threads and of sampled jobs: always the same columns.
+    fn settings(&self, asked: &Load, sampled: &Load) -> Vec<Setting>;
+
+    /// The settings, for people, but for the threads and how much a sample is.
+    fn description(&self, asked: &Load) -> Vec<(&'static str, String)>;
+
+    /// The answer. Unless another is given: what one job costs.
+    fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
+        per_job::figures(samples)
+    }
+}
+
+impl<Q: Question> Experiment for OneLoad<Q> {
+    type Turn = Bursts<Q::Work>;
+
+    fn name(&self) -> &'static str {
+        Q::NAME
+    }
+
+    fn turn(&self) -> Bursts<Q::Work> {
+        self.cut.burst(*self.cut.sampled(), self.question.work(), self.patience)
+    }
+
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Q::Work>>>]) {
+        let (whole, work, patience) = (self.cut, self.question.work(), self.patience);
+        self.cut.fit(pace, subjects, |load| whole.burst(load, work.clone(), patience), BurstSample::nanos);
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let mut settings = vec![Setting::new("threads", self.cut.threads())];
+        settings.extend(self.question.settings(self.cut.asked(), self.cut.sampled()));
+        settings.push(self.cut.jobs_per_sample());
+        settings
+    }
+
+    fn description(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("threads", self.cut.threads().to_string())];
+        lines.extend(self.question.description(self.cut.asked()));
+        lines.push(self.cut.description());
+        lines
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        Q::METRICS
+    }
+
+    fn scales(&self) -> bool {
+        Q::SCALES
+    }
+
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+        Q::figures(samples)
+    }
+}

@@ -1,0 +1,67 @@
+//! What a shutdown has found, and why it may not have seen the end.
+
+use std::{error::Error, fmt, time::Duration};
+
+/// What a shutdown has found and done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Jobs that have run to their end, or to a panic, since the pool was built.
+    pub finished: u64,
+    /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
+    /// by a pool that is built to discard the oldest.
+    pub discarded: u64,
+    /// Jobs that were still running when the report was made.
+    pub running: usize,
+    /// Jobs that were still waiting when the report was made.
+    pub queued: usize,
+}
+
+/// Why a shutdown did not see the pool's end.
+///
+/// The pool is closed in any case, and what it accepted goes on running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// The caller is a worker of the pool, and would wait for itself.
+    FromWorker,
+    /// The time was up before everything had run.
+    TimedOut {
+        /// How long was waited.
+        waited: Duration,
+        /// Workers that have not left yet.
+        workers: usize,
+        /// The state of the jobs at that moment.
+        report: ShutdownReport,
+    },
+}
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShutdownError::FromWorker => write!(
+                f,
+                "a worker cannot wait for the end of its own pool: the pool is closed, wait from another thread"
+            ),
+            ShutdownError::TimedOut { waited, workers, report } => write!(
+                f,
+                "after {waited:?} {workers} workers have not left yet ({} jobs running, {} queued)",
+                report.running, report.queued
+            ),
+        }
+    }
+}
+
+impl Error for ShutdownError {}
+
+impl ShutdownError {
+    /// What the methods of [`Executor`](crate::Executor) say of it.
+    pub(crate) fn into_message(self) -> String {
+        match self {
+            ShutdownError::FromWorker => self.to_string(),
+            ShutdownError::TimedOut { workers, .. } => {
+                format!("Pool failed to shut down in time. {workers} threads remaining.")
+            }
+        }
+    }
+}

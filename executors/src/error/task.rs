@@ -1,0 +1,96 @@
+//! Why there is no result.
+
+use super::Panic;
+use std::{error::Error, fmt};
+
+/// Why a job's result will never come.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// The job panicked; the payload is inside.
+    Panicked(Panic),
+    /// The job was cancelled before it began.
+    Cancelled,
+    /// The pool dropped the job without running it: it was closed, or full and built to refuse jobs then; or it had
+    /// accepted the job and discarded it, in a [`shutdown_now`](crate::Pool::shutdown_now) or in favour of others. Of
+    /// a future also: the pool came to its end before the future did.
+    Dropped,
+    /// The caller *is* the job it waits for, directly or further down on the same stack.
+    WouldDeadlock,
+}
+
+impl fmt::Display for TaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TaskError::Panicked(panic) => write!(f, "the job panicked: {}", panic.message()),
+            TaskError::Cancelled => f.write_str("the job was cancelled before it began"),
+            TaskError::Dropped => f.write_str("the pool dropped the job without running it to its end"),
+            TaskError::WouldDeadlock => f.write_str("a job cannot wait for its own result"),
+        }
+    }
+}
+
+impl Error for TaskError {}
+
+/// Why a job that may fail has no value: it returned an error, or it did not come to that.
+///
+/// The result of a job that returns a `Result` is a result in a result. [`flatten`](Self::flatten) makes one of it that
+/// the combinators of the crate `futures` understand, and `?`. Beside its two cases there is no other.
+///
+/// # Examples
+///
+/// ```
+/// use executors::*;
+/// use executors::crossbeam_workstealing_pool::small_pool;
+/// use futures::{FutureExt, TryFutureExt, executor::block_on};
+///
+/// let pool = small_pool(2);
+/// let parse = |text: &'static str| pool.submit(move || text.parse::<u8>());
+/// assert_eq!(Failure::flatten(parse("7").wait()).unwrap(), 7);
+///
+/// let failed = Failure::flatten(parse("7000").wait()).unwrap_err();
+/// assert!(matches!(failed, Failure::Returned(_)));
+///
+/// let lost = Failure::flatten(pool.submit(|| -> Result<u8, ()> { panic!("no luck") }).wait()).unwrap_err();
+/// assert!(matches!(lost, Failure::Lost(TaskError::Panicked(_))));
+///
+/// let chain = parse("7").map(Failure::flatten).and_then(|seven| async move { Ok(seven + 1) });
+/// assert_eq!(block_on(chain).unwrap(), 8);
+/// pool.shutdown().unwrap();
+/// ```
+#[derive(Debug)]
+pub enum Failure<E> {
+    /// The job ran, and returned this error.
+    Returned(E),
+    /// The job returned nothing: it panicked, was cancelled, or was dropped.
+    Lost(TaskError),
+}
+
+impl<E> Failure<E> {
+    /// Makes one result of the two that a job which may fail has.
+    ///
+    /// # Errors
+    ///
+    /// Whichever there is.
+    pub fn flatten<T>(result: Result<Result<T, E>, TaskError>) -> Result<T, Failure<E>> {
+        result.map_err(Failure::Lost)?.map_err(Failure::Returned)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Returned(error) => error.fmt(f),
+            Failure::Lost(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for Failure<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Failure::Returned(error) => error.source(),
+            Failure::Lost(error) => error.source(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Why nobody sees a pool become idle.
+
+use std::{error::Error, fmt};
+
+/// Why waiting for a pool to become idle ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The caller is a worker of the pool it would wait for, so the pool could never become idle.
+    FromWorker,
+    /// Jobs were still queued or running when the time was up.
+    TimedOut,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WaitError::FromWorker => {
+                "a worker cannot wait for its own pool to become idle: wait from another thread, \
+                 or wait for single jobs with `submit`"
+            }
+            WaitError::TimedOut => "jobs were still queued or running when the time was up",
+        })
+    }
+}
+
+impl Error for WaitError {}

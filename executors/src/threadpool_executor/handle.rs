@@ -1,0 +1,121 @@
+//! What users hold of the pool.
+
+use super::{LABEL, records::Records, wrapped::Wrapped};
+use crate::{
+    backing::Backing,
+    containment::ignore,
+    error::ShutdownReport,
+    futures_executor::{JoinHandle, spawn_task, step},
+    local::PoolId,
+    options::PanicHandler,
+    pool::Stats,
+};
+use std::{
+    fmt,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
+    time::Duration,
+};
+use threadpool::ThreadPool;
+
+#[derive(Clone)]
+pub(super) struct Handle(Arc<Wrapped>);
+
+impl Handle {
+    pub(super) fn new(pool: ThreadPool, panic_handler: Option<PanicHandler>) -> Self {
+        Handle(Wrapped::start(pool, panic_handler))
+    }
+
+    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads
+        let schedule = move |runnable| {
+            let step = step(runnable);
+            let refused = match wrapped.upgrade() {
+                Some(wrapped) => wrapped.deliver(step, Records::accept_while_draining).err(),
+                None => Some(step),
+            };
+            if let Some(step) = refused {
+                ignore(step); // cancels the future
+            }
+        };
+        let (runnable, handle) = spawn_task(future, schedule);
+        self.execute(step(runnable));
+        handle
+    }
+}
+
+impl Backing for Handle {
+    const CLOSED_BEFORE: &str = "was already shut down!";
+
+    fn name(&self) -> &str {
+        LABEL
+    }
+
+    fn id(&self) -> PoolId {
+        self.0.records.id()
+    }
+
+    #[inline]
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
+        self.0.deliver(closure, |_closed| false)
+    }
+
+    fn close(&self) -> bool {
+        !self.0.records.closed.swap(true, SeqCst)
+    }
+
+    fn discard(&self) {
+        self.0.records.discarding.store(true, SeqCst);
+        self.close();
+    }
+
+    fn await_idle(&self, timeout: Option<Duration>) -> bool {
+        self.0.records.ledger.await_quiet(timeout, || true)
+    }
+
+    fn await_end(&self, timeout: Duration) -> bool {
+        self.0.records.ledger.await_quiet(Some(timeout), || self.0.records.is_over())
+    }
+
+    fn workers_left(&self) -> usize {
+        self.0.pool.active_count()
+    }
+
+    fn report(&self) -> ShutdownReport {
+        let records = &*self.0.records;
+        let finished = records.ledger.ended() as u64;
+        // Behind the end there are only those who have not heard of it.
+        let outstanding = if *records.over() { 0 } else { records.ledger.outstanding() };
+        // The crate still counts a job as active for a moment after its end.
+        let running = self.0.pool.active_count().min(outstanding);
+        ShutdownReport { running, queued: outstanding - running, finished, discarded: records.discarded.load(SeqCst) }
+    }
+
+    fn stats(&self) -> Stats {
+        let ShutdownReport { finished: done, discarded, running, queued } = self.report();
+        let workers = self.0.pool.max_count();
+        Stats {
+            workers,
+            idle: workers - running,
+            busy: running,
+            queued,
+            running,
+            done,
+            panicked: self.0.records.panicked.load(Relaxed),
+            discarded,
+            ..Stats::default()
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(LABEL)
+            .field("pool", &self.0.pool)
+            .field("closed", &self.0.records.closed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+//! Which worker the current thread is.
+
+use super::{records::Records, worker::Worker};
+use crate::{
+    job::Job,
+    local::{self, Attendant, Help},
+};
+use std::{any::Any, cell::OnceCell, ptr, sync::atomic::Ordering::SeqCst};
+
+thread_local! {
+    static WORKER: OnceCell<Worker> = const { OnceCell::new() };
+}
+
+/// The current thread is to be `worker` for good.
+pub(super) fn enlist(worker: Worker) {
+    local::settle(worker.records.id(), &ThisWorker);
+    WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
+}
+
+/// Runs a job of the pool whose thread this is.
+#[inline]
+pub(super) fn run(closure: impl FnOnce()) {
+    WORKER.with(|worker| worker.get().expect("enlisted by the first job").run(closure));
+}
+
+/// Which worker the current thread is of the pool with these `records`, if it is one: then it runs one of its jobs.
+#[inline]
+pub(super) fn index_in(records: &Records) -> Option<usize> {
+    let of_this_pool = |worker: &&Worker| ptr::eq(&*worker.records, records);
+    WORKER.try_with(|worker| worker.get().filter(of_this_pool).map(|worker| worker.index)).ok().flatten()
+}
+
+/// Stands for the [`Worker`] of the thread that asks.
+struct ThisWorker;
+
+impl Attendant for ThisWorker {
+    fn accept(&self, job: Job) -> bool {
+        // A thread that ends has no worker any more.
+        WORKER.try_with(|worker| worker.get().is_some_and(|worker| worker.accept(job))).unwrap_or(false)
+    }
+
+    fn report(&self, payload: &(dyn Any + Send)) {
+        let _ = WORKER.try_with(|worker| worker.get().map(|worker| worker.report(payload)));
+    }
+
+    fn help(&self, _part: usize) -> Help {
+        let discards = |worker: &Worker| worker.records.discarding.load(SeqCst);
+        let discards = WORKER.try_with(|worker| worker.get().is_some_and(discards));
+        if discards.unwrap_or(false) { Help::Drop } else { Help::Run }
+    }
+}

@@ -1,0 +1,62 @@
+//! The crate's pool, and how jobs come into it.
+
+use super::{records::Records, this_worker, worker::Worker};
+use crate::options::PanicHandler;
+use std::sync::{Arc, Barrier, atomic::Ordering::SeqCst};
+use threadpool::ThreadPool;
+
+/// The crate's pool, and what it does not know.
+///
+/// It is held by handles, and for the moment of a submit by workers; when it is dropped, the pool's queue is closed and
+/// its threads end behind the last job.
+pub(super) struct Wrapped {
+    pub(super) pool: ThreadPool,
+    pub(super) records: Arc<Records>,
+}
+
+impl Wrapped {
+    pub(super) fn start(pool: ThreadPool, panic_handler: Option<PanicHandler>) -> Arc<Self> {
+        let threads = pool.max_count();
+        let records = Arc::new(Records::new(threads, panic_handler));
+        let wrapped = Arc::new(Wrapped { pool, records });
+        // Each thread takes one of these jobs, as none ends before all have begun. Nobody else need wait for that: all
+        // other jobs are behind them in the crate's one queue.
+        let barrier = Arc::new(Barrier::new(threads));
+        for index in 0..threads {
+            let all_here = Arc::clone(&barrier);
+            let worker = Worker::new(index, &wrapped);
+            wrapped.pool.execute(move || {
+                all_here.wait();
+                this_worker::enlist(worker);
+            });
+        }
+        wrapped
+    }
+
+    /// Gives `closure` to the pool if it is open, or gives it back. A closed pool is asked whether it counts this one
+    /// nevertheless.
+    #[inline]
+    pub(super) fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(&Records) -> bool) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let records = &*self.records;
+        match this_worker::index_in(records) {
+            Some(_) if records.discarding.load(SeqCst) => return Err(closure),
+            Some(worker) => records.ledger.accept_inside(worker),
+            None => {
+                // Before the look at `closed`: who closes the pool and then sees nothing outstanding has seen all that
+                // will ever be accepted from outside.
+                records.ledger.accept_outside();
+                if records.closed.load(SeqCst) {
+                    records.ledger.strike();
+                    if !though_closed(records) {
+                        return Err(closure);
+                    }
+                }
+            }
+        }
+        self.pool.execute(move || this_worker::run(closure));
+        Ok(())
+    }
+}
