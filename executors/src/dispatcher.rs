@@ -46,9 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cold;
 mod error;
-mod parker;
 mod priority;
 mod recipe;
 mod subpool;
@@ -62,12 +60,11 @@ use crate::{
     builder::Builder,
     crew::{self, Charter},
     options::{Fairness, Idle},
+    parker::TwoParkers,
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{self, DispatchSource},
 };
 use std::{fmt, sync::Arc};
-
-pub(crate) use parker::TwoParkers;
 
 const CHARTER: Charter = Charter {
     label: "dispatcher",

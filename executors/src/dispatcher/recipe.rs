@@ -1,10 +1,11 @@
 //! What a user may choose of a dispatcher, and how it comes to be.
 
-use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority, TwoParkers};
+use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     error::{BuildError, BuildErrorKind},
     options::{Fairness, MAX_THREADS, Options},
+    parker::TwoParkers,
     placement::Neighbourhood,
     source::dispatch::{self, DispatchSource},
     sync::cores,

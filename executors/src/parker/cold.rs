@@ -1,4 +1,4 @@
-//! Threads that do not exist yet: they are called by starting them. See "Cold threads" in `dispatcher/README.md`.
+//! Threads that do not exist yet: they are called by starting them. See "Cold threads" in the README beside this file.
 
 use crate::sync::atomic::{
     AtomicBool, AtomicU32, AtomicUsize,
