@@ -54,7 +54,7 @@ mod subpool;
 pub use error::{LimitError, PriorityError, UnknownSubpool};
 pub use priority::Priority;
 pub use recipe::Extra;
-pub use subpool::{Subpool, SubpoolStats};
+pub use subpool::{Subpool, SubpoolStatus};
 
 use crate::{
     builder::Builder,
@@ -165,7 +165,7 @@ impl Dispatcher {
     /// use executors::{Pool, dispatcher::Dispatcher};
     ///
     /// let cpu = Dispatcher::builder().threads(4).cpu_limit(2).build()?.cpu();
-    /// assert_eq!((cpu.name(), cpu.stats().limit), ("cpu", 2));
+    /// assert_eq!((cpu.name(), cpu.status().limit), ("cpu", 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cpu(&self) -> Subpool {

@@ -131,7 +131,7 @@ impl Builder<Dispatcher> {
     ///
     /// // Eight threads for jobs that wait, and no more than two of them compute.
     /// let dispatcher = Dispatcher::builder().threads(8).cpu_limit(2).subpool("disk", 6).build()?;
-    /// assert_eq!(dispatcher.cpu().stats().limit, 2);
+    /// assert_eq!(dispatcher.cpu().status().limit, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cpu_limit(mut self, limit: usize) -> Self {
@@ -183,7 +183,7 @@ impl Builder<Dispatcher> {
     /// let dispatcher = builder.build()?;
     /// dispatcher.subpool("disk")?.pause();
     /// let waiting = dispatcher.submit(|| "of the disk");
-    /// assert_eq!(dispatcher.subpool("disk")?.stats().queued, 1);
+    /// assert_eq!(dispatcher.subpool("disk")?.status().queued, 1);
     /// dispatcher.subpool("disk")?.resume();
     /// assert_eq!(waiting.wait()?, "of the disk");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
