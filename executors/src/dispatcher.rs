@@ -53,7 +53,6 @@ mod subpool;
 
 pub use error::{LimitError, PriorityError, UnknownSubpool};
 pub use priority::Priority;
-pub use recipe::Extra;
 pub use subpool::{Subpool, SubpoolStatus};
 
 use crate::{
@@ -64,6 +63,7 @@ use crate::{
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{self, DispatchSource},
 };
+use recipe::Extra;
 use std::{fmt, sync::Arc};
 
 const CHARTER: Charter = Charter {

@@ -48,7 +48,6 @@ mod refusal;
 mod saturation;
 
 pub use growth::Growth;
-pub use recipe::Extra;
 pub use refusal::Refusal;
 pub use saturation::Saturation;
 
@@ -62,6 +61,7 @@ use crate::{
     pool::{impl_futures_executor, impl_pool},
 };
 use handle::Handle;
+use recipe::Extra;
 use std::{future::Future, time::Duration};
 
 const CHARTER: Charter = Charter {

@@ -1,8 +1,9 @@
 //! The pool that takes values.
 
 use super::{
-    BurstError, CHARTER, Extra,
+    BurstError, CHARTER,
     handle::{Crew, Handle},
+    recipe::BurstOptions,
     team::Team,
 };
 use crate::{
@@ -50,7 +51,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<Self> {
-        Builder::new(Extra::DEFAULT)
+        Builder::new(BurstOptions::DEFAULT)
     }
 
     /// Starts a worker that calls `handler` with each value that it gets.
@@ -299,10 +300,10 @@ impl<T: Send + 'static> fmt::Debug for BurstPool<T> {
 impl<T: Send + 'static> Build for BurstPool<T> {}
 
 impl<T: Send + 'static> Recipe for BurstPool<T> {
-    type Extra = Extra;
+    type Extra = BurstOptions;
 
     #[allow(private_interfaces, reason = "see the trait")]
-    fn build(mut options: Options, extra: Extra) -> Result<Self, BuildError> {
+    fn build(mut options: Options, extra: BurstOptions) -> Result<Self, BuildError> {
         if options.threads.is_some() {
             let remedy = "call `spawn` once for each worker";
             return Err(BuildErrorKind::Unsupported { option: "threads", pool: "BurstPool", remedy }.into());
