@@ -80,7 +80,7 @@ pub const CPU: &str = "cpu";
 /// How many subpools with limits a dispatcher can have, the CPU subpool included. Bound subpools do not count.
 pub const MAX_SUBPOOLS: usize = dispatch::SLOTS;
 
-type Crew = crew::Handle<DispatchSource, TwoParkers>;
+type CrewHandle = crew::Handle<DispatchSource, TwoParkers>;
 
 /// The names of a dispatcher's subpools, in the order of its source.
 type Names = Arc<[String]>;
@@ -95,7 +95,7 @@ type Names = Arc<[String]>;
 #[derive(Clone)]
 #[must_use = "a dispatcher that is dropped at once runs nothing more"]
 pub struct Dispatcher {
-    handle: Crew,
+    handle: CrewHandle,
     names: Names,
 }
 

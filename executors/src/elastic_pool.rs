@@ -40,12 +40,12 @@
 //! pool.shutdown().expect("nothing blocks any more");
 //! ```
 
-mod gate;
 mod growth;
 mod handle;
 mod recipe;
 mod refusal;
 mod saturation;
+mod semaphore;
 
 pub use growth::Growth;
 pub use refusal::Refusal;

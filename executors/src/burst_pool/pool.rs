@@ -2,7 +2,7 @@
 
 use super::{
     BurstError, CHARTER,
-    handle::{Crew, Handle},
+    handle::{CrewHandle, Handle},
     recipe::BurstOptions,
     team::Team,
 };
@@ -318,7 +318,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
+        let crew = CrewHandle::found(terms, source, parker::dynamic(), CHARTER, options);
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     CHARTER, ThreadPool, WhenBusy,
-    handle::{Crew, Handle},
+    handle::{CrewHandle, Handle},
 };
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
@@ -104,7 +104,7 @@ impl Recipe for ThreadPool {
         let threads = options.thread_count()?;
         let boxes = Arc::new(Mailboxes::new(threads));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = Crew::start(threads, source, parker::dynamic(), CHARTER, options)?;
+        let crew = CrewHandle::start(threads, source, parker::dynamic(), CHARTER, options)?;
         Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }
 }

@@ -1,6 +1,6 @@
 //! What a user may choose of a dispatcher, and how it comes to be.
 
-use super::{CHARTER, CPU, Crew, Dispatcher, MAX_SUBPOOLS, Priority};
+use super::{CHARTER, CPU, CrewHandle, Dispatcher, MAX_SUBPOOLS, Priority};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     error::{BuildError, BuildErrorKind},
@@ -290,7 +290,7 @@ impl Recipe for Dispatcher {
         let source = source.with_main(main);
         let parker = TwoParkers::new(warm, sharing);
         let ahead = |seat| seat < warm || seat >= sharing;
-        let crew = Crew::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
+        let crew = CrewHandle::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
         parker.start_by(crew.starter());
         Ok(Dispatcher { handle: crew.to(main), names: names.into() })
     }

@@ -1,6 +1,6 @@
 //! A handle to a part of a dispatcher.
 
-use super::{Crew, LimitError, Names, Priority};
+use super::{CrewHandle, LimitError, Names, Priority};
 use crate::{
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{Address, Reading},
@@ -22,7 +22,7 @@ use std::{fmt, sync::Arc};
 #[derive(Clone)]
 #[must_use = "a dispatcher whose handles are all dropped runs nothing more"]
 pub struct Subpool {
-    handle: Crew,
+    handle: CrewHandle,
     address: Address,
     names: Names,
 }
@@ -43,7 +43,7 @@ pub struct SubpoolStatus {
 }
 
 impl Subpool {
-    pub(super) fn new(handle: Crew, address: Address, names: Names) -> Self {
+    pub(super) fn new(handle: CrewHandle, address: Address, names: Names) -> Self {
         Subpool { handle, address, names }
     }
 
