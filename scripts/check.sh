@@ -143,7 +143,7 @@ shared_parts_know_no_pool() {
     local pools='crossbeam_channel_pool|crossbeam_workstealing_pool|threadpool_executor|elastic_pool|burst_pool|dispatcher|run_now' found
     found=$(find executors/src -name '*.rs' \
         \( -path '*/crew*' -o -path '*/source*' -o -path '*/queue*' -o -path '*/parker*' \) \
-        -exec grep -nE "^[[:space:]]*(pub )?use .*($pools)|crate::($pools)" {} + | grep -vE ':[[:space:]]*//' || true)
+        -exec grep -nE "^[[:space:]]*(pub )?use .*($pools)|crate::($pools)|^[[:space:]]*($pools)::" {} + | grep -vE ':[[:space:]]*//' || true)
     if [[ -n $found ]]; then
         printf 'a shared part uses a pool:\n%s\n' "$found"
         return 1

@@ -47,7 +47,7 @@ fn read_files(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
             now.fetch_sub(1, SeqCst);
         });
     }
-    println!("{:?}", disk.stats());
+    println!("{:?}", disk.status());
     assert_eq!(dispatcher.cpu().submit(|| 6 * 7).wait()?, 42);
     dispatcher.join()?;
     println!("at most {} files were read at a time", most.load(SeqCst));

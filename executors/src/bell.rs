@@ -1,4 +1,5 @@
-//! Waiting for something that others seldom wait for: ringing costs one fence and one load while nobody listens.
+//! An event count: waiting for something that others seldom wait for. Ringing costs one fence and one load while
+//! nobody listens.
 //!
 //! There are two ways of waiting. [`Bell::wait_until`] is each listener for itself: it goes on when it finds its
 //! condition met. [`Bell::wait_together`] is for a condition that is the same for all, and may have passed when the

@@ -42,6 +42,7 @@
 mod error;
 mod handle;
 mod pool;
+mod recipe;
 mod team;
 mod when_busy;
 
@@ -50,18 +51,15 @@ pub use pool::BurstPool;
 pub use when_busy::WhenBusy;
 
 use crate::{
-    builder::{Build, Builder, sealed::Recipe},
+    builder::Builder,
     crew::Charter,
-    error::BuildError,
-    mailbox::Mailboxes,
-    options::{Fairness, Idle, Options},
-    parker,
+    options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
-    source::mail::{MailSource, Theft},
     time_slice,
 };
-use handle::{Crew, Handle};
-use std::{sync::Arc, time::Duration};
+use handle::Handle;
+use recipe::BurstOptions;
+use std::time::Duration;
 
 const CHARTER: Charter = Charter {
     label: "burst_pool",
@@ -73,85 +71,6 @@ const CHARTER: Charter = Charter {
     // A job is to start now, whoever is at work.
     time_slice: Some(time_slice::SHORTEST),
 };
-
-/// What only burst pools let their users choose.
-#[derive(Debug, Clone, Copy)]
-pub struct Extra {
-    when_busy: WhenBusy,
-    steals: bool,
-}
-
-impl Extra {
-    const DEFAULT: Extra = Extra { when_busy: WhenBusy::Queue, steals: true };
-
-    /// Where a dealer that finds nobody idle puts its job all the same, it is better not to look at a thief. Where it
-    /// would be told that all are busy, that has to be true.
-    fn theft(self) -> Theft {
-        match (self.steals, self.when_busy) {
-            (false, _) => Theft::Never,
-            (true, WhenBusy::Queue) => Theft::OnOwnAccount,
-            (true, WhenBusy::GiveBack | WhenBusy::Block { .. }) => Theft::OnOthersAccount,
-        }
-    }
-}
-
-/// What only burst pools have.
-impl<P: Build + Recipe<Extra = Extra>> Builder<P> {
-    /// What becomes of a job when no worker is idle. The default is [`WhenBusy::Queue`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{Executor, Pool, burst_pool::{ThreadPool, WhenBusy}};
-    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering::Relaxed}};
-    ///
-    /// // Who submits waits for an idle worker, however long that takes.
-    /// let when_busy = WhenBusy::Block { timeout: None };
-    /// let pool = ThreadPool::builder().threads(2).when_busy(when_busy).build()?;
-    /// let done = Arc::new(AtomicUsize::new(0));
-    /// for _ in 0..10 {
-    ///     let done = done.clone();
-    ///     pool.execute(move || _ = done.fetch_add(1, Relaxed));
-    /// }
-    /// pool.shutdown()?;
-    /// assert_eq!(done.load(Relaxed), 10);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn when_busy(mut self, when_busy: WhenBusy) -> Self {
-        self.extra.when_busy = when_busy;
-        self
-    }
-
-    /// Whether a worker that has nothing to do takes what was dealt to others and has not begun; by default it does.
-    ///
-    /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another
-    /// worker is idle: for jobs that are of one length, never wait for each other, and must run where they were dealt
-    /// to.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::burst_pool::BurstPool;
-    /// use std::sync::mpsc::channel;
-    ///
-    /// let mut pool = BurstPool::builder().stealing(false).build()?;
-    /// let (tell, told) = channel();
-    /// for worker in 0..2 {
-    ///     let tell = tell.clone();
-    ///     pool.spawn(move |value| tell.send((worker, value)).unwrap());
-    /// }
-    /// pool.send_all(["one", "two"])?;
-    /// pool.join()?;
-    /// let mut handled: Vec<_> = told.try_iter().collect();
-    /// handled.sort_unstable();
-    /// assert_eq!(handled, [(0, "one"), (1, "two")], "each by the worker that it was dealt to");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn stealing(mut self, steals: bool) -> Self {
-        self.extra.steals = steals;
-        self
-    }
-}
 
 /// A handle to a burst pool that runs closures. See the [module](self).
 ///
@@ -204,7 +123,7 @@ impl ThreadPool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<ThreadPool> {
-        Builder::new(Extra::DEFAULT)
+        Builder::new(BurstOptions::DEFAULT)
     }
 
     /// Gives a job to the pool, and tells why if it is not accepted.
@@ -228,22 +147,6 @@ impl ThreadPool {
     #[inline]
     pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), BurstError<F>> {
         self.handle.offer(job, |job| job)
-    }
-}
-
-impl Build for ThreadPool {}
-
-impl Recipe for ThreadPool {
-    type Extra = Extra;
-
-    #[allow(private_interfaces, reason = "see the trait")]
-    fn build(options: Options, extra: Extra) -> Result<Self, BuildError> {
-        options.placement.check(CHARTER.label)?;
-        let threads = options.thread_count()?;
-        let boxes = Arc::new(Mailboxes::new(threads));
-        let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = Crew::start(threads, source, parker::dynamic(), CHARTER, options)?;
-        Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Letting other threads have the core before going to sleep.
+//! A back-off: letting other threads have the core before going to sleep.
 //!
 //! Who waits for a job, and the worker that runs it, are often on one core: then the job ends while its waiter yields,
 //! and the next one comes while the worker does, and nobody has to be put to sleep and woken.

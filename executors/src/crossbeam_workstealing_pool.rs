@@ -88,7 +88,7 @@ pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThread
 
 /// A pool of any number of workers, with the parker that fits the number.
 ///
-/// Pools of all sizes have the same type, at the price of an indirect call when the pool wakes somebody.
+/// Pools of all sizes have the same type.
 ///
 /// # Panics
 ///

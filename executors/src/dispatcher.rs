@@ -46,29 +46,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cold;
 mod error;
 mod misfit;
-mod parker;
 mod priority;
 mod recipe;
 mod subpool;
 
 pub use error::{LimitError, PriorityError, UnknownSubpool};
 pub use priority::Priority;
-pub use recipe::Extra;
-pub use subpool::{Subpool, SubpoolStats};
+pub use subpool::{Subpool, SubpoolStatus};
 
 use crate::{
     builder::Builder,
     crew::{self, Charter},
     options::{Fairness, Idle},
+    parker::TwoParkers,
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{self, DispatchSource},
 };
+use recipe::Extra;
 use std::{fmt, sync::Arc};
-
-pub(crate) use parker::TwoParkers;
 
 const CHARTER: Charter = Charter {
     label: "dispatcher",
@@ -84,7 +81,7 @@ pub const CPU: &str = "cpu";
 /// How many subpools with limits a dispatcher can have, the CPU subpool included. Bound subpools do not count.
 pub const MAX_SUBPOOLS: usize = dispatch::SLOTS;
 
-type Crew = crew::Handle<DispatchSource, TwoParkers>;
+type CrewHandle = crew::Handle<DispatchSource, TwoParkers>;
 
 /// The names of a dispatcher's subpools, in the order of its source.
 type Names = Arc<[String]>;
@@ -99,7 +96,7 @@ type Names = Arc<[String]>;
 #[derive(Clone)]
 #[must_use = "a dispatcher that is dropped at once runs nothing more"]
 pub struct Dispatcher {
-    handle: Crew,
+    handle: CrewHandle,
     names: Names,
 }
 
@@ -169,7 +166,7 @@ impl Dispatcher {
     /// use executors::{Pool, dispatcher::Dispatcher};
     ///
     /// let cpu = Dispatcher::builder().threads(4).cpu_limit(2).build()?.cpu();
-    /// assert_eq!((cpu.name(), cpu.stats().limit), ("cpu", 2));
+    /// assert_eq!((cpu.name(), cpu.status().limit), ("cpu", 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cpu(&self) -> Subpool {

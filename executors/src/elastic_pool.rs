@@ -40,15 +40,14 @@
 //! pool.shutdown().expect("nothing blocks any more");
 //! ```
 
-mod gate;
 mod growth;
 mod handle;
 mod recipe;
 mod refusal;
 mod saturation;
+mod semaphore;
 
 pub use growth::Growth;
-pub use recipe::Extra;
 pub use refusal::Refusal;
 pub use saturation::Saturation;
 
@@ -62,6 +61,7 @@ use crate::{
     pool::{impl_futures_executor, impl_pool},
 };
 use handle::Handle;
+use recipe::Extra;
 use std::{future::Future, time::Duration};
 
 const CHARTER: Charter = Charter {

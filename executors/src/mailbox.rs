@@ -1,4 +1,4 @@
-//! A mailbox for each worker, and dealing letters to workers that have nothing to do.
+//! Mailboxes: a message queue for each worker, and dealing letters to workers that have nothing to do.
 //!
 //! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to
 //! its worker, and those of them that are settled; the others were promised to it, lie there, or are what it, or a

@@ -16,33 +16,39 @@
 //! pool.shutdown().unwrap();
 //! ```
 
+#[cfg(feature = "dispatcher-exec")]
+mod cold;
 mod idle;
 #[cfg(feature = "_crew")]
 mod slumber;
+#[cfg(feature = "dispatcher-exec")]
+mod two;
 mod word;
 
 #[cfg(feature = "_crew")]
 pub(crate) use slumber::sleep;
+#[cfg(feature = "dispatcher-exec")]
+pub(crate) use two::TwoParkers;
 
 use idle::IdleSet;
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 /// A parker for up to 32 threads.
 #[must_use]
 pub fn small() -> StaticParker<SmallThreadData> {
-    StaticParker::new(BoundedThreadData::new())
+    StaticParker::new()
 }
 
 /// A parker for up to 64 threads.
 #[must_use]
 pub fn large() -> StaticParker<LargeThreadData> {
-    StaticParker::new(BoundedThreadData::new())
+    StaticParker::new()
 }
 
 /// A parker for any number of threads.
 #[must_use]
 pub fn dynamic() -> StaticParker<DynamicThreadData> {
-    StaticParker::new(BoundedThreadData::new())
+    StaticParker::new()
 }
 
 /// How an attempt to park ended.
@@ -165,9 +171,10 @@ pub trait Parker: Sync + Send + Clone {
     }
 }
 
-/// What a [`StaticParker`] or [`DynParker`] keeps about its threads; the methods are those of [`Parker`].
+/// What the type of a [`StaticParker`] is told by. Its implementations are those of this module.
 ///
-/// Its implementations are those of this module.
+/// The methods are those of 0.10, whose parkers kept their state behind them. Now all parkers keep it in one and the
+/// same way, and nothing calls these.
 pub trait ThreadData: fmt::Debug {
     /// See [`Parker::max_threads`].
     fn max_threads(&self) -> Option<usize>;
@@ -190,225 +197,69 @@ pub trait ThreadData: fmt::Debug {
     /// See [`Parker::unpark_one`].
     fn unpark_one(&self);
 
-    /// See [`Parker::unpark`].
-    fn unpark(&self, thread_id: usize) -> bool {
-        let _ = thread_id;
-        self.unpark_all();
-        false
-    }
-
     /// See [`Parker::unpark_all`].
     fn unpark_all(&self);
-
-    /// See [`Parker::prepare_nap`].
-    fn prepare_nap(&self, thread_id: usize) -> bool {
-        self.prepare_park(thread_id);
-        false
-    }
-
-    /// See [`Parker::nap`].
-    fn nap(&self, thread_id: usize, duration: Duration) {
-        let _ = duration;
-        self.abort_park(thread_id);
-    }
-
-    /// See [`Parker::job_arrived`].
-    fn job_arrived(&self, origin: Origin) {
-        let _ = origin;
-        self.unpark_one();
-    }
-
-    /// See [`Parker::start_looking`].
-    fn start_looking(&self, thread_id: usize) -> bool {
-        let _ = thread_id;
-        true
-    }
-
-    /// See [`Parker::stop_looking`].
-    fn stop_looking(&self, thread_id: usize) -> bool {
-        let _ = thread_id;
-        true
-    }
-
-    /// See [`Parker::wake_ups`].
-    fn wake_ups(&self) -> u64 {
-        0
-    }
-
-    /// What does all of the above, if it is of this module: every job asks it whether somebody sleeps.
-    #[doc(hidden)]
-    fn idle_set(&self) -> Option<&Arc<IdleSet>> {
-        None
-    }
 }
 
-/// Parker state for up to `MAX` threads; `usize::MAX` means any number.
+/// Says in the type of a [`StaticParker`] that it serves up to `MAX` threads; `usize::MAX` means any number. There are
+/// no values.
 ///
 /// Named by its aliases [`SmallThreadData`], [`LargeThreadData`] and [`DynamicThreadData`].
 #[derive(Debug)]
-pub struct BoundedThreadData<const MAX: usize>(Arc<IdleSet>);
+pub enum BoundedThreadData<const MAX: usize> {}
 
-/// Parker state for up to 32 threads.
+/// Up to 32 threads.
 pub type SmallThreadData = BoundedThreadData<32>;
 
-/// Parker state for up to 64 threads.
+/// Up to 64 threads.
 pub type LargeThreadData = BoundedThreadData<64>;
 
-/// Parker state for any number of threads.
+/// Any number of threads.
 pub type DynamicThreadData = BoundedThreadData<{ usize::MAX }>;
 
 impl<const MAX: usize> BoundedThreadData<MAX> {
     /// The largest number of threads that this parker serves.
     pub const MAX_THREADS: usize = MAX;
-
-    fn new() -> Self {
-        BoundedThreadData(Arc::new(IdleSet::new()))
-    }
 }
 
 impl<const MAX: usize> ThreadData for BoundedThreadData<MAX> {
     fn max_threads(&self) -> Option<usize> {
-        (MAX < usize::MAX).then_some(MAX)
+        match *self {}
     }
 
-    fn init(&self, thread_id: usize) {
-        assert!(thread_id < MAX, "this parker serves threads below {MAX}, not thread {thread_id}");
-        self.0.init(thread_id);
+    fn init(&self, _thread_id: usize) {
+        match *self {}
     }
 
-    fn prepare_park(&self, thread_id: usize) {
-        self.0.prepare_park(thread_id);
+    fn prepare_park(&self, _thread_id: usize) {
+        match *self {}
     }
 
-    fn abort_park(&self, thread_id: usize) {
-        self.0.abort_park(thread_id);
+    fn abort_park(&self, _thread_id: usize) {
+        match *self {}
     }
 
-    fn park(&self, thread_id: usize) -> ParkResult {
-        self.0.park(thread_id)
+    fn park(&self, _thread_id: usize) -> ParkResult {
+        match *self {}
     }
 
     fn all_awake(&self) -> bool {
-        self.0.all_awake()
+        match *self {}
     }
 
     fn unpark_one(&self) {
-        self.0.unpark_one();
-    }
-
-    fn unpark(&self, thread_id: usize) -> bool {
-        self.0.unpark(thread_id)
+        match *self {}
     }
 
     fn unpark_all(&self) {
-        self.0.unpark_all();
+        match *self {}
     }
-
-    fn prepare_nap(&self, thread_id: usize) -> bool {
-        self.0.prepare_nap(thread_id)
-    }
-
-    fn nap(&self, thread_id: usize, duration: Duration) {
-        self.0.nap(thread_id, duration);
-    }
-
-    #[inline(always)]
-    fn job_arrived(&self, origin: Origin) {
-        self.0.job_arrived(origin);
-    }
-
-    fn start_looking(&self, _thread_id: usize) -> bool {
-        self.0.start_looking()
-    }
-
-    fn stop_looking(&self, _thread_id: usize) -> bool {
-        self.0.stop_looking()
-    }
-
-    fn wake_ups(&self) -> u64 {
-        self.0.wake_ups()
-    }
-
-    fn idle_set(&self) -> Option<&Arc<IdleSet>> {
-        Some(&self.0)
-    }
-}
-
-/// Implements [`Parker`] by the [`ThreadData`] behind `self.data`, but for [`Parker::job_arrived`].
-macro_rules! parker_by_data {
-    () => {
-        fn max_threads(&self) -> Option<usize> {
-            self.data.max_threads()
-        }
-
-        fn init(&self, thread_id: usize) {
-            self.data.init(thread_id);
-        }
-
-        fn prepare_park(&self, thread_id: usize) {
-            self.data.prepare_park(thread_id);
-        }
-
-        fn abort_park(&self, thread_id: usize) {
-            self.data.abort_park(thread_id);
-        }
-
-        fn park(&self, thread_id: usize) -> ParkResult {
-            self.data.park(thread_id)
-        }
-
-        fn unpark_one(&self) {
-            self.data.unpark_one();
-        }
-
-        fn unpark(&self, thread_id: usize) -> bool {
-            self.data.unpark(thread_id)
-        }
-
-        fn unpark_all(&self) {
-            self.data.unpark_all();
-        }
-
-        fn prepare_nap(&self, thread_id: usize) -> bool {
-            self.data.prepare_nap(thread_id)
-        }
-
-        fn nap(&self, thread_id: usize, duration: Duration) {
-            self.data.nap(thread_id, duration);
-        }
-
-        fn start_looking(&self, thread_id: usize) -> bool {
-            self.data.start_looking(thread_id)
-        }
-
-        fn stop_looking(&self, thread_id: usize) -> bool {
-            self.data.stop_looking(thread_id)
-        }
-
-        fn wake_ups(&self) -> u64 {
-            self.data.wake_ups()
-        }
-    };
 }
 
 /// A parker whose kind is known at run time only. Made by [`StaticParker::dynamic`].
 #[derive(Clone, Debug)]
 pub struct DynParker {
-    data: Arc<dyn ThreadData + Sync + Send>,
-    /// That of `data`, so that a job costs no virtual call.
-    idle: Option<Arc<IdleSet>>,
-}
-
-impl Parker for DynParker {
-    parker_by_data!();
-
-    #[inline(always)]
-    fn job_arrived(&self, origin: Origin) {
-        match &self.idle {
-            Some(idle) => idle.job_arrived(origin),
-            None => self.data.job_arrived(origin),
-        }
-    }
+    set: Arc<IdleSet>,
 }
 
 /// A parker whose kind is known at compile time. Made by [`small`], [`large`] and [`dynamic`].
@@ -417,34 +268,28 @@ pub struct StaticParker<T>
 where
     T: ThreadData + Sync + Send + 'static,
 {
-    data: Arc<T>,
+    set: Arc<IdleSet>,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<const MAX: usize> StaticParker<BoundedThreadData<MAX>> {
+    fn new() -> Self {
+        StaticParker { set: Arc::new(IdleSet::new((MAX < usize::MAX).then_some(MAX))), kind: PhantomData }
+    }
 }
 
 impl<T> StaticParker<T>
 where
     T: ThreadData + Sync + Send + 'static,
 {
-    fn new(data: T) -> StaticParker<T> {
-        StaticParker { data: Arc::new(data) }
-    }
-
     /// Forgets the kind of the parker at compile time.
     ///
     /// # Errors
     ///
     /// Gives the parker back if it has been cloned, because the clones would not know.
     pub fn dynamic(self) -> Result<DynParker, Self> {
-        match Arc::try_unwrap(self.data) {
-            Ok(data) => Ok(DynParker { idle: data.idle_set().cloned(), data: Arc::new(data) }),
-            Err(data) => Err(StaticParker { data }),
-        }
-    }
-}
-
-impl<const MAX: usize> StaticParker<BoundedThreadData<MAX>> {
-    /// Whether some thread is asleep, or will look for jobs without being called once more.
-    pub(crate) fn is_anybody_free(&self) -> bool {
-        self.data.0.is_anybody_free()
+        // The last one: nobody else can make it two.
+        if Arc::strong_count(&self.set) == 1 { Ok(DynParker { set: self.set }) } else { Err(self) }
     }
 }
 
@@ -453,18 +298,96 @@ where
     T: ThreadData + Sync + Send + 'static,
 {
     fn clone(&self) -> Self {
-        StaticParker { data: Arc::clone(&self.data) }
+        StaticParker { set: Arc::clone(&self.set), kind: PhantomData }
     }
 }
 
-impl<T> Parker for StaticParker<T>
-where
-    T: ThreadData + Send + Sync + 'static,
-{
-    parker_by_data!();
+/// Implements what of [`Parker`] is about one thread, but for [`Parker::init`]: by the set in which the thread is, and
+/// its number there. `self.place_of(thread_id)` tells both.
+macro_rules! parker_by_place {
+    () => {
+        fn prepare_park(&self, thread_id: usize) {
+            let (set, number) = self.place_of(thread_id);
+            set.prepare_park(number);
+        }
 
-    #[inline(always)]
-    fn job_arrived(&self, origin: Origin) {
-        self.data.job_arrived(origin);
-    }
+        fn abort_park(&self, thread_id: usize) {
+            let (set, number) = self.place_of(thread_id);
+            set.abort_park(number);
+        }
+
+        fn park(&self, thread_id: usize) -> $crate::parker::ParkResult {
+            let (set, number) = self.place_of(thread_id);
+            set.park(number)
+        }
+
+        fn unpark(&self, thread_id: usize) -> bool {
+            let (set, number) = self.place_of(thread_id);
+            set.unpark(number)
+        }
+
+        fn prepare_nap(&self, thread_id: usize) -> bool {
+            let (set, number) = self.place_of(thread_id);
+            set.prepare_nap(number)
+        }
+
+        fn nap(&self, thread_id: usize, duration: std::time::Duration) {
+            let (set, number) = self.place_of(thread_id);
+            set.nap(number, duration);
+        }
+
+        fn start_looking(&self, thread_id: usize) -> bool {
+            self.place_of(thread_id).0.start_looking()
+        }
+
+        fn stop_looking(&self, thread_id: usize) -> bool {
+            self.place_of(thread_id).0.stop_looking()
+        }
+    };
 }
+#[cfg(feature = "dispatcher-exec")]
+use parker_by_place;
+
+/// Implements [`Parker`] for a type around one `set`.
+macro_rules! impl_parker_by_set {
+    ($parker:ty $(, $($generics:tt)+)?) => {
+        impl $(<$($generics)+>)? $parker {
+            #[inline(always)]
+            fn place_of(&self, thread_id: usize) -> (&IdleSet, usize) {
+                (&self.set, thread_id)
+            }
+        }
+
+        impl $(<$($generics)+>)? Parker for $parker {
+            parker_by_place!();
+
+            fn max_threads(&self) -> Option<usize> {
+                self.set.max_threads()
+            }
+
+            fn init(&self, thread_id: usize) {
+                self.set.init(thread_id);
+            }
+
+            fn unpark_one(&self) {
+                self.set.unpark_one();
+            }
+
+            fn unpark_all(&self) {
+                self.set.unpark_all();
+            }
+
+            #[inline(always)]
+            fn job_arrived(&self, origin: Origin) {
+                self.set.job_arrived(origin);
+            }
+
+            fn wake_ups(&self) -> u64 {
+                self.set.wake_ups()
+            }
+        }
+    };
+}
+
+impl_parker_by_set!(DynParker);
+impl_parker_by_set!(StaticParker<T>, T: ThreadData + Send + Sync + 'static);

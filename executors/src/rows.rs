@@ -1,4 +1,4 @@
-//! Something for each of any number of places, which stays where it is.
+//! A segmented vector: something for each of any number of places, which stays where it is.
 
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;

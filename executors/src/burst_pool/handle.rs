@@ -12,21 +12,21 @@ use crate::{
 };
 use std::{fmt, future::Future, sync::Arc};
 
-pub(super) type Crew<const JOINED: bool> = crew::Handle<MailSource<JOINED>, StaticParker<DynamicThreadData>>;
+pub(super) type CrewHandle<const JOINED: bool> = crew::Handle<MailSource<JOINED>, StaticParker<DynamicThreadData>>;
 
 #[derive(Clone)]
 pub(super) struct Handle<const JOINED: bool> {
-    crew: Crew<JOINED>,
+    crew: CrewHandle<JOINED>,
     boxes: Arc<Mailboxes<Job>>,
     when_busy: WhenBusy,
 }
 
 impl<const JOINED: bool> Handle<JOINED> {
-    pub(super) fn new(crew: Crew<JOINED>, boxes: Arc<Mailboxes<Job>>, when_busy: WhenBusy) -> Self {
+    pub(super) fn new(crew: CrewHandle<JOINED>, boxes: Arc<Mailboxes<Job>>, when_busy: WhenBusy) -> Self {
         Handle { crew, boxes, when_busy }
     }
 
-    pub(super) fn crew(&self) -> &Crew<JOINED> {
+    pub(super) fn crew(&self) -> &CrewHandle<JOINED> {
         &self.crew
     }
 

@@ -1,8 +1,9 @@
 //! The pool that takes values.
 
 use super::{
-    BurstError, CHARTER, Extra,
-    handle::{Crew, Handle},
+    BurstError, CHARTER,
+    handle::{CrewHandle, Handle},
+    recipe::BurstOptions,
     team::Team,
 };
 use crate::{
@@ -50,7 +51,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<Self> {
-        Builder::new(Extra::DEFAULT)
+        Builder::new(BurstOptions::DEFAULT)
     }
 
     /// Starts a worker that calls `handler` with each value that it gets.
@@ -299,10 +300,10 @@ impl<T: Send + 'static> fmt::Debug for BurstPool<T> {
 impl<T: Send + 'static> Build for BurstPool<T> {}
 
 impl<T: Send + 'static> Recipe for BurstPool<T> {
-    type Extra = Extra;
+    type Extra = BurstOptions;
 
     #[allow(private_interfaces, reason = "see the trait")]
-    fn build(mut options: Options, extra: Extra) -> Result<Self, BuildError> {
+    fn build(mut options: Options, extra: BurstOptions) -> Result<Self, BuildError> {
         if options.threads.is_some() {
             let remedy = "call `spawn` once for each worker";
             return Err(BuildErrorKind::Unsupported { option: "threads", pool: "BurstPool", remedy }.into());
@@ -317,7 +318,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
+        let crew = CrewHandle::found(terms, source, parker::dynamic(), CHARTER, options);
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }
 }

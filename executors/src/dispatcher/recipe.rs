@@ -1,10 +1,11 @@
 //! What a user may choose of a dispatcher, and how it comes to be.
 
-use super::{CHARTER, CPU, Crew, Dispatcher, LimitError, MAX_SUBPOOLS, Priority, TwoParkers, misfit::Misfit};
+use super::{CHARTER, CPU, CrewHandle, Dispatcher, LimitError, MAX_SUBPOOLS, Priority, misfit::Misfit};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     error::{BuildError, BuildErrorKind},
     options::{Fairness, MAX_THREADS, Options},
+    parker::TwoParkers,
     placement::Neighbourhood,
     source::dispatch::{self, DispatchSource},
     sync::cores,
@@ -130,7 +131,7 @@ impl Builder<Dispatcher> {
     ///
     /// // Eight threads for jobs that wait, and no more than two of them compute.
     /// let dispatcher = Dispatcher::builder().threads(8).cpu_limit(2).subpool("disk", 6).build()?;
-    /// assert_eq!(dispatcher.cpu().stats().limit, 2);
+    /// assert_eq!(dispatcher.cpu().status().limit, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cpu_limit(mut self, limit: usize) -> Self {
@@ -182,7 +183,7 @@ impl Builder<Dispatcher> {
     /// let dispatcher = builder.build()?;
     /// dispatcher.subpool("disk")?.pause();
     /// let waiting = dispatcher.submit(|| "of the disk");
-    /// assert_eq!(dispatcher.subpool("disk")?.stats().queued, 1);
+    /// assert_eq!(dispatcher.subpool("disk")?.status().queued, 1);
     /// dispatcher.subpool("disk")?.resume();
     /// assert_eq!(waiting.wait()?, "of the disk");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -289,7 +290,7 @@ impl Recipe for Dispatcher {
         let source = source.with_main(main);
         let parker = TwoParkers::new(warm, sharing);
         let ahead = |seat| seat < warm || seat >= sharing;
-        let crew = Crew::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
+        let crew = CrewHandle::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
         parker.start_by(crew.starter());
         Ok(Dispatcher { handle: crew.to(main), names: names.into() })
     }

@@ -1,6 +1,6 @@
 //! A handle to a part of a dispatcher.
 
-use super::{Crew, LimitError, Names, Priority};
+use super::{CrewHandle, LimitError, Names, Priority};
 use crate::{
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{Address, Reading},
@@ -14,15 +14,15 @@ use std::{fmt, sync::Arc};
 /// these give by [`try_execute_locally`](crate::try_execute_locally).
 ///
 /// Threads are the dispatcher's, and so are their beginning and end: `shutdown` and its kin close the whole dispatcher,
-/// `join` waits for all of its jobs, and [`Pool::stats`](crate::Pool::stats) counts them. ([`stats`](Self::stats) of
-/// the type itself is about the subpool.)
+/// `join` waits for all of its jobs, and [`stats`](crate::Pool::stats) counts them. [`status`](Self::status) is about
+/// the subpool alone.
 ///
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
 /// begun. Waiting for a job of another subpool blocks a thread until one of that has run it.
 #[derive(Clone)]
 #[must_use = "a dispatcher whose handles are all dropped runs nothing more"]
 pub struct Subpool {
-    handle: Crew,
+    handle: CrewHandle,
     address: Address,
     names: Names,
 }
@@ -30,7 +30,7 @@ pub struct Subpool {
 /// What a subpool does at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SubpoolStats {
+pub struct SubpoolStatus {
     /// How many of its jobs may run at a time.
     pub limit: usize,
     /// Workers that run its jobs, or have just run one or are about to. Exceeds `limit` only after that was lowered,
@@ -43,7 +43,7 @@ pub struct SubpoolStats {
 }
 
 impl Subpool {
-    pub(super) fn new(handle: Crew, address: Address, names: Names) -> Self {
+    pub(super) fn new(handle: CrewHandle, address: Address, names: Names) -> Self {
         Subpool { handle, address, names }
     }
 
@@ -84,7 +84,7 @@ impl Subpool {
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
     ///
     /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin
-    /// that. When [`stats`](Self::stats) shows that none is `running`, none will. Submitting goes on as before; the
+    /// that. When [`status`](Self::status) shows that none is `running`, none will. Submitting goes on as before; the
     /// jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
     ///
     /// # Examples
@@ -159,7 +159,7 @@ impl Subpool {
     /// let dispatcher = Dispatcher::builder().threads(8).subpool("disk", 2).build()?;
     /// let disk = dispatcher.subpool("disk")?;
     /// disk.set_limit(4)?;
-    /// assert_eq!(disk.stats().limit, 4);
+    /// assert_eq!(disk.status().limit, 4);
     /// assert!(disk.set_limit(0).is_err(), "`pause` does that");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -175,11 +175,8 @@ impl Subpool {
         Ok(())
     }
 
-    /// A snapshot of the subpool.
-    ///
-    /// It hides the method of that name of [`Pool`](crate::Pool), which counts the jobs and workers of the whole
-    /// dispatcher: write `Pool::stats(&subpool)` for that one. (A function that is generic in `P: Pool` calls that one
-    /// by `pool.stats()`.)
+    /// A snapshot of the subpool. Jobs and workers of the whole dispatcher are counted by
+    /// [`stats`](crate::Pool::stats).
     ///
     /// # Examples
     ///
@@ -190,14 +187,14 @@ impl Subpool {
     /// let mail = dispatcher.subpool("mail")?;
     /// mail.pause();
     /// mail.execute(|| println!("when it goes on"));
-    /// let stats = mail.stats();
-    /// assert_eq!((stats.limit, stats.running, stats.queued, stats.paused), (1, 0, 1, true));
+    /// let status = mail.status();
+    /// assert_eq!((status.limit, status.running, status.queued, status.paused), (1, 0, 1, true));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn stats(&self) -> SubpoolStats {
+    pub fn status(&self) -> SubpoolStatus {
         let Reading { limit, running, queued, is_paused } = self.read();
-        SubpoolStats { limit, running, queued, paused: is_paused }
+        SubpoolStatus { limit, running, queued, paused: is_paused }
     }
 
     fn read(&self) -> Reading {
@@ -209,7 +206,7 @@ impl fmt::Debug for Subpool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subpool")
             .field("name", &self.name())
-            .field("stats", &self.stats())
+            .field("status", &self.status())
             .field("dispatcher", &self.handle)
             .finish()
     }

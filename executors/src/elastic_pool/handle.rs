@@ -2,7 +2,7 @@
 
 use super::{
     CHARTER, Refusal, Saturation,
-    gate::{Gate, Slot},
+    semaphore::{Semaphore, Slot},
 };
 use crate::{
     backing::{Backing, impl_backing_by_crew},
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{future::Future, sync::Arc, time::Duration};
 
-pub(super) type Crew = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
+pub(super) type CrewHandle = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
 
 /// How long a submitter that finds neither room nor a job to discard sleeps, before it looks for one again. Picked
 /// to cost next to no CPU time; whoever gives room back ends the sleep.
@@ -22,25 +22,25 @@ const A_MOMENT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
-    crew: Crew,
+    crew: CrewHandle,
     /// `None` if every job is admitted.
-    gate: Option<Arc<Gate>>,
+    semaphore: Option<Arc<Semaphore>>,
     saturation: Saturation,
 }
 
 impl Handle {
     /// A new crew, in which at most `terms.max` jobs run; and those that submitters run while no thread can be started.
     pub(super) fn new(terms: Terms, saturation: Saturation, options: Options) -> Self {
-        let gate = saturation.queue().map(|queue| Gate::new(terms.max.saturating_add(queue)));
+        let semaphore = saturation.queue().map(|queue| Semaphore::new(terms.max.saturating_add(queue)));
         let source = match saturation {
             Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
             _ => SharedSource::new(),
         };
-        let crew = Crew::found(terms, source, parker::dynamic(), CHARTER, options);
-        Handle { crew, gate, saturation }
+        let crew = CrewHandle::found(terms, source, parker::dynamic(), CHARTER, options);
+        Handle { crew, semaphore, saturation }
     }
 
-    pub(super) fn crew(&self) -> &Crew {
+    pub(super) fn crew(&self) -> &CrewHandle {
         &self.crew
     }
 
@@ -50,15 +50,15 @@ impl Handle {
 
     #[inline]
     pub(super) fn offer<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Refusal<F>> {
-        match &self.gate {
+        match &self.semaphore {
             None => self.crew.admit(closure).map_err(Refusal::Closed),
-            Some(gate) => self.offer_at(gate, closure),
+            Some(semaphore) => self.offer_at(semaphore, closure),
         }
     }
 
-    fn offer_at<F: FnOnce() + Send + 'static>(&self, gate: &Arc<Gate>, closure: F) -> Result<(), Refusal<F>> {
+    fn offer_at<F: FnOnce() + Send + 'static>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<(), Refusal<F>> {
         loop {
-            if let Some(slot) = gate.take() {
+            if let Some(slot) = semaphore.take() {
                 return self.admit_with(slot, closure);
             }
             if self.crew.is_closed_to_caller() {
@@ -68,7 +68,7 @@ impl Handle {
                 Saturation::Queue | Saturation::Refuse { .. } => return Err(Refusal::Full(closure)),
                 Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Refusal::Closed),
                 Saturation::Block { timeout, .. } => {
-                    return match gate.take_within(timeout, || self.crew.is_closed_to_caller()) {
+                    return match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
                         Some(slot) => self.admit_with(slot, closure),
                         None if self.crew.is_closed_to_caller() => Err(Refusal::Closed(closure)),
                         None => Err(Refusal::Full(closure)),
@@ -84,7 +84,7 @@ impl Handle {
                     if self.crew.caller_stands_in() {
                         return self.crew.run_here(closure).map_err(Refusal::Closed);
                     }
-                    if let Some(slot) = gate.take_within(Some(A_MOMENT), || self.crew.is_closed_to_caller()) {
+                    if let Some(slot) = semaphore.take_within(Some(A_MOMENT), || self.crew.is_closed_to_caller()) {
                         return self.admit_with(slot, closure);
                     }
                 }
@@ -120,7 +120,7 @@ impl Backing for Handle {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
     {
-        match self.gate {
+        match self.semaphore {
             None => self.crew.execute_batch(closures),
             Some(_) => self.admit_each(closures),
         }
@@ -128,12 +128,12 @@ impl Backing for Handle {
 
     fn close(&self) -> bool {
         let closed = self.crew.close();
-        self.gate.iter().for_each(|gate| gate.ring());
+        self.semaphore.iter().for_each(|semaphore| semaphore.ring());
         closed
     }
 
     fn discard(&self) {
         self.crew.discard();
-        self.gate.iter().for_each(|gate| gate.ring());
+        self.semaphore.iter().for_each(|semaphore| semaphore.ring());
     }
 }

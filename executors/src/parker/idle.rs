@@ -22,7 +22,8 @@ use crossbeam_utils::CachePadded;
 use std::{fmt, time::Duration};
 
 /// The workers of one pool, as far as sleeping goes.
-pub struct IdleSet {
+pub(super) struct IdleSet {
+    max_threads: Option<usize>,
     /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
     word: CachePadded<IdleWord>,
     /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
@@ -68,8 +69,9 @@ const ASLEEP: u8 = 1;
 const CALLED: u8 = 2;
 
 impl IdleSet {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(max_threads: Option<usize>) -> Self {
         IdleSet {
+            max_threads,
             word: CachePadded::new(IdleWord::new()),
             members: AtomicUsize::new(0),
             cores: cores(),
@@ -79,7 +81,14 @@ impl IdleSet {
         }
     }
 
+    pub(super) fn max_threads(&self) -> Option<usize> {
+        self.max_threads
+    }
+
     pub(super) fn init(&self, worker: usize) {
+        if let Some(limit) = self.max_threads {
+            assert!(worker < limit, "this parker serves threads below {limit}, not thread {worker}");
+        }
         self.move_in(&mut self.register(), worker);
     }
 
@@ -189,10 +198,6 @@ impl IdleSet {
         }
         // Called or not, early or late: the worker is awake now, and will look for work.
         self.abort_park(worker);
-    }
-
-    pub(super) fn all_awake(&self) -> bool {
-        self.word.read().sleeping() == 0
     }
 
     /// Whether there is somebody who seeks, or can be called. Relies on a fence before.
@@ -359,7 +364,7 @@ mod tests {
     #[test]
     fn who_takes_over_a_number_is_awake() {
         for is_called in [false, true] {
-            let idle = IdleSet::new();
+            let idle = IdleSet::new(None);
             std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(0)).join().unwrap());
             if is_called {
                 idle.unpark_one();

@@ -30,7 +30,7 @@ use crossbeam_utils::CachePadded;
 use entrance::Entrance;
 use local::{DispatchLocal, Own};
 use std::fmt;
-use subpool::Subpool;
+use subpool::SubpoolState;
 
 /// The level at which the CPU subpool keeps its jobs in the stream.
 pub(crate) const NORMAL: usize = LEVELS / 2;
@@ -53,7 +53,7 @@ pub(crate) struct DispatchSource {
     streams: bool,
     board: CachePadded<Board>,
     /// Those that share threads, each at its slot of the board, and then those that are bound to one.
-    subpools: Box<[Subpool]>,
+    subpools: Box<[SubpoolState]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
     /// Where jobs go for which nobody has chosen.
@@ -74,8 +74,8 @@ impl DispatchSource {
         age: u32,
     ) -> Self {
         assert!(limits.len() <= SLOTS, "the builder has seen to that");
-        let shared = limits.iter().map(|&limit| Subpool::new(limit, None));
-        let bound = seats.iter().map(|&seat| Subpool::new(1, Some(seat)));
+        let shared = limits.iter().map(|&limit| SubpoolState::new(limit, None));
+        let bound = seats.iter().map(|&seat| SubpoolState::new(1, Some(seat)));
         let source = DispatchSource {
             stream: StealingSource::new(sharing, neighbourhood),
             streams: true,
@@ -166,7 +166,7 @@ impl DispatchSource {
     }
 
     fn entrance(&self, subpool: usize) -> Entrance<'_> {
-        let Subpool { gate, binding, .. } = &self.subpools[subpool];
+        let SubpoolState { gate, binding, .. } = &self.subpools[subpool];
         match binding {
             None => Entrance { gate, board: &self.board, slot: subpool },
             Some(binding) => Entrance { gate, board: &binding.board, slot: 0 },
@@ -225,7 +225,7 @@ impl Source for DispatchSource {
         if to.is_stream() {
             return self.stream.push(&local.stream, (), job);
         }
-        let Subpool { queues, binding, .. } = &self.subpools[to.subpool()];
+        let SubpoolState { queues, binding, .. } = &self.subpools[to.subpool()];
         let queue = &queues[to.level()];
         queue.push(job);
         if binding.is_some() {
@@ -320,7 +320,7 @@ impl Source for DispatchSource {
 
     fn has_crowds(&self, local: &DispatchLocal) -> bool {
         let view = self.board.view();
-        let is_crowd = |subpool: &Subpool| subpool.queues.iter().any(|queue| queue.len() > 1);
+        let is_crowd = |subpool: &SubpoolState| subpool.queues.iter().any(|queue| queue.len() > 1);
         view.is_open(CPU) && self.stream.has_crowds(&local.stream)
             || (0..SLOTS).any(|slot| view.has_eligible(slot) && is_crowd(&self.subpools[slot]))
             || self.has_bound(local)
@@ -350,7 +350,7 @@ impl Source for DispatchSource {
     }
 
     fn len(&self) -> usize {
-        self.stream.len() + self.subpools.iter().map(Subpool::len).sum::<usize>()
+        self.stream.len() + self.subpools.iter().map(SubpoolState::len).sum::<usize>()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which jobs are outstanding, without a line that all workers write.
+//! A distributed count of outstanding jobs, which tells when there are none, without a line that all workers write.
 //!
 //! Everybody counts what they accept and what ends with them, workers on pages of their own. Nobody can read all pages
 //! at one moment, but both counts only grow and a job ends after it was accepted. So a reader that adds up the ends

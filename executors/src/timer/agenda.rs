@@ -1,4 +1,4 @@
-//! What a timer has to do when, and the thread that does it.
+//! A timer queue: what is to be done when, and the thread that does it.
 //!
 //! Everything is behind one mutex. No foreign code runs under it: what becomes due, or is struck off, is taken out
 //! first.

@@ -1,7 +1,8 @@
 //! A job that comes up again and again.
 //!
-//! The job and its executor are in one place at a time: here while the job waits for its time, in a [`Turn`] from then
-//! until its end. So it cannot overlap with itself. The lock here is taken before that of the agenda, never under it.
+//! The job and its executor are in one place at a time: here while the job waits for its time, in an [`Occurrence`]
+//! from then until its end. So it cannot overlap with itself. The lock here is taken before that of the agenda, never
+//! under it.
 
 use super::{
     TimerError,
@@ -230,9 +231,9 @@ where
                 }
             }
         };
-        let turn = Turn { repeated: self, load: Some(load) };
-        if let Some(executor) = turn.load.as_ref().map(|load| load.executor.clone()) {
-            executor.execute(move || turn.take());
+        let occurrence = Occurrence { repeated: self, load: Some(load) };
+        if let Some(executor) = occurrence.load.as_ref().map(|load| load.executor.clone()) {
+            executor.execute(move || occurrence.take());
         }
     }
 }
@@ -268,12 +269,12 @@ where
 }
 
 /// The job while its executor has it. Dropped without being taken it is the last.
-struct Turn<E, F> {
+struct Occurrence<E, F> {
     repeated: Arc<Repeated<E, F>>,
     load: Option<Load<E, F>>,
 }
 
-impl<E, F> Turn<E, F>
+impl<E, F> Occurrence<E, F>
 where
     E: Executor + 'static,
     F: FnMut() + Send + 'static,
@@ -294,7 +295,7 @@ where
     }
 }
 
-impl<E, F> Drop for Turn<E, F> {
+impl<E, F> Drop for Occurrence<E, F> {
     fn drop(&mut self) {
         if let Some(load) = self.load.take() {
             *self.repeated.stage() = Stage::Over;

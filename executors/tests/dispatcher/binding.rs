@@ -32,7 +32,7 @@ fn bound_jobs_run_on_one_thread_and_in_order() {
             dispatcher.execute(|| ());
         }
         dispatcher.join().expect("this is no worker");
-        assert_eq!(Pool::stats(&dispatcher).panicked, 0);
+        assert_eq!(dispatcher.stats().panicked, 0);
         for order in order {
             assert_eq!(order.taken(), (0..2000).collect::<Vec<_>>());
         }
@@ -65,7 +65,7 @@ fn what_bound_jobs_give_from_inside_stays_in_order_behind_what_was_there() {
     bound.execute(order.note(2));
     gate.open();
     dispatcher.join().expect("this is no worker");
-    assert_eq!((order.taken(), Pool::stats(&bound).panicked), (vec![1, 2, 3, 4], 0));
+    assert_eq!((order.taken(), bound.stats().panicked), (vec![1, 2, 3, 4], 0));
     end(dispatcher);
 }
 
@@ -88,7 +88,7 @@ fn reserved_threads_run_nothing_else_and_are_not_called_for_it() {
         }
         dispatcher.join().expect("this is no worker");
     }
-    assert_eq!(Pool::stats(&cpu).panicked, 0);
+    assert_eq!(cpu.stats().panicked, 0);
     end(dispatcher);
 }
 

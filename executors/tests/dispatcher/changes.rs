@@ -51,7 +51,7 @@ fn a_lower_limit_is_kept_once_it_is_reached() {
         }
         for limit in [4, 2, 3, 1, 2, 1, 4, 1] {
             subpool.set_limit(limit).expect("it is not bound");
-            until("as many are left", || subpool.stats().running <= limit);
+            until("as many are left", || subpool.status().running <= limit);
             room.most();
             let before = jobs.load(SeqCst);
             until("some jobs have run", || jobs.load(SeqCst) > before + 500);

@@ -17,7 +17,7 @@ fn handles_keep_the_dispatcher_open() {
         let (tell, told) = channel();
         other.execute(move || tell.send(1).expect("the test listens"));
         assert_eq!(told.recv(), Ok(1));
-        assert_eq!(format!("{} {:?}", other.name(), other.stats().limit > 0), "cpu true");
+        assert_eq!(format!("{} {:?}", other.name(), other.status().limit > 0), "cpu true");
         other.shutdown().expect("it ends");
     });
 }
@@ -28,7 +28,7 @@ fn names_lead_to_subpools() {
         Dispatcher::builder().threads(2).subpool("disk", 3).bound_subpool("window").build().expect("possible");
     assert_eq!(dispatcher.subpools().collect::<Vec<_>>(), ["cpu", "disk", "window"]);
     let disk = dispatcher.subpool("disk").expect("it was built");
-    assert_eq!((disk.name(), disk.stats().limit), ("disk", 3));
+    assert_eq!((disk.name(), disk.status().limit), ("disk", 3));
     let unknown = dispatcher.subpool("dsik").expect_err("there is none");
     assert_eq!(unknown.name(), "dsik");
     let text = unknown.to_string();
@@ -47,7 +47,7 @@ fn the_dispatchers_own_jobs_are_those_of_its_main_subpool() {
     dispatcher.execute(order.note(2));
     dispatcher.execute(order.note(3));
     disk.execute(order.note(1));
-    assert_eq!((disk.stats().queued, dispatcher.cpu().stats().queued), (4, 0));
+    assert_eq!((disk.status().queued, dispatcher.cpu().status().queued), (4, 0));
     disk.resume();
     dispatcher.join().expect("this is no worker");
     assert_eq!(order.taken(), [1, 2, 3, 4]);

@@ -61,7 +61,7 @@ fn limits_are_never_exceeded() {
     assert_eq!(ran.load(SeqCst), 4000);
     for (subpool, room, limit) in &rooms {
         assert!(room.most() <= *limit, "{}", subpool.name());
-        assert_eq!(subpool.stats().running, 0);
+        assert_eq!(subpool.status().running, 0);
     }
     drop(rooms);
     end(dispatcher);
@@ -98,11 +98,11 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
         }
     });
     begun.pass();
-    until("the others sleep", || Pool::stats(&cpu).idle == 2);
-    let woken = Pool::stats(&cpu).wake_ups;
+    until("the others sleep", || cpu.stats().idle == 2);
+    let woken = cpu.stats().wake_ups;
     (0..1000).for_each(|job| full.execute(order.note(job)));
-    assert_eq!(Pool::stats(&cpu).wake_ups, woken, "somebody was woken for jobs that nobody may run");
-    assert_eq!((full.stats().running, full.stats().queued), (1, 1000));
+    assert_eq!(cpu.stats().wake_ups, woken, "somebody was woken for jobs that nobody may run");
+    assert_eq!((full.status().running, full.status().queued), (1, 1000));
     for _ in 0..100 {
         assert_eq!(cpu.submit(|| 1).wait().expect("it runs"), 1);
     }
@@ -125,8 +125,8 @@ fn a_narrow_subpool_calls_one() {
     let mut calls = Vec::new();
     for round in 0..ROUNDS {
         // Really: one who is about to fall asleep may take the job for which another has been called.
-        until("all sleep", || Pool::stats(&one).idle == 4 && threads::all_asleep("narrow") != Some(false));
-        let (gate, before) = (Gate::default(), Pool::stats(&one).wake_ups);
+        until("all sleep", || one.stats().idle == 4 && threads::all_asleep("narrow") != Some(false));
+        let (gate, before) = (Gate::default(), one.stats().wake_ups);
         // Nothing ends before all have come.
         let jobs = (0..100).map(|_| {
             let (gate, ran) = (gate.clone(), Arc::clone(&ran));
@@ -144,8 +144,8 @@ fn a_narrow_subpool_calls_one() {
                 one.resume();
             }
         }
-        until("the first has begun", || one.stats().running == 1);
-        calls.push(Pool::stats(&one).wake_ups - before);
+        until("the first has begun", || one.status().running == 1);
+        calls.push(one.stats().wake_ups - before);
         gate.open();
         dispatcher.join().expect("this is no worker");
     }
@@ -170,12 +170,12 @@ fn a_worker_takes_the_next_job_itself() {
         let threads = Arc::clone(&threads);
         one.execute(move || _ = threads.lock().expect("no panic under this lock").insert(thread::current().id()));
     }
-    until("all sleep", || Pool::stats(&one).idle == 4);
-    let woken = Pool::stats(&one).wake_ups;
+    until("all sleep", || one.stats().idle == 4);
+    let woken = one.stats().wake_ups;
     one.resume();
     dispatcher.join().expect("this is no worker");
     assert_eq!(threads.lock().expect("no panic under this lock").len(), 1);
-    assert!(Pool::stats(&one).wake_ups <= woken + 1);
+    assert!(one.stats().wake_ups <= woken + 1);
     end(dispatcher);
 }
 
@@ -201,12 +201,12 @@ fn a_worker_takes_the_next_job_of_another_subpool_itself() {
                 });
             }
         }
-        until("the others sleep", || Pool::stats(&dispatcher).idle == sleepers);
-        let woken = Pool::stats(&dispatcher).wake_ups;
+        until("the others sleep", || dispatcher.stats().idle == sleepers);
+        let woken = dispatcher.stats().wake_ups;
         narrow.iter().for_each(Subpool::resume);
         gate.open();
         until("all have run", || ran.load(SeqCst) == 2 * JOBS);
-        let called = Pool::stats(&dispatcher).wake_ups - woken;
+        let called = dispatcher.stats().wake_ups - woken;
         let threads = threads.lock().expect("no panic under this lock").len();
         if sleepers == 0 {
             assert_eq!((threads, called), (1, 0));
@@ -223,6 +223,6 @@ fn a_worker_takes_the_next_job_of_another_subpool_itself() {
 fn the_cpu_subpool_is_as_wide_as_the_machine() {
     let dispatcher = Dispatcher::builder().threads(1).build().expect("possible");
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    assert_eq!(dispatcher.cpu().stats().limit, cores);
+    assert_eq!(dispatcher.cpu().status().limit, cores);
     end(dispatcher);
 }

@@ -99,6 +99,6 @@ fn what_jobs_give_comes_behind_what_was_there() {
     (0..100).for_each(|job| dispatcher.execute(order.note(job)));
     gate.open();
     dispatcher.join().expect("this is no worker");
-    assert_eq!((order.taken(), Pool::stats(&dispatcher).panicked), ((0..=101).collect(), 0));
+    assert_eq!((order.taken(), dispatcher.stats().panicked), ((0..=101).collect(), 0));
     end(dispatcher);
 }

@@ -28,11 +28,11 @@ fn nothing_runs_while_a_subpool_is_paused() {
         for _ in 0..20 {
             subpool.pause();
             assert!(subpool.is_paused());
-            until("its last job has ended", || subpool.stats().running == 0);
-            let (before, woken) = (jobs.load(SeqCst), Pool::stats(&dispatcher).wake_ups);
+            until("its last job has ended", || subpool.status().running == 0);
+            let (before, woken) = (jobs.load(SeqCst), dispatcher.stats().wake_ups);
             chain(subpool.clone(), &done, &jobs);
             chain(subpool.with_priority(Priority::HIGHEST), &done, &jobs);
-            assert!(Pool::stats(&dispatcher).wake_ups <= woken + 1, "somebody was woken for paused jobs of {name}");
+            assert!(dispatcher.stats().wake_ups <= woken + 1, "somebody was woken for paused jobs of {name}");
             // The others go on, on all threads that share.
             for _ in 0..50 {
                 other.submit(|| ()).wait().expect("it runs");
@@ -63,11 +63,11 @@ fn a_job_that_is_repeated_is_withheld_once() {
         let beat = timer.at_fixed_rate(SECOND, &subpool, move || _ = count.fetch_add(1, SeqCst)).expect("a thread");
         for _ in 0..10 {
             clock.advance(SECOND);
-            assert_eq!((subpool.stats().queued, runs.load(SeqCst)), (1, 0), "in {name}");
+            assert_eq!((subpool.status().queued, runs.load(SeqCst)), (1, 0), "in {name}");
         }
         subpool.resume();
         dispatcher.join().expect("this is no worker");
-        assert_eq!((subpool.stats().queued, runs.load(SeqCst)), (0, 1), "in {name}");
+        assert_eq!((subpool.status().queued, runs.load(SeqCst)), (0, 1), "in {name}");
         clock.advance(SECOND);
         dispatcher.join().expect("this is no worker");
         assert_eq!(runs.load(SeqCst), 2, "in {name} it goes on");

@@ -17,13 +17,13 @@ fn cold_threads_start_when_nobody_has_time() {
     let builder = Dispatcher::builder().threads(6).cpu_limit(6).preheat(2).bound_subpool("bound");
     let dispatcher = builder.build().expect("possible");
     let _watchdog = watched(&dispatcher);
-    let workers = || Pool::stats(&dispatcher).workers;
+    let workers = || dispatcher.stats().workers;
     assert_eq!(workers(), 2);
     // One at a time, and it is asleep when the next one comes.
     for _ in 0..100 {
         dispatcher.submit(|| ()).wait().expect("it runs");
         dispatcher.join().expect("this is no worker");
-        until("it sleeps", || Pool::stats(&dispatcher).idle == workers());
+        until("it sleeps", || dispatcher.stats().idle == workers());
     }
     assert!(workers() <= 3, "{} threads for one job at a time", workers());
     // As many as there are, all at the same time; from outside, and from inside.
@@ -40,7 +40,7 @@ fn cold_threads_start_when_nobody_has_time() {
         meeting.wait();
     });
     dispatcher.join().expect("this is no worker");
-    assert_eq!((workers(), Pool::stats(&dispatcher).panicked), (6, 0));
+    assert_eq!((workers(), dispatcher.stats().panicked), (6, 0));
     end(dispatcher);
 }
 
@@ -74,8 +74,8 @@ fn what_is_full_or_paused_starts_no_threads() {
         let gate = gate.clone();
         one.execute(move || gate.pass());
     }
-    until("one runs", || one.stats().running == 1 && one.stats().queued == 9);
-    assert!(Pool::stats(&one).workers <= 2, "{:?}", Pool::stats(&one));
+    until("one runs", || one.status().running == 1 && one.status().queued == 9);
+    assert!(one.stats().workers <= 2, "{:?}", one.stats());
     gate.open();
     end(dispatcher);
 }
@@ -108,13 +108,13 @@ fn a_refused_thread_comes_later() {
         until("the first has begun", || begun.load(SeqCst) == 1);
         (0..5).for_each(|_| give());
         let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
-        assert_eq!((refusals(), Pool::stats(&dispatcher).workers), (3, 1), "after each, more needs are passed over");
+        assert_eq!((refusals(), dispatcher.stats().workers), (3, 1), "after each, more needs are passed over");
         drop(ballast);
         until("two more have come", || {
             give();
             begun.load(SeqCst) == 3
         });
-        assert_eq!((refusals(), Pool::stats(&dispatcher).workers), (3, 3));
+        assert_eq!((refusals(), dispatcher.stats().workers), (3, 3));
         gate.open();
         end(dispatcher);
     });

@@ -13,7 +13,7 @@ fn impossible_limits_are_refused() {
     let disk = dispatcher.subpool("disk").expect("it was built");
     let zero = disk.set_limit(0).expect_err("nothing could run").to_string();
     assert!(zero.contains("limit of 0") && zero.contains("\"disk\"") && zero.contains("pause"), "{zero}");
-    assert_eq!(disk.stats().limit, 3);
+    assert_eq!(disk.status().limit, 3);
     let window = dispatcher.subpool("window").expect("it was built");
     assert_eq!(window.set_limit(1), Ok(()));
     let two = window.set_limit(2).expect_err("it is bound").to_string();

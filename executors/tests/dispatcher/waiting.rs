@@ -64,7 +64,7 @@ fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
     });
     waits.pass();
     for _ in 0..50 {
-        assert_eq!(one.stats().queued, 1);
+        assert_eq!(one.status().queued, 1);
         thread::yield_now();
     }
     one.resume();

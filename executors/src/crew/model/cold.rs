@@ -1,11 +1,11 @@
-//! Models of cold threads: real workers and the dispatcher's parker, on the source of the other models.
+//! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
 use super::{CHARTER, ModelSource, Pair, see_off};
 use crate::{
     backing::Backing,
     crew::Handle,
-    dispatcher::TwoParkers,
     options::Options,
+    parker::TwoParkers,
     sync::{Gate, check, thread},
 };
 use std::sync::{

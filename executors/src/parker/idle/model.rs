@@ -30,7 +30,7 @@ impl Toy {
     /// Starts `workers`, lets `submit` bring `jobs` jobs, and waits until they are taken.
     fn run(workers: usize, jobs: usize, submit: impl FnOnce(&Arc<Toy>)) {
         let toy = Arc::new(Toy {
-            idle: IdleSet::new(),
+            idle: IdleSet::new(None),
             jobs: AtomicUsize::new(0),
             awaited: AtomicUsize::new(jobs),
             done: Gate::default(),
@@ -183,7 +183,7 @@ struct Sleepers {
 
 impl Sleepers {
     fn new() -> Arc<Self> {
-        Arc::new(Sleepers { idle: IdleSet::new(), change: AtomicUsize::new(0) })
+        Arc::new(Sleepers { idle: IdleSet::new(None), change: AtomicUsize::new(0) })
     }
 
     /// Sleeps until `change` is at least `target`.

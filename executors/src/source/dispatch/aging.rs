@@ -58,9 +58,9 @@ impl Aging {
 /// Relaxed: nothing follows from the number. It is changed by compare-and-exchange, so that it passes over nobody who
 /// is among those that its reader saw.
 #[derive(Default)]
-pub(super) struct Turn(AtomicU32);
+pub(super) struct RoundRobin(AtomicU32);
 
-impl Turn {
+impl RoundRobin {
     /// The next one of those that are `among` the set.
     pub(super) fn pass(&self, among: u64) -> Option<u32> {
         let mut last = self.0.load(Relaxed);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn turns_go_round_those_that_are_there() {
-        let turn = Turn::default();
+        let turn = RoundRobin::default();
         let turns: Vec<_> = [0b1011, 0b1011, 0b1001, 0b1011, 1 << 63, 1 << 63, 0b10].map(|set| turn.pass(set)).into();
         assert_eq!(turns, [1, 3, 0, 1, 63, 63, 1].map(Some));
         assert_eq!(turn.pass(0), None);

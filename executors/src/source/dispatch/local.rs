@@ -1,6 +1,6 @@
 //! What a worker of a dispatcher has for itself: which token it holds, and what may call it away.
 
-use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::Subpool};
+use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::SubpoolState};
 use crate::{
     job::{Job, Run},
     queue::ring::Claim,
@@ -56,7 +56,8 @@ impl Run for Own<'_> {
 
 impl DispatchSource {
     pub(super) fn local(&self, stream: StealingLocal, seat: usize) -> DispatchLocal {
-        let is_bound_here = |subpool: &Subpool| subpool.binding.as_ref().is_some_and(|binding| binding.seat == seat);
+        let is_bound_here =
+            |subpool: &SubpoolState| subpool.binding.as_ref().is_some_and(|binding| binding.seat == seat);
         DispatchLocal {
             stream,
             shares: seat < self.sharing,

@@ -1,7 +1,7 @@
 //! A subpool: its gate, its queues, and the thread that it may be bound to.
 
 use super::{
-    aging::Turn,
+    aging::RoundRobin,
     board::{Board, LEVELS},
     gate::Gate,
 };
@@ -10,12 +10,12 @@ use crossbeam_utils::CachePadded;
 use std::array;
 
 /// Where the jobs of a subpool wait, and what lets them out.
-pub(super) struct Subpool {
+pub(super) struct SubpoolState {
     pub(super) gate: CachePadded<Gate>,
     /// First in, first out, whoever puts in.
     pub(super) queues: [Lane; LEVELS],
     /// Whose turn it was last, as a bit of the board.
-    pub(super) turn: Turn,
+    pub(super) turn: RoundRobin,
     pub(super) binding: Option<Binding>,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct Reading {
     pub(crate) is_paused: bool,
 }
 
-impl Subpool {
+impl SubpoolState {
     pub(super) fn new(limit: usize, seat: Option<usize>) -> Self {
-        Subpool {
+        SubpoolState {
             gate: CachePadded::new(Gate::new(limit)),
             queues: array::from_fn(|_| Lane::new()),
-            turn: Turn::default(),
+            turn: RoundRobin::default(),
             binding: seat.map(|seat| Binding { seat, board: CachePadded::default() }),
         }
     }

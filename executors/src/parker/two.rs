@@ -1,18 +1,15 @@
 //! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of
-//! them. And among those that share subpools some may be [cold](ColdSeats).
+//! them. And among the others some may be [cold](ColdSeats).
 
-use super::cold::ColdSeats;
-use crate::parker::{self, DynamicThreadData, Origin, ParkResult, Parker, StaticParker};
+use super::{Origin, Parker, cold::ColdSeats, idle::IdleSet, parker_by_place};
 use crossbeam_utils::CachePadded;
-use std::{sync::Arc, time::Duration};
-
-type Half = StaticParker<DynamicThreadData>;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) struct TwoParkers {
-    /// For the threads that share subpools, which have the first numbers.
-    sharing: Half,
-    reserved: Half,
+    /// For the threads that share their jobs, which have the first numbers.
+    sharing: Arc<IdleSet>,
+    reserved: Arc<IdleSet>,
     first_reserved: usize,
     cold: Arc<CachePadded<ColdSeats>>,
 }
@@ -20,8 +17,9 @@ pub(crate) struct TwoParkers {
 impl TwoParkers {
     /// The first `warm` of those that share are there from the beginning.
     pub(crate) fn new(warm: usize, first_reserved: usize) -> Self {
+        let [sharing, reserved] = [(); 2].map(|()| Arc::new(IdleSet::new(None)));
         let cold = Arc::new(CachePadded::new(ColdSeats::new(warm..first_reserved)));
-        TwoParkers { sharing: parker::dynamic(), reserved: parker::dynamic(), first_reserved, cold }
+        TwoParkers { sharing, reserved, first_reserved, cold }
     }
 
     /// Has cold threads started by `start`. To be called before there are jobs.
@@ -39,8 +37,7 @@ impl TwoParkers {
         }
     }
 
-    /// The parker of a thread, and its number there.
-    fn of(&self, thread: usize) -> (&Half, usize) {
+    fn place_of(&self, thread: usize) -> (&IdleSet, usize) {
         match thread.checked_sub(self.first_reserved) {
             None => (&self.sharing, thread),
             Some(number) => (&self.reserved, number),
@@ -48,55 +45,27 @@ impl TwoParkers {
     }
 }
 
-/// What is said of one thread goes to its parker; jobs that arrive are for those who share.
+/// What is said of one thread goes to its set; jobs that arrive are for those who share.
 impl Parker for TwoParkers {
+    parker_by_place!();
+
     fn max_threads(&self) -> Option<usize> {
         None
     }
 
     fn init(&self, thread: usize) {
         self.cold.arrived(thread);
-        let (parker, thread) = self.of(thread);
-        parker.init(thread);
-    }
-
-    fn prepare_park(&self, thread: usize) {
-        let (parker, thread) = self.of(thread);
-        parker.prepare_park(thread);
-    }
-
-    fn abort_park(&self, thread: usize) {
-        let (parker, thread) = self.of(thread);
-        parker.abort_park(thread);
-    }
-
-    fn park(&self, thread: usize) -> ParkResult {
-        let (parker, thread) = self.of(thread);
-        parker.park(thread)
+        let (set, number) = self.place_of(thread);
+        set.init(number);
     }
 
     fn unpark_one(&self) {
         self.sharing.unpark_one();
     }
 
-    fn unpark(&self, thread: usize) -> bool {
-        let (parker, thread) = self.of(thread);
-        parker.unpark(thread)
-    }
-
     fn unpark_all(&self) {
         self.sharing.unpark_all();
         self.reserved.unpark_all();
-    }
-
-    fn prepare_nap(&self, thread: usize) -> bool {
-        let (parker, thread) = self.of(thread);
-        parker.prepare_nap(thread)
-    }
-
-    fn nap(&self, thread: usize, duration: Duration) {
-        let (parker, thread) = self.of(thread);
-        parker.nap(thread, duration);
     }
 
     #[inline(always)]
@@ -106,16 +75,6 @@ impl Parker for TwoParkers {
         } else {
             self.sharing.job_arrived(origin);
         }
-    }
-
-    fn start_looking(&self, thread: usize) -> bool {
-        let (parker, thread) = self.of(thread);
-        parker.start_looking(thread)
-    }
-
-    fn stop_looking(&self, thread: usize) -> bool {
-        let (parker, thread) = self.of(thread);
-        parker.stop_looking(thread)
     }
 
     fn wake_ups(&self) -> u64 {

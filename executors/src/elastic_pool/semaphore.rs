@@ -1,4 +1,4 @@
-//! The bound on jobs that have been admitted and have not ended.
+//! A semaphore: the bound on jobs that have been admitted and have not ended.
 
 use crate::{
     bell::Bell,
@@ -9,16 +9,16 @@ use std::{sync::Arc, time::Duration};
 /// Counts slots. All accesses are SeqCst, as the bell asks it of those that its listeners look at; what follows from a
 /// slot is ordered by the queue.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Semaphore {
     slots: usize,
     taken: AtomicUsize,
     /// Rung when a slot is given back.
     bell: Bell,
 }
 
-impl Gate {
+impl Semaphore {
     pub(super) fn new(slots: usize) -> Arc<Self> {
-        Arc::new(Gate { slots, taken: AtomicUsize::new(0), bell: Bell::default() })
+        Arc::new(Semaphore { slots, taken: AtomicUsize::new(0), bell: Bell::default() })
     }
 
     pub(super) fn take(self: &Arc<Self>) -> Option<Slot> {
@@ -44,7 +44,7 @@ impl Gate {
 
 /// The right of one job to be in the pool. Given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Slot(Arc<Gate>);
+pub(super) struct Slot(Arc<Semaphore>);
 
 impl Drop for Slot {
     fn drop(&mut self) {

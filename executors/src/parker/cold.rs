@@ -1,4 +1,4 @@
-//! Threads that do not exist yet: they are called by starting them. See "Cold threads" in `dispatcher/README.md`.
+//! Threads that do not exist yet: they are called by starting them. See "Cold threads" in the README beside this file.
 
 use crate::sync::atomic::{
     AtomicBool, AtomicU32, AtomicUsize,
@@ -23,8 +23,9 @@ pub(super) struct ColdSeats {
     start: OnceLock<Box<dyn Fn(usize) -> bool + Send + Sync>>,
 }
 
-/// How many needs are passed over after a refusal, before another thread is asked for: none, one, three, and so on, or
-/// each job would cost a system call where threads have run out. Belongs to whoever has set `coming`.
+/// An exponential back-off: how many needs are passed over after a refusal, before another thread is asked for. None,
+/// one, three, and so on, or each job would cost a system call where threads have run out. Belongs to whoever has set
+/// `coming`.
 #[derive(Debug, Default)]
 struct Restraint {
     refusals: AtomicU32,
