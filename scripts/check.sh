@@ -44,6 +44,7 @@ unsafe_leaves=(
     executors/src/local.rs
     executors/src/queue/lane.rs
     executors/src/queue/ring.rs
+    executors/src/time_slice.rs
 )
 
 usage() {

@@ -41,6 +41,8 @@
 
 mod error;
 mod handle;
+#[cfg(all(test, executors_loom))]
+mod model;
 mod pool;
 mod recipe;
 mod team;

@@ -7,7 +7,7 @@
 mod handle;
 mod life;
 #[cfg(all(test, executors_loom))]
-mod model;
+pub(crate) mod model;
 mod nap;
 mod outlook;
 mod roll;

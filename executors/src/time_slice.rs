@@ -45,7 +45,8 @@ mod system {
     pub(super) fn attributes() -> Option<sched_attr> {
         // SAFETY: all fields are plain numbers, for which 0 is a value.
         let mut attributes: sched_attr = unsafe { std::mem::zeroed() };
-        // SAFETY: the system writes no more than SIZE bytes there, which are those of a struct that nobody else refers to.
+        // SAFETY: the system writes no more than SIZE bytes there, which are those of a struct that nobody else refers
+        // to.
         let failed = unsafe { syscall(SYS_sched_getattr, CALLER, &raw mut attributes, SIZE, NO_FLAGS) };
         (failed == 0).then_some(attributes)
     }

@@ -324,12 +324,15 @@ fn who_sends_values_may_wait() {
         let builder = BurstPool::builder().when_busy(WhenBusy::Block { timeout });
         let (mut pool, gate) = (builder.build().expect("the defaults are possible"), Gate::default());
         assert_eq!(pool.send(0), Err(BurstError::NoWorkers(0)), "there is nobody to wait for");
-        let (pass, (tell, told)) = (gate.clone(), channel());
+        let (pass, (tell, told), (begin, begun)) = (gate.clone(), channel(), channel());
         pool.spawn(move |value: u32| {
+            // Only who waits for the first value listens.
+            let _ = begin.send(());
             pass.pass();
             tell.send(value).expect("the test listens");
         });
         pool.send(1).expect("the worker is idle");
+        begun.recv().expect("the worker has it in hand");
         (pool, gate, told)
     };
 

@@ -324,10 +324,10 @@ fn jobs_that_are_moved_can_wait_for_each_other() {
 
 /// Two jobs that wait for each other.
 #[derive(Clone, Default)]
-struct Pair(Arc<[Gate; 2]>);
+pub(crate) struct Pair(pub(crate) Arc<[Gate; 2]>);
 
 impl Pair {
-    fn jobs(&self) -> impl Iterator<Item = impl FnOnce() + Send + use<>> + Send + use<> {
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = impl FnOnce() + Send + use<>> + Send + use<> {
         let pair = Arc::clone(&self.0);
         [(0, 1), (1, 0)].into_iter().map(move |(own, other)| {
             let gates = Arc::clone(&pair);
@@ -338,7 +338,7 @@ impl Pair {
         })
     }
 
-    fn meet(&self) {
+    pub(crate) fn meet(&self) {
         self.0.iter().for_each(Gate::pass);
     }
 }
@@ -463,17 +463,17 @@ fn spawn(job: impl FnOnce() + Send + 'static) {
 
 /// How many jobs have run. Relaxed: who may rely on the number has learnt by other means that it is final.
 #[derive(Default)]
-struct Tally(Arc<AtomicUsize>);
+pub(crate) struct Tally(Arc<AtomicUsize>);
 
 impl Tally {
-    fn mark(&self) -> impl FnOnce() + Send + use<> {
+    pub(crate) fn mark(&self) -> impl FnOnce() + Send + use<> {
         let count = Arc::clone(&self.0);
         move || {
             count.fetch_add(1, Relaxed);
         }
     }
 
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.load(Relaxed)
     }
 }

@@ -48,7 +48,7 @@ impl fmt::Display for Panic {
     }
 }
 
-/// So that `?` passes it on, once it is taken out of a [`TaskError`].
+/// So that `?` passes it on, once it is taken out of a [`TaskError`](crate::TaskError).
 impl Error for Panic {}
 
 impl fmt::Debug for Panic {

@@ -1,0 +1,120 @@
+//! Models of the pools as their users have them.
+
+use super::{BurstError, BurstPool, ThreadPool, WhenBusy};
+use crate::{
+    Executor, Pool,
+    crew::model::{Pair, Tally},
+    sync::{Gate, check, thread},
+};
+use std::{sync::Arc, time::Duration};
+
+/// A pool that takes values, and runs them.
+fn pool_of(workers: usize) -> BurstPool<Box<dyn FnOnce() + Send>> {
+    let mut pool = BurstPool::new();
+    (0..workers).for_each(|_| pool.spawn(|value: Box<dyn FnOnce() + Send>| value()));
+    pool
+}
+
+/// The first value waits for the second, which lies behind it until there is another worker.
+#[test]
+fn who_joins_takes_what_lies_behind_a_busy_worker() {
+    check(2, || {
+        loom::stop_exploring(); // how the first worker comes to be busy
+        let (mut pool, pair) = (pool_of(1), Pair::default());
+        let mut values = pair.jobs().map(Box::new);
+        assert!(pool.send(values.next().unwrap()).is_ok());
+        pair.0[0].pass();
+        assert!(pool.send(values.next().unwrap()).is_ok());
+        loom::explore();
+        pool.spawn(|value| value());
+        pair.meet();
+        loom::skip_branch();
+        assert_eq!(pool.shutdown_timeout(Duration::MAX).unwrap().finished, 2);
+    });
+}
+
+/// Who comes for a late value has no handler of its own.
+#[test]
+fn a_late_value_is_handled_or_given_back() {
+    check(2, || {
+        let (pool, ran) = (Arc::new(pool_of(1)), Tally::default());
+        let submitter = thread::spawn({
+            let (pool, mark) = (Arc::clone(&pool), ran.mark());
+            move || pool.send(Box::new(mark)).is_ok()
+        });
+        let _ = pool.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        loom::skip_branch();
+        let _ = pool.shutdown_timeout(Duration::MAX).unwrap(); // for the late shift
+        assert_eq!(ran.count(), usize::from(accepted));
+    });
+}
+
+fn blocking_pool(workers: usize) -> ThreadPool {
+    let when_busy = WhenBusy::Block { timeout: None };
+    ThreadPool::builder().threads(workers).when_busy(when_busy).build().unwrap()
+}
+
+/// Each worker may be at the job that was dealt to the other. The submitter of the third waits until the first has
+/// ended, and the second waits for the third.
+#[test]
+fn a_thief_that_is_done_lets_a_submitter_go_on() {
+    check(2, || {
+        let (pool, gate) = (blocking_pool(2), Arc::new(Gate::default()));
+        pool.execute(|| ());
+        pool.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.pass()
+        });
+        pool.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.open()
+        });
+        gate.pass();
+        loom::skip_branch();
+        assert_eq!(pool.shutdown_timeout(Duration::MAX).unwrap().finished, 3);
+    });
+}
+
+/// The only worker is busy until the submitter has come back.
+#[test]
+fn a_waiting_submitter_gives_up_at_the_close() {
+    check(2, || {
+        let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
+        pool.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.pass()
+        });
+        let waits = thread::spawn({
+            let pool = pool.clone();
+            move || matches!(pool.offer(|| ()), Err(BurstError::Closed(_)))
+        });
+        pool.shutdown_async();
+        assert!(waits.join().unwrap());
+        gate.open();
+        loom::skip_branch();
+        assert_eq!(pool.shutdown_timeout(Duration::MAX).unwrap().finished, 1);
+    });
+}
+
+/// As above, unless the job that keeps the worker busy is dropped before it begins.
+#[test]
+fn a_waiting_submitter_gives_up_or_comes_late_when_jobs_are_discarded() {
+    check(2, || {
+        let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
+        pool.execute({
+            let gate = Arc::clone(&gate);
+            move || gate.pass()
+        });
+        let waits = thread::spawn({
+            let pool = pool.clone();
+            move || pool.offer(|| ()).is_ok()
+        });
+        let _ = pool.shutdown_now();
+        let accepted = waits.join().unwrap();
+        gate.open();
+        loom::skip_branch();
+        let report = pool.shutdown_timeout(Duration::MAX).unwrap();
+        assert_eq!(report.finished + report.discarded, 1 + u64::from(accepted));
+    });
+}
