@@ -2,9 +2,7 @@
 
 use super::{CHARTER, ModelParker, Pair, Tally, see_off, spawn};
 use crate::{
-    Executor, Pool,
     backing::Backing,
-    burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
     crew::Handle,
     job::{Closure, Job},
     mailbox::Mailboxes,
