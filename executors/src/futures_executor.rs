@@ -98,7 +98,7 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 ///
 /// `async-task` drops a future that nobody can wake any more when its last waker goes, but forgets one that has left
 /// no waker by the end of its poll. A waker that is held here meanwhile would mend that, and make
-/// futures up to twice as dear (`docs/results/peers.md`).
+/// each future up to a fifth dearer (`docs/results/peers.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
         runnable.run();
