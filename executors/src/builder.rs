@@ -135,9 +135,9 @@ impl<P: Build> Builder<P> {
     /// a worker that is called begins at once, in place of a thread with longer slices, be it the one that has just
     /// given the job. Shares of the core remain as they are.
     ///
-    /// The default is 100 us in the burst pool. That is for few jobs that must start now: they begin a quarter sooner,
-    /// for less CPU time, while bursts of many more jobs than workers take a tenth to a quarter longer, as who gives
-    /// the jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
+    /// The default is 100 us in the burst pool. That is for few jobs that must start now: they begin a tenth to a
+    /// quarter sooner, for less CPU time, while bursts of many more jobs than workers begin later, as who gives the
+    /// jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
     ///
     /// Without effect on other systems, on threads with real-time or idle policies or a negative nice value, where the
     /// system refuses it, and if the thread has shorter slices already. Threads that jobs start do not inherit it.
