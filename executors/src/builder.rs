@@ -140,7 +140,8 @@ impl<P: Build> Builder<P> {
     /// jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
     ///
     /// Without effect on other systems, on threads with real-time or idle policies or a negative nice value, where the
-    /// system refuses it, and if the thread has shorter slices already. Threads that jobs start do not inherit it.
+    /// system refuses it, and if the thread has shorter slices already. Threads that jobs start have the usual ones.
+    /// `ThreadPoolExecutor` cannot ask for any, and refuses to be built.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self

@@ -81,10 +81,13 @@ pub enum Origin {
 /// and naps; with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not
 /// thrifty: every job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
 ///
-/// A method that panics while a job is given to the pool is a panic of who gives it, though the job is in. In any other
-/// case it takes the worker that called it out of the pool: an `error!` says so, its stop hook is called, and
-/// [`init`](Self::init) once more, so that it does not pass for a sleeper. Jobs that wait at the worker are left to the
-/// others, if there are any; one that it has just taken, and not begun, is dropped.
+/// No method should panic. One that does so when a thread gives a job to the pool, or closes it, is a panic of that
+/// thread, though the job is in. One that a worker calls takes this worker out of the pool: an `error!` says so,
+/// [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper, and then its stop hook
+/// (but if it is its first `init`, the thread just ends). Jobs that wait at the worker are left to the others; if there
+/// are none, they stay, and a shutdown waits in vain. One that it has just taken, and not begun, is dropped. A parker
+/// that wraps another and panics when it has told that one half of the story leaves it with wrong counts: sleepers may
+/// not be called any more.
 pub trait Parker: Sync + Send + Clone {
     /// The largest number of threads that this parker serves; `None` if there is no limit.
     fn max_threads(&self) -> Option<usize>;

@@ -13,7 +13,7 @@ pub(crate) const SHORTEST: Duration = Duration::from_micros(100);
 /// Asks for slices of that length for the calling thread, but not for those that it starts. A wish: without effect
 /// where the system does not know it or the thread has shorter ones already.
 pub(crate) fn ask_for(slice: Duration) {
-    system::ask_for(slice);
+    system::ask_for(slice.max(SHORTEST));
 }
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
@@ -25,7 +25,7 @@ mod system {
     const NO_FLAGS: c_uint = 0;
     const SIZE: c_uint = size_of::<sched_attr>() as c_uint;
 
-    /// Threads that this one starts have what they would have had without the wish.
+    /// Threads that this one starts have the system's usual slices.
     const RESET_ON_FORK: u64 = 1;
 
     pub(super) fn ask_for(slice: Duration) {
@@ -37,7 +37,7 @@ mod system {
         if has_longer && is_usual {
             attributes.sched_runtime = slice.as_nanos() as u64;
             attributes.sched_flags |= RESET_ON_FORK;
-            set_attributes(&attributes);
+            set_attributes(&mut attributes);
         }
     }
 
@@ -51,10 +51,10 @@ mod system {
         (failed == 0).then_some(attributes)
     }
 
-    fn set_attributes(attributes: &sched_attr) {
+    fn set_attributes(attributes: &mut sched_attr) {
         // SAFETY: the system reads as many bytes there as the struct says it has: `attributes` were filled in by the
-        // system, which set `size` to no more than SIZE.
-        let _refused = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_ref(attributes), NO_FLAGS) };
+        // system, which set `size` to no more than SIZE. If it does not like that, it writes another number there.
+        let _refused = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_mut(attributes), NO_FLAGS) };
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         on_a_thread(|| {
             ask_for(Duration::MAX);
             assert_eq!(slice(), Some(usual));
-            ask_for(Duration::from_nanos(1));
+            ask_for(Duration::ZERO);
             assert_eq!(slice(), Some(SHORTEST));
         });
     }

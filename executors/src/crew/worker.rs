@@ -28,7 +28,6 @@ use std::{
     any::Any,
     cell::{Cell, OnceCell},
     hint, mem,
-    panic::resume_unwind,
     time::{Duration, Instant},
 };
 
@@ -139,13 +138,12 @@ where
             self.call_hook(self.crew.options.on_start.as_ref());
             self.become_active();
             // Jobs and hooks contain what they throw: this is for a user's parker.
-            let ended = contain(work);
-            if ended.is_err() {
+            if let Err(payload) = contain(work) {
+                discard_payload(payload);
                 self.falls_out();
             }
             self.leaving.set(true);
             self.call_hook(self.crew.options.on_stop.as_ref());
-            ended.unwrap_or_else(|payload| resume_unwind(payload));
         });
     }
 
@@ -156,10 +154,11 @@ where
         if self.active.get() {
             self.become_idle();
         }
+        // Each by itself: a parker that has panicked once may do so again.
         // It may have announced its sleep, and would be called in place of another.
-        self.crew.parker.init(self.seat);
-        self.see_to_the_rest(true);
-        self.crew.is_over();
+        guard(|| self.crew.parker.init(self.seat));
+        guard(|| self.see_to_the_rest(true));
+        guard(|| _ = self.crew.is_over());
     }
 
     /// Whatever runs in `duty` is part of a job of this worker.

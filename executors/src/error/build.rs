@@ -44,7 +44,7 @@ pub(crate) enum BuildErrorKind {
         threads: usize,
         source: io::Error,
     },
-    /// What only one kind of pool can refuse, in its own words.
+    /// What is the affair of one kind of pool, in its own words.
     OfOneKind(Box<dyn Error + Send + Sync>),
 }
 

@@ -29,7 +29,7 @@ pub enum ShutdownError {
     TimedOut {
         /// How long was waited.
         waited: Duration,
-        /// Workers that have not left yet.
+        /// Workers that have not left yet; 0 if others run jobs in their place, or jobs have no worker left.
         workers: usize,
         /// The state of the jobs at that moment.
         report: ShutdownReport,
