@@ -286,7 +286,7 @@ fn hundreds_of_threads_may_block_at_once() {
 mod polled {
     use super::{JoinHandle, MINUTE, ThreadPool, mpsc, thread};
     use futures::channel::oneshot;
-    use std::future::{Future, pending};
+    use std::future::Future;
 
     #[test]
     fn futures_run_in_all_forms() {
@@ -316,19 +316,6 @@ mod polled {
         wake.send(2).unwrap();
         assert_eq!(told.recv(), Ok(2));
         assert!(told.recv().is_err(), "everything of the pool is dropped");
-    }
-
-    /// Nor does one keep the pool that nobody can wake.
-    #[test]
-    fn futures_that_are_forgotten_are_dropped() {
-        let (pool, (tell, told)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
-        let keep = pool.clone();
-        pool.spawn(async move {
-            let _kept = (tell, keep);
-            pending::<()>().await;
-        });
-        pool.shutdown();
-        assert!(told.recv().is_err(), "everything of the future is dropped");
     }
 
     /// A future of another thread's making, polled only when it is woken.

@@ -360,7 +360,7 @@ fn panics_name_the_value_and_what_is_possible() {
 #[cfg(feature = "compat-rusty-pool-async")]
 mod polled {
     use super::{Arc, AtomicUsize, Builder, MINUTE, SeqCst, ThreadPool, mpsc, until, within};
-    use futures::future::poll_fn;
+    use futures::future::{pending, poll_fn};
     use std::task::{Poll, Waker};
 
     /// A future that is woken several times before its next step is polled once for that.
@@ -380,6 +380,19 @@ mod polled {
             pool.spawn_await(future).await_complete();
             pool.join();
             assert_eq!(polls.load(SeqCst), 2);
+        });
+    }
+
+    #[test]
+    fn a_future_that_leaves_no_waker_is_forgotten() {
+        within(|| {
+            let (pool, (keep, kept)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
+            pool.spawn(async move {
+                let _keep = keep;
+                pending::<()>().await;
+            });
+            pool.shutdown_join();
+            assert_eq!(kept.try_recv(), Err(mpsc::TryRecvError::Empty), "neither used nor dropped");
         });
     }
 
