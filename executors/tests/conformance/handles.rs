@@ -276,6 +276,8 @@ pub(crate) fn every_worker_may_wait(subject: &impl Crew) {
                 .map(|number| {
                     let (local, meeting) = (pool.clone(), Arc::clone(&meeting));
                     pool.submit(move || {
+                        // A child may fill the pool, and have who gives the next of these run it, and wait here.
+                        meeting.wait();
                         let child = local.submit(move || 2 * number);
                         meeting.wait();
                         child.wait().expect("no panic")
