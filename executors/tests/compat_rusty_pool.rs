@@ -17,6 +17,8 @@
 //! | not offered: batches, `shutdown_now`, bounds, counters, groups, sequences, timers | | |
 #![cfg(feature = "compat-rusty-pool")]
 
+mod support;
+
 use executors::compat::rusty_pool;
 
 use crossbeam_channel::SendError;
@@ -32,21 +34,13 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use support::watchdog::{until, watch};
 
 type Job = Box<dyn FnOnce() + Send + 'static>;
 type Question = fn() -> u8;
 type Tried<T> = Result<T, SendError<Job>>;
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-/// Waits for what has no event of its own.
-fn until(condition: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(begin.elapsed() < MINUTE, "in vain");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// Every name, with its type.
 #[test]
@@ -92,6 +86,7 @@ fn the_surface_is_complete() {
 
 #[test]
 fn results_arrive_in_all_forms() {
+    let _watchdog = watch();
     let pool = ThreadPool::new(2, 4, MINUTE);
     assert_eq!(pool.evaluate(|| 1).await_complete(), 1);
     assert_eq!(pool.try_evaluate(|| 2).unwrap().try_await_complete(), Ok(2));
@@ -109,6 +104,7 @@ fn results_arrive_in_all_forms() {
 
 #[test]
 fn a_panic_cancels_the_result_and_the_pool_goes_on() {
+    let _watchdog = watch();
     let pool = ThreadPool::new(1, 1, MINUTE);
     for _ in 0..3 {
         let handle: JoinHandle<u8> = pool.evaluate(|| panic!("expected by the test"));
@@ -126,6 +122,7 @@ fn a_panic_cancels_the_result_and_the_pool_goes_on() {
 /// A task of a program's own type.
 #[test]
 fn tasks_need_not_be_closures() {
+    let _watchdog = watch();
     struct Answer(u8);
 
     impl Task<u8> for Answer {
@@ -154,11 +151,12 @@ fn tasks_need_not_be_closures() {
 
 #[test]
 fn sizes_names_and_counts() {
+    let _watchdog = watch();
     let pool = Builder::new().name(String::from("sized")).core_size(2).max_size(4).keep_alive(MINUTE).build();
     assert_eq!((pool.get_name(), pool.get_current_worker_count(), pool.get_idle_worker_count()), ("sized", 0, 0));
     pool.start_core_threads();
     assert_eq!(pool.get_current_worker_count(), 2);
-    until(|| pool.get_idle_worker_count() == 2);
+    until("both are idle", || pool.get_idle_worker_count() == 2);
     let meeting = Arc::new(Barrier::new(5));
     let ((tell, told), mut names) = (mpsc::channel(), Vec::<String>::new());
     for _ in 0..4 {
@@ -175,12 +173,13 @@ fn sizes_names_and_counts() {
     names.sort();
     assert_eq!(names, ["sized_thread_1", "sized_thread_2", "sized_thread_3", "sized_thread_4"]);
     pool.join();
-    until(|| pool.get_idle_worker_count() == 4);
+    until("all are idle", || pool.get_idle_worker_count() == 4);
     assert!(ThreadPool::default().get_name().starts_with("rusty_pool_"));
 }
 
 #[test]
 fn threads_beyond_the_core_leave_and_callbacks_say_so() {
+    let _watchdog = watch();
     let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (start, stop) = (Arc::clone(&started), Arc::clone(&stopped));
     let pool = Builder::new()
@@ -201,10 +200,10 @@ fn threads_beyond_the_core_leave_and_callbacks_say_so() {
             meeting.wait();
         });
     }
-    until(|| pool.get_current_worker_count() == 1 && stopped.load(SeqCst) == 2);
+    until("two have left", || pool.get_current_worker_count() == 1 && stopped.load(SeqCst) == 2);
     assert_eq!(started.load(SeqCst), 3);
     pool.shutdown_join();
-    until(|| stopped.load(SeqCst) == 3);
+    until("the last has left", || stopped.load(SeqCst) == 3);
 }
 
 #[test]
@@ -219,6 +218,7 @@ fn what_is_impossible_panics() {
 
 #[test]
 fn a_join_with_a_timeout_gives_up() {
+    let _watchdog = watch();
     let pool = ThreadPool::new(1, 1, MINUTE);
     let (tell, told) = mpsc::channel::<()>();
     pool.execute(move || {
@@ -235,6 +235,7 @@ fn a_join_with_a_timeout_gives_up() {
 /// All handles are gone: what was given runs.
 #[test]
 fn work_outlives_the_handles() {
+    let _watchdog = watch();
     let pool = ThreadPool::new(1, 1, MINUTE);
     let ((open, opened), (tell, told)) = (mpsc::channel(), mpsc::channel());
     let again = tell.clone();
@@ -249,6 +250,7 @@ fn work_outlives_the_handles() {
 /// As the runtime of Wasmer uses it: the maximum is the core, and all of it blocks.
 #[test]
 fn hundreds_of_threads_may_block_at_once() {
+    let _watchdog = watch();
     const THREADS: usize = 200;
     let stopped = Arc::new(AtomicUsize::new(0));
     let stop = Arc::clone(&stopped);
@@ -275,21 +277,22 @@ fn hundreds_of_threads_may_block_at_once() {
         names.sort();
         assert_eq!(names, expected);
         pool.join();
-        until(|| pool.get_idle_worker_count() == THREADS);
+        until("all are idle", || pool.get_idle_worker_count() == THREADS);
     }
     assert_eq!((pool.get_current_worker_count(), stopped.load(SeqCst)), (THREADS, 0));
     pool.shutdown();
-    until(|| stopped.load(SeqCst) == THREADS);
+    until("all have left", || stopped.load(SeqCst) == THREADS);
 }
 
 #[cfg(feature = "compat-rusty-pool-async")]
 mod polled {
-    use super::{JoinHandle, MINUTE, ThreadPool, mpsc, thread};
+    use super::{JoinHandle, MINUTE, ThreadPool, mpsc, thread, watch};
     use futures::channel::oneshot;
     use std::future::Future;
 
     #[test]
     fn futures_run_in_all_forms() {
+        let _watchdog = watch();
         let pool = ThreadPool::new(2, 4, MINUTE);
         assert_eq!(pool.spawn_await(async { 1 }).await_complete(), 1);
         assert_eq!(pool.try_spawn_await(async { 2 }).unwrap().await_complete(), 2);
@@ -305,6 +308,7 @@ mod polled {
     /// All handles are gone: a future that waits keeps the pool.
     #[test]
     fn futures_outlive_the_handles() {
+        let _watchdog = watch();
         let pool = ThreadPool::new(1, 1, MINUTE);
         let (wake, woken) = oneshot::channel::<u8>();
         let (tell, told) = mpsc::channel();
@@ -321,6 +325,7 @@ mod polled {
     /// A future of another thread's making, polled only when it is woken.
     #[test]
     fn futures_do_not_block_a_thread() {
+        let _watchdog = watch();
         fn pass(number: u32) -> impl Future<Output = u32> {
             let (sender, receiver) = oneshot::channel();
             thread::spawn(move || sender.send(number).unwrap());

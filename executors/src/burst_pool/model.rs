@@ -2,7 +2,7 @@
 
 use super::{BurstError, BurstPool, ThreadPool, WhenBusy};
 use crate::{
-    Executor, Pool,
+    Executor, Pool, ShutdownReport,
     crew::model::{Pair, Tally},
     sync::{Gate, check, thread},
 };
@@ -55,6 +55,12 @@ fn blocking_pool(workers: usize) -> ThreadPool {
     ThreadPool::builder().threads(workers).when_busy(when_busy).build().unwrap()
 }
 
+/// A job that lasts until the gate is open.
+fn passing(gate: &Arc<Gate>) -> impl FnOnce() + Send + use<> {
+    let gate = Arc::clone(gate);
+    move || gate.pass()
+}
+
 /// Each worker may be at the job that was dealt to the other. The submitter of the third waits until the first has
 /// ended, and the second waits for the third.
 #[test]
@@ -62,10 +68,7 @@ fn a_thief_that_is_done_lets_a_submitter_go_on() {
     check(2, || {
         let (pool, gate) = (blocking_pool(2), Arc::new(Gate::default()));
         pool.execute(|| ());
-        pool.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
+        pool.execute(passing(&gate));
         pool.execute({
             let gate = Arc::clone(&gate);
             move || gate.open()
@@ -76,45 +79,41 @@ fn a_thief_that_is_done_lets_a_submitter_go_on() {
     });
 }
 
-/// The only worker is busy until the submitter has come back.
+/// Has `end` close a pool while the only worker is busy until a submitter has come back. Returns whether that one's job
+/// was accepted, and the report.
+fn end_while_one_waits(end: impl FnOnce(&ThreadPool)) -> (bool, ShutdownReport) {
+    let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
+    pool.execute(passing(&gate));
+    let waits = thread::spawn({
+        let pool = pool.clone();
+        move || match pool.offer(|| ()) {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(matches!(error, BurstError::Closed(_)));
+                false
+            }
+        }
+    });
+    end(&pool);
+    let accepted = waits.join().unwrap();
+    gate.open();
+    loom::skip_branch();
+    (accepted, pool.shutdown_timeout(Duration::MAX).unwrap())
+}
+
 #[test]
 fn a_waiting_submitter_gives_up_at_the_close() {
     check(2, || {
-        let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
-        pool.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
-        let waits = thread::spawn({
-            let pool = pool.clone();
-            move || matches!(pool.offer(|| ()), Err(BurstError::Closed(_)))
-        });
-        pool.shutdown_async();
-        assert!(waits.join().unwrap());
-        gate.open();
-        loom::skip_branch();
-        assert_eq!(pool.shutdown_timeout(Duration::MAX).unwrap().finished, 1);
+        let (accepted, report) = end_while_one_waits(ThreadPool::shutdown_async);
+        assert_eq!((accepted, report.finished), (false, 1));
     });
 }
 
-/// As above, unless the job that keeps the worker busy is dropped before it begins.
+/// Unless the job that keeps the worker busy is dropped before it begins.
 #[test]
 fn a_waiting_submitter_gives_up_or_comes_late_when_jobs_are_discarded() {
     check(2, || {
-        let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
-        pool.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
-        let waits = thread::spawn({
-            let pool = pool.clone();
-            move || pool.offer(|| ()).is_ok()
-        });
-        let _ = pool.shutdown_now();
-        let accepted = waits.join().unwrap();
-        gate.open();
-        loom::skip_branch();
-        let report = pool.shutdown_timeout(Duration::MAX).unwrap();
+        let (accepted, report) = end_while_one_waits(|pool| _ = pool.shutdown_now());
         assert_eq!(report.finished + report.discarded, 1 + u64::from(accepted));
     });
 }

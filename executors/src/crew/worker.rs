@@ -154,8 +154,8 @@ where
         if self.active.get() {
             self.become_idle();
         }
-        // Each by itself: a parker that has panicked once may do so again.
-        // It may have announced its sleep, and would be called in place of another.
+        // It may have announced its sleep, and would be called in place of another. Each of these steps is guarded by
+        // itself: a parker that has panicked once may do so again.
         guard(|| self.crew.parker.init(self.seat));
         guard(|| self.see_to_the_rest(true));
         guard(|| _ = self.crew.is_over());
