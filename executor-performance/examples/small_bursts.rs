@@ -77,27 +77,29 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn pools(workers: usize) -> Result<Vec<(&'static str, Pool)>, BuildError> {
     /// Those of the system, which are longer than any that can be asked for.
-    const USUAL: Duration = Duration::MAX;
-    const SHORT: Duration = Duration::from_micros(100);
+    const USUAL: Option<Duration> = Some(Duration::MAX);
+    const BY_DEFAULT: Option<Duration> = None;
     let stealing = |slice| pool_of(crossbeam_workstealing_pool::ThreadPool::builder(), workers, slice);
     let channel = |slice| pool_of(crossbeam_channel_pool::ThreadPool::builder(), workers, slice);
     let burst = |slice| pool_of(burst_pool::ThreadPool::builder(), workers, slice);
     Ok(vec![
-        ("work-stealing", stealing(USUAL)?),
-        ("work-stealing, short time slices", stealing(SHORT)?),
-        ("channel", channel(USUAL)?),
-        ("channel, short time slices", channel(SHORT)?),
+        ("work-stealing", stealing(BY_DEFAULT)?),
+        ("work-stealing, usual time slices", stealing(USUAL)?),
+        ("channel", channel(BY_DEFAULT)?),
+        ("channel, usual time slices", channel(USUAL)?),
+        ("`burst_pool`", burst(BY_DEFAULT)?),
         ("`burst_pool`, usual time slices", burst(USUAL)?),
-        ("`burst_pool`", burst(SHORT)?),
         ("a mutex and a condition variable", bare(workers)),
     ])
 }
 
-fn pool_of<P>(builder: Builder<P>, workers: usize, slice: Duration) -> Result<Pool, BuildError>
+fn pool_of<P>(builder: Builder<P>, workers: usize, slice: Option<Duration>) -> Result<Pool, BuildError>
 where
     P: Build + Executor + 'static,
 {
-    let pool = builder.threads(workers).time_slice(slice).build()?;
+    let builder = builder.threads(workers);
+    let builder = if let Some(slice) = slice { builder.time_slice(slice) } else { builder };
+    let pool = builder.build()?;
     Ok(Box::new(move |job| pool.execute(job)))
 }
 

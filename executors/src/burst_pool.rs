@@ -57,7 +57,7 @@ use crate::{
     crew::Charter,
     options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
-    time_slice,
+    time_slice::TimeSlice,
 };
 use handle::Handle;
 use recipe::BurstOptions;
@@ -71,7 +71,7 @@ const CHARTER: Charter = Charter {
     // As in the channel pool.
     fairness: Fairness::Counted(1024),
     // A job is to start now, whoever is at work.
-    time_slice: Some(time_slice::SHORTEST),
+    time_slice: TimeSlice::Short,
 };
 
 /// A handle to a burst pool that runs closures. See the [module](self).

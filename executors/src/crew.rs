@@ -39,6 +39,7 @@ use crate::{
         cores,
         thread::{self, JoinHandle},
     },
+    time_slice::TimeSlice,
 };
 use life::Life;
 use seats::Seats;
@@ -47,7 +48,6 @@ use std::{
     any::Any,
     fmt,
     sync::{Arc, PoisonError, Weak},
-    time::Duration,
 };
 use worker::Worker;
 
@@ -63,7 +63,7 @@ pub(crate) struct Charter {
     /// When workers look for jobs from outside, unless the user chose.
     pub(crate) fairness: Fairness,
     /// What workers ask the system's scheduler for, unless the user chose.
-    pub(crate) time_slice: Option<Duration>,
+    pub(crate) time_slice: TimeSlice,
 }
 
 /// The most seats that an elastic crew makes before anybody sits there, but for those on a core.

@@ -36,6 +36,7 @@ use crate::{
     parker::{self, DynamicThreadData, StaticParker},
     pool::{impl_futures_executor, impl_pool},
     source::channel::ChannelSource,
+    time_slice::TimeSlice,
 };
 
 const CHARTER: Charter = Charter {
@@ -44,7 +45,7 @@ const CHARTER: Charter = Charter {
     idle: Idle::PARK,
     // There are no jobs apart from the others; now and then is soon enough to publish the counters.
     fairness: Fairness::Counted(1024),
-    time_slice: None,
+    time_slice: TimeSlice::ShortWhileQuiet,
 };
 
 /// A handle to a pool with one queue. See the [module](self).

@@ -48,6 +48,7 @@ use crate::{
     placement::Neighbourhood,
     pool::{impl_futures_executor, impl_pool},
     source::stealing::StealingSource,
+    time_slice::TimeSlice,
 };
 use std::fmt;
 
@@ -56,7 +57,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| format!("cb-ws-pool-worker-{worker}"),
     idle: Idle::STEALING_DEFAULT,
     fairness: Fairness::STEALING_DEFAULT,
-    time_slice: None,
+    time_slice: TimeSlice::ShortWhileQuiet,
 };
 
 /// A pool of up to 32 workers; short for `ThreadPool::new(threads, parker::small())`.

@@ -63,6 +63,7 @@ use crate::{
     parker::TwoParkers,
     pool::{impl_futures_executor, impl_pool},
     source::dispatch::{self, DispatchSource},
+    time_slice::TimeSlice,
 };
 use recipe::Extra;
 use std::{fmt, sync::Arc};
@@ -72,7 +73,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| format!("dispatcher-worker-{worker}"),
     idle: Idle::PARK,
     fairness: Fairness::COUNTED,
-    time_slice: None,
+    time_slice: TimeSlice::ShortWhileQuiet,
 };
 
 /// The name of the subpool for jobs that compute, which every dispatcher has.

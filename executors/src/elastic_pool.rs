@@ -59,6 +59,7 @@ use crate::{
     local,
     options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
+    time_slice::TimeSlice,
 };
 use handle::Handle;
 use recipe::Extra;
@@ -72,7 +73,7 @@ const CHARTER: Charter = Charter {
     // job. Few enough that this stays short, and so many that the way to the next lane, a look at each at most, is
     // next to nothing for one job.
     fairness: Fairness::Counted(64),
-    time_slice: None,
+    time_slice: TimeSlice::ShortWhileQuiet,
 };
 
 /// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.

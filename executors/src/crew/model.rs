@@ -24,6 +24,7 @@ use crate::{
         },
         check, thread,
     },
+    time_slice::TimeSlice,
 };
 use std::{
     collections::VecDeque,
@@ -170,7 +171,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| worker.to_string(),
     idle: Idle::Park { spin: Duration::ZERO },
     fairness: Fairness::COUNTED,
-    time_slice: None,
+    time_slice: TimeSlice::ShortWhileQuiet,
 };
 
 fn start(workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {

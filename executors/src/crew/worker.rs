@@ -4,7 +4,7 @@ use super::{
     Crew,
     handle::{Tether, tether},
     nap::Nap,
-    outlook::Outlook,
+    outlook::{Outlook, Prospect},
     turn::Turn,
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
         Ordering::{Relaxed, SeqCst},
         fence,
     },
-    time_slice,
+    time_slice::{Slices, TimeSlice},
 };
 use crossbeam_utils::Backoff;
 use std::{
@@ -40,6 +40,7 @@ pub(super) struct Worker<'a, S: Source, P> {
     local: S::Local,
     turn: Turn,
     outlook: Outlook,
+    slices: Slices,
     /// Whether it counts as active.
     active: Cell<bool>,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
@@ -70,8 +71,9 @@ where
     fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
+        let slices = Slices::new(crew.options.time_slice.map_or(crew.charter.time_slice, TimeSlice::Chosen));
         let (outlook, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, outlook, active, busy, blocked, leaving, is_stranger }
+        Worker { crew, tether, seat, meter, local, turn, outlook, slices, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -79,9 +81,7 @@ where
         if let Some(core) = self.crew.seats.get(self.seat).core {
             placement::pin_current_thread(core);
         }
-        if let Some(slice) = self.crew.options.time_slice.or(self.crew.charter.time_slice) {
-            time_slice::ask_for(slice);
-        }
+        self.slices.ask();
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
             let Some(first) = self.settle_in() else { return };
@@ -236,8 +236,14 @@ where
             self.see_to_the_rest(false);
             return Some(job);
         }
+        let prospect = self.outlook.prospect(self.meter.read().ended, self.crew.idle);
+        match prospect {
+            Prospect::Quiet => self.slices.suit(true),
+            Prospect::Mixed => {}
+            Prospect::Busy => self.slices.suit(false),
+        }
         let alone = self.crew.parker.start_looking(self.seat);
-        let looks = alone && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
+        let looks = alone && prospect != Prospect::Quiet;
         // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
         let looks_around = looks && (S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if looks
