@@ -66,6 +66,15 @@ pub(crate) struct Charter {
     pub(crate) time_slice: TimeSlice,
 }
 
+/// What a crew is made of.
+pub(crate) struct Setup<S, P> {
+    pub(crate) terms: Terms,
+    pub(crate) source: S,
+    pub(crate) parker: P,
+    pub(crate) charter: Charter,
+    pub(crate) options: Options,
+}
+
 /// The most seats that an elastic crew makes before anybody sits there, but for those on a core.
 const MOST_RESERVED: usize = 64;
 
@@ -100,7 +109,8 @@ where
     P: Parker + 'static,
 {
     /// A crew that has no workers yet.
-    fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Arc<Self> {
+    fn found(setup: Setup<S, P>) -> Arc<Self> {
+        let Setup { terms, source, parker, charter, options } = setup;
         let reserved =
             if S::ELASTIC { terms.core.min(MOST_RESERVED).max(options.placement.named()) } else { terms.max };
         // One seat more than workers: for the late shift.
@@ -124,16 +134,10 @@ where
         })
     }
 
-    /// Starts workers on `source`: those of all `threads` whose seats are among `ahead`.
-    fn start(
-        threads: usize,
-        ahead: impl Fn(usize) -> bool,
-        source: S,
-        parker: P,
-        charter: Charter,
-        options: Options,
-    ) -> Result<Arc<Self>, BuildError> {
-        let crew = Crew::found(Terms::fixed(threads), source, parker, charter, options);
+    /// A crew of a fixed number of workers, with those of them whose seats are among `ahead`.
+    fn start(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Arc<Self>, BuildError> {
+        let crew = Crew::found(setup);
+        let threads = crew.terms.core;
         for worker in (0..threads).filter(|&seat| ahead(seat)) {
             if let Err(error) = crew.spawn(worker, |crew, worker| Worker::new(crew, worker).work()) {
                 crew.close();

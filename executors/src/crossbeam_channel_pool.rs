@@ -30,7 +30,7 @@
 
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
-    crew::{Charter, Handle},
+    crew::{Charter, Handle, Setup, Terms},
     error::BuildError,
     options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, StaticParker},
@@ -108,8 +108,8 @@ impl ThreadPool {
     }
 
     fn start(options: Options) -> Result<ThreadPool, BuildError> {
-        let threads = options.thread_count()?;
-        let handle = Handle::start(threads, ChannelSource::new(), parker::dynamic(), CHARTER, options)?;
+        let (terms, source) = (Terms::fixed(options.thread_count()?), ChannelSource::new());
+        let handle = Handle::start(Setup { terms, source, parker: parker::dynamic(), charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
     }
 }

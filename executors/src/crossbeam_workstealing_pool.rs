@@ -40,7 +40,7 @@
 use crate::numa_utils::ProcessingUnitDistance;
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
-    crew::{Charter, Handle},
+    crew::{Charter, Handle, Setup, Terms},
     error::{BuildError, BuildErrorKind},
     local,
     options::{Fairness, Idle, Options},
@@ -210,7 +210,7 @@ where
         let parker = parker(threads);
         check_limit(threads, &parker)?;
         let source = StealingSource::new(threads, neighbourhood(options.placement.seats(threads)));
-        let handle = Handle::start(threads, source, parker, CHARTER, options)?;
+        let handle = Handle::start(Setup { terms: Terms::fixed(threads), source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
     }
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     backing::{Backing, SHUTDOWN_PATIENCE},
     builder::{Build, Builder, sealed::Recipe},
-    crew::Terms,
+    crew::{Setup, Terms},
     error::{BuildError, BuildErrorKind, ShutdownError, ShutdownReport, WaitError},
     mailbox::Mailboxes,
     options::{MAX_THREADS, Options, Placement},
@@ -318,7 +318,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = CrewHandle::found(terms, source, parker::dynamic(), CHARTER, options);
+        let crew = CrewHandle::found(Setup { terms, source, parker: parker::dynamic(), charter: CHARTER, options });
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }
 }

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
+    crew::{Setup, Terms},
     error::BuildError,
     mailbox::Mailboxes,
     options::Options,
@@ -101,10 +102,10 @@ impl Recipe for ThreadPool {
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, extra: BurstOptions) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
-        let threads = options.thread_count()?;
-        let boxes = Arc::new(Mailboxes::new(threads));
+        let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::dynamic());
+        let boxes = Arc::new(Mailboxes::new(terms.core));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = CrewHandle::start(threads, source, parker::dynamic(), CHARTER, options)?;
+        let crew = CrewHandle::start(Setup { terms, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }
 }

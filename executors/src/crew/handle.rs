@@ -1,6 +1,6 @@
 //! What a user holds of a crew.
 
-use super::{Charter, Crew, Terms, worker::Worker};
+use super::{Crew, Setup, worker::Worker};
 use crate::{
     backing::Backing,
     containment::ignore,
@@ -8,7 +8,6 @@ use crate::{
     futures_executor::{JoinHandle, spawn_task, step},
     job::{Closure, IntoJob, Job},
     local::{self, Home, PoolId},
-    options::Options,
     parker::{Origin, Parker},
     pool::Stats,
     source::{Source, Whom},
@@ -170,26 +169,14 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    pub(crate) fn start(
-        threads: usize,
-        source: S,
-        parker: P,
-        charter: Charter,
-        options: Options,
-    ) -> Result<Self, BuildError> {
-        Self::start_some(threads, |_seat| true, source, parker, charter, options)
+    /// A crew of a fixed number of workers, with all of them.
+    pub(crate) fn start(setup: Setup<S, P>) -> Result<Self, BuildError> {
+        Self::start_some(setup, |_seat| true)
     }
 
-    /// Starts the workers on those seats of all `threads` that are among `ahead`. See [`starter`](Self::starter).
-    pub(crate) fn start_some(
-        threads: usize,
-        ahead: impl Fn(usize) -> bool,
-        source: S,
-        parker: P,
-        charter: Charter,
-        options: Options,
-    ) -> Result<Self, BuildError> {
-        Crew::start(threads, ahead, source, parker, charter, options).map(Self::first)
+    /// As above, with the workers on those seats that are among `ahead`. See [`starter`](Self::starter).
+    pub(crate) fn start_some(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Self, BuildError> {
+        Crew::start(setup, ahead).map(Self::first)
     }
 
     /// What starts the worker on a seat that was left out at first. Does not keep the crew open, nor alive.
@@ -199,9 +186,9 @@ where
     }
 
     /// A crew whose workers come and go. None is there yet.
-    pub(crate) fn found(terms: Terms, source: S, parker: P, charter: Charter, options: Options) -> Self {
+    pub(crate) fn found(setup: Setup<S, P>) -> Self {
         debug_assert!(S::ELASTIC);
-        Self::first(Crew::found(terms, source, parker, charter, options))
+        Self::first(Crew::found(setup))
     }
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {

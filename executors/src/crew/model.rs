@@ -7,7 +7,7 @@ mod cold;
 mod dispatch;
 mod elastic;
 
-use super::{Charter, Handle};
+use super::{Charter, Handle, Setup, Terms};
 use crate::{
     backing::Backing,
     job::{IntoJob, Job},
@@ -174,12 +174,12 @@ const CHARTER: Charter = Charter {
     time_slice: TimeSlice::ShortWhileQuiet,
 };
 
-fn start(workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {
-    start_with(CHARTER, workers, source)
+fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {
+    Setup { terms, source, parker, charter: CHARTER, options: Options::new() }
 }
 
-fn start_with(charter: Charter, workers: usize, source: ModelSource) -> Handle<ModelSource, ModelParker> {
-    Handle::start(workers, source, parker::dynamic(), charter, Options::new()).unwrap()
+fn start<S: Source>(workers: usize, source: S) -> Handle<S, ModelParker> {
+    Handle::start(setup(Terms::fixed(workers), source, parker::dynamic())).unwrap()
 }
 
 /// A crew whose workers share as those of the work-stealing pool do.
@@ -300,8 +300,9 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
 #[test]
 fn a_job_from_outside_can_wait_for_what_another_ended_with() {
     check(2, || {
-        let crew = start_with(Charter { fairness: Fairness::Counted(1), ..CHARTER }, 2, ModelSource::new(2, |_| 1));
-        let pair = Pair::default();
+        let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
+        let charter = Charter { fairness: Fairness::Counted(1), ..CHARTER };
+        let (crew, pair) = (Handle::start(Setup { charter, ..setup }).unwrap(), Pair::default());
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
         crew.execute(move || assert!(shared.carry_on((), last).is_ok()));

@@ -3,6 +3,7 @@
 use super::{CHARTER, CPU, CrewHandle, Dispatcher, LimitError, MAX_SUBPOOLS, Priority, misfit::Misfit};
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
+    crew::{Setup, Terms},
     error::{BuildError, BuildErrorKind},
     options::{Fairness, MAX_THREADS, Options},
     parker::TwoParkers,
@@ -288,9 +289,9 @@ impl Recipe for Dispatcher {
         let source = if extra.strict { source.in_strict_order() } else { source };
         let main = source.address(main, priority.level());
         let source = source.with_main(main);
-        let parker = TwoParkers::new(warm, sharing);
-        let ahead = |seat| seat < warm || seat >= sharing;
-        let crew = CrewHandle::start_some(threads, ahead, source, parker.clone(), CHARTER, options)?;
+        let (terms, parker) = (Terms::fixed(threads), TwoParkers::new(warm, sharing));
+        let setup = Setup { terms, source, parker: parker.clone(), charter: CHARTER, options };
+        let crew = CrewHandle::start_some(setup, |seat| seat < warm || seat >= sharing)?;
         parker.start_by(crew.starter());
         Ok(Dispatcher { handle: crew.to(main), names: names.into() })
     }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     backing::{Backing, impl_backing_by_crew},
-    crew::{self, Terms},
+    crew::{self, Setup, Terms},
     futures_executor::JoinHandle,
     options::Options,
     parker::{self, DynamicThreadData, StaticParker},
@@ -36,7 +36,7 @@ impl Handle {
             Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
             _ => SharedSource::new(),
         };
-        let crew = CrewHandle::found(terms, source, parker::dynamic(), CHARTER, options);
+        let crew = CrewHandle::found(Setup { terms, source, parker: parker::dynamic(), charter: CHARTER, options });
         Handle { crew, semaphore, saturation }
     }
 

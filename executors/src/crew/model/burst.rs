@@ -1,13 +1,11 @@
 //! Models of a crew whose jobs are dealt to its workers.
 
-use super::{CHARTER, ModelParker, Pair, Tally, see_off, spawn};
+use super::{ModelParker, Pair, Tally, see_off, spawn, start};
 use crate::{
     backing::Backing,
     crew::Handle,
     job::{Closure, Job},
     mailbox::Mailboxes,
-    options::Options,
-    parker,
     source::mail::{MailSource, Theft},
     sync::{Gate, check, thread},
 };
@@ -25,7 +23,7 @@ fn crew(workers: usize, theft: Theft) -> Dealt {
 fn crew_and_boxes(workers: usize, theft: Theft) -> (Dealt, Arc<Mailboxes<Job>>) {
     let boxes = Arc::new(Mailboxes::new(workers));
     let source = MailSource::new(Arc::clone(&boxes), theft);
-    (Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap(), boxes)
+    (start(workers, source), boxes)
 }
 
 /// Two submitters and one worker, which may fall asleep whenever it likes.

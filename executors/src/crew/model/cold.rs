@@ -1,10 +1,9 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
-use super::{CHARTER, ModelSource, Pair, see_off};
+use super::{ModelSource, Pair, see_off, setup};
 use crate::{
     backing::Backing,
-    crew::Handle,
-    options::Options,
+    crew::{Handle, Terms},
     parker::TwoParkers,
     sync::{Gate, check, thread},
 };
@@ -19,7 +18,7 @@ type Cold = Handle<ModelSource, TwoParkers>;
 /// attempts to start one fail.
 fn crew(threads: usize, refusals: usize) -> Cold {
     let (source, parker) = (ModelSource::new(threads, |_| 1), TwoParkers::new(1, threads));
-    let crew = Handle::start_some(threads, |seat| seat == 0, source, parker.clone(), CHARTER, Options::new()).unwrap();
+    let crew = Handle::start_some(setup(Terms::fixed(threads), source, parker.clone()), |seat| seat == 0).unwrap();
     // Not loom's: attempts are made one at a time.
     let (start, attempts) = (crew.starter(), AtomicUsize::new(0));
     parker.start_by(move |seat| attempts.fetch_add(1, Relaxed) >= refusals && start(seat));

@@ -1,12 +1,10 @@
 //! Models of a crew on the dispatcher's source: real workers, gates, board and queues. The stream is left out, as it
 //! has models of its own.
 
-use super::{CHARTER, ModelParker, Pair, Tally, see_off};
+use super::{ModelParker, Pair, Tally, see_off, start};
 use crate::{
     backing::Backing,
     crew::Handle,
-    options::Options,
-    parker,
     placement::Neighbourhood,
     source::dispatch::{CPU, DispatchSource, NORMAL},
     sync::{check, thread},
@@ -25,8 +23,7 @@ fn crew(sharing: usize, bound: bool) -> Subpool {
     let (neighbourhood, seat) = (Neighbourhood::of_machine(vec![None; sharing]), bound.then_some(sharing));
     let source = DispatchSource::new(sharing, neighbourhood, &[1, 1, 1], seat.as_slice(), 61);
     source.pause(CPU);
-    let workers = sharing + usize::from(bound);
-    Handle::start(workers, source, parker::dynamic(), CHARTER, Options::new()).unwrap()
+    start(sharing + usize::from(bound), source)
 }
 
 fn to(crew: &Subpool, subpool: usize, level: usize) -> Subpool {

@@ -1,13 +1,12 @@
 //! Models of a crew whose workers come and go.
 
-use super::{CHARTER, ModelParker, Pair, Tally, Tray};
+use super::{ModelParker, Pair, Tally, Tray, setup};
 use crate::{
     backing::Backing,
     crew::{Handle, Terms},
     job::{IntoJob, Job},
     local::blocking,
     meter::Meter,
-    options::Options,
     parker,
     source::{Source, Whom},
     sync::{Gate, check, thread},
@@ -84,7 +83,7 @@ fn crew(core: usize, max: usize, keep_alive: Duration) -> Elastic {
 }
 
 fn grown(terms: Terms) -> Elastic {
-    Handle::found(terms, OneTray::default(), parker::dynamic(), CHARTER, Options::new())
+    Handle::found(setup(terms, OneTray::default(), parker::dynamic()))
 }
 
 /// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
