@@ -1,0 +1,69 @@
+//! Calls: telling those whom a job needs that it has been put in.
+//!
+//! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`. Who is woken is
+//! the parker's affair, and who is hired that of `hiring.rs`.
+
+use super::Crew;
+use crate::{
+    parker::{Origin, Parker},
+    source::{Source, Whom},
+    sync::{
+        atomic::{Ordering::SeqCst, fence},
+        cores,
+    },
+};
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Tells whom it needs that a job has just been put into the source.
+    #[inline(always)]
+    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, origin: Origin) {
+        let (seat, is_only_one) = match whom {
+            Whom::Anyone | Whom::AnyoneInTime => {
+                return self.announce(to, 1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
+            }
+            Whom::Nobody => return,
+            Whom::Seat(seat) => (seat, !self.source.is_for_all()),
+            Whom::Owner(seat) => (seat, true),
+        };
+        // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
+        fence(SeqCst);
+        if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
+            // It is awake, but may be at another job before it comes to this one.
+            self.parker.job_arrived(origin);
+        }
+    }
+
+    /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
+    #[inline(always)]
+    pub(super) fn announce(&self, to: S::Address, jobs: usize, origin: Origin) {
+        // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
+        // that look sees the jobs, or the parker sees the announcement.
+        fence(SeqCst);
+        if self.source.expose(to) {
+            // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
+            let is_narrow = S::WITHHOLDS && origin == Origin::Outside && self.source.room(to) < self.reach();
+            self.call_for(jobs, if is_narrow { Origin::Inside } else { origin });
+        }
+    }
+
+    /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
+    #[inline(always)]
+    pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
+        if S::ELASTIC && self.may_grow() {
+            self.grow(jobs);
+        }
+        self.parker.job_arrived(origin);
+        for _ in 1..jobs.min(self.terms.max) {
+            self.parker.job_arrived(origin);
+        }
+    }
+
+    /// How many workers a burst from outside may call.
+    pub(super) fn reach(&self) -> usize {
+        self.terms.max.min(cores())
+    }
+}

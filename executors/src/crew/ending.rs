@@ -1,0 +1,110 @@
+//! How a crew ends, and when it is idle, without which it does not end.
+//!
+//! These are steps 1 and 3 of "The end" in `crew/README.md`, the look of "Idle", and what is asked there: "What if
+//! somebody submits meanwhile?"
+
+use super::{Crew, worker::Worker};
+use crate::{
+    containment::guard,
+    parker::Parker,
+    source::Source,
+    sync::atomic::{Ordering::SeqCst, fence},
+};
+use std::sync::{Arc, PoisonError};
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Takes no more jobs from outside. Returns whether it did until now.
+    pub(super) fn close(&self) -> bool {
+        let closed = self.life.close();
+        if closed {
+            if !self.life.is_discarding() {
+                self.source.on_close();
+            }
+            fence(SeqCst);
+            // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find
+            // out.
+            if !self.is_over() {
+                self.parker.unpark_all();
+            }
+            guard(|| log::debug!("{} is closing.", self.name()));
+        }
+        closed
+    }
+
+    /// Has the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
+    pub(super) fn give_out(&self) {
+        self.source.on_close();
+        // Pairs with the fence in `parker::sleep`, as in `Crew::announce`.
+        fence(SeqCst);
+        self.parker.unpark_all();
+    }
+
+    /// Whether the crew's work is done for good; declares the end if this is the moment.
+    pub(super) fn is_over(&self) -> bool {
+        if self.life.is_over() {
+            return true;
+        }
+        if self.life.is_closed() && self.is_idle() && self.life.end() {
+            // Pairs with the fence in `parker::sleep`: either who falls asleep sees the end, or the parker sees the
+            // sleeper.
+            fence(SeqCst);
+            self.parker.unpark_all();
+        }
+        self.life.is_over()
+    }
+
+    /// Whether nothing is waiting and nobody works. What was put in before this call has run if so.
+    pub(super) fn is_idle(&self) -> bool {
+        // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is
+        // at an active worker until it has run, and so are the jobs that it spawns.
+        if self.source.has_unfinished() {
+            return false;
+        }
+        fence(SeqCst);
+        self.life.active() == 0
+    }
+
+    /// Counts out a worker, or who has done its work, when it has found nothing more to do.
+    pub(super) fn become_idle(&self, busy: bool) {
+        // The look and the change are those of `is_idle`, in the same order.
+        self.life.become_idle(busy, || !self.source.has_unfinished());
+    }
+
+    /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
+    /// the last worker may have left before they came in.
+    #[inline(always)]
+    pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
+        // The fence in `Crew::announce` pairs with the one in `Worker::await_job`: either the leaving worker's last
+        // search sees the jobs, or we see that the crew is over.
+        if self.life.is_over() {
+            self.settle_late_jobs();
+        }
+    }
+
+    /// Runs jobs that were admitted just before the end and put in just after it, on one more thread.
+    #[cold]
+    fn settle_late_jobs(self: &Arc<Self>) {
+        let late_seat = if S::ELASTIC { self.vacancies.take() } else { self.seats.reserved() - 1 };
+        let spawned = self.spawn(late_seat, |crew, seat| {
+            let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
+            Worker::stranger(crew, seat).work_late();
+        });
+        if spawned.is_err() && S::ELASTIC {
+            self.vacancies.give_back(late_seat);
+            self.stand_in(|worker| worker.work_late());
+        } else if spawned.is_err() {
+            let dropped = self.discard_backlog();
+            guard(|| {
+                log::error!(
+                    "{}: {dropped} jobs that came in while the pool was being closed were dropped, \
+                     as the operating system refused a thread to run them.",
+                    self.name()
+                );
+            });
+        }
+    }
+}

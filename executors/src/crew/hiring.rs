@@ -1,0 +1,68 @@
+//! Hiring: how workers come to a crew in which they come and go, and who does their work if none can be had.
+//!
+//! These are steps S3 to S5 of `elastic_pool/README.md`. Whether one is due is the affair of `staff.rs`.
+
+use super::{Crew, threads::SpawnError, worker::Worker};
+use crate::{containment::guard, parker::Parker, source::Source};
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Whether jobs bring workers.
+    pub(super) fn hires(&self) -> bool {
+        S::ELASTIC && self.terms.max > 0
+    }
+
+    /// Whether more workers can be hired. Relies on a fence between the reason for asking and this.
+    #[inline]
+    pub(super) fn may_grow(&self) -> bool {
+        self.terms.have_room(self.life.roll())
+    }
+
+    /// Hires `for_core` workers until the core is full, and beyond it as many as waiting jobs make due.
+    ///
+    /// Not only one for the caller's job: another submitter may have counted on the one that is hired here.
+    #[cold]
+    pub(super) fn grow(&self, for_core: usize) {
+        let hire = |fill_core| self.life.hire(&self.terms, || self.source.len(), fill_core) && self.employ();
+        if (0..for_core).all(|_| hire(true)) {
+            while hire(false) {}
+        }
+    }
+
+    /// Starts a thread for a worker that has been counted. Returns whether that succeeded.
+    fn employ(&self) -> bool {
+        let refused = match self.seat_one(|_seat| ()) {
+            Ok(()) => return true,
+            Err(SpawnError::Thread(error)) => error.to_string(),
+            Err(SpawnError::Name(error)) => error.to_string(),
+        };
+        let left = self.life.cancel_hire();
+        let left = left.live();
+        guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        if left == 0 {
+            // Nobody else would run what is waiting.
+            self.stand_in(|worker| worker.work_late());
+        }
+        false
+    }
+
+    /// Starts a thread for a worker on a vacant seat, of which `prepare` is told before.
+    pub(super) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), SpawnError> {
+        let seat = self.vacancies.take();
+        prepare(seat);
+        let spawned = self.myself().spawn_worker(seat);
+        spawned.inspect_err(|_| self.vacancies.give_back(seat))
+    }
+
+    /// Does a worker's `work` on this thread.
+    pub(super) fn stand_in(&self, work: impl FnOnce(Worker<'_, S, P>)) {
+        let seat = self.vacancies.take();
+        work(Worker::stranger(&self.myself(), seat));
+        self.vacancies.give_back(seat);
+        // This thread may have been the last active one, and workers that sleep have looked before.
+        self.is_over();
+    }
+}

@@ -1,0 +1,133 @@
+//! The threads of a crew, from their start to their real end.
+//!
+//! A thread is counted before it starts, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
+
+use super::{Crew, Setup, worker::Worker};
+use crate::{
+    containment::guard,
+    error::{BuildError, BuildErrorKind},
+    local,
+    parker::Parker,
+    source::Source,
+    sync::thread,
+};
+use std::{
+    io,
+    sync::{Arc, PoisonError},
+};
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// A crew of a fixed number of workers, with those of them whose seats are among `ahead`.
+    pub(super) fn start(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Arc<Self>, BuildError> {
+        let crew = Crew::found(setup);
+        let threads = crew.terms.core;
+        for worker in (0..threads).filter(|&seat| ahead(seat)) {
+            if let Err(error) = crew.spawn_worker(worker) {
+                crew.close();
+                crew.join_threads();
+                return Err(error.into_build_error(Some((worker, threads))));
+            }
+        }
+        Ok(crew)
+    }
+
+    /// Starts the worker on a `seat` that was left out at first. Returns whether it comes: not if the crew is over, and
+    /// not if the operating system refuses it; then the others do its work.
+    pub(super) fn start_late(self: &Arc<Self>, seat: usize) -> bool {
+        if self.life.is_over() {
+            return false;
+        }
+        if let Err(refused) = self.spawn_worker(seat) {
+            let refused = refused.into_build_error(None);
+            guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+            return false;
+        }
+        true
+    }
+
+    /// Starts the worker on `seat`.
+    pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
+        self.spawn(seat, |crew, seat| Worker::new(crew, seat).work())
+    }
+
+    /// Starts a thread for `seat` that does `work`.
+    pub(super) fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
+        let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
+        let mut builder = thread::Builder::new().name(name);
+        if let Some(bytes) = self.options.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        self.life.thread_starts();
+        let crew = Arc::clone(self);
+        let spawned = builder.spawn(move || {
+            local::employ(crew.id());
+            let departure = Departure { crew, seat };
+            work(&departure.crew, seat);
+        });
+        match spawned {
+            Ok(thread) => {
+                let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+                if S::ELASTIC && threads.len() == threads.capacity() {
+                    threads.retain(|thread| !thread::has_ended(thread));
+                }
+                threads.push(thread);
+                Ok(())
+            }
+            Err(error) => {
+                self.life.thread_ended();
+                Err(SpawnError::Thread(error))
+            }
+        }
+    }
+
+    /// Waits until the threads of a crew that is over have really ended.
+    pub(super) fn join_threads(&self) {
+        // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
+        if local::is_employed_by(self.id()) {
+            return;
+        }
+        // Locked until all have ended, so that of several callers none returns before.
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            // A worker contains all panics, so there is nothing to learn from the result.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Signs a thread off when it ends, however it ends.
+struct Departure<S: Source, P> {
+    crew: Arc<Crew<S, P>>,
+    seat: usize,
+}
+
+impl<S: Source, P> Drop for Departure<S, P> {
+    fn drop(&mut self) {
+        if S::ELASTIC {
+            self.crew.vacancies.give_back(self.seat);
+        }
+        self.crew.life.thread_ended();
+    }
+}
+
+pub(super) enum SpawnError {
+    Name(BuildError),
+    Thread(io::Error),
+}
+
+impl SpawnError {
+    /// For a thread of so many, if their number was known beforehand.
+    pub(super) fn into_build_error(self, one_of: Option<(usize, usize)>) -> BuildError {
+        match (self, one_of) {
+            (SpawnError::Name(error), _) => error,
+            (SpawnError::Thread(source), Some((worker, threads))) => {
+                BuildErrorKind::Spawn { worker: Some(worker), threads, source }.into()
+            }
+            (SpawnError::Thread(source), None) => BuildErrorKind::Spawn { worker: None, threads: 1, source }.into(),
+        }
+    }
+}
