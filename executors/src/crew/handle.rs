@@ -72,11 +72,13 @@ pub(super) fn tether<S: Source, P>(crew: Arc<Crew<S, P>>) -> Tether<S, P> {
 
 /// What a job is to the pool: some are admitted for longer than others.
 #[derive(Clone, Copy)]
-enum Admission {
+pub(super) enum Admission {
     /// The user's: until the pool is closed.
     New,
     /// The next step of a future that the pool has accepted: until the pool is over.
     Continued,
+    /// As above, of a future that woke itself, from the worker that has just run the last one.
+    CarriedOn,
 }
 
 impl<S, P> Crew<S, P>
@@ -87,14 +89,17 @@ where
     /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
     /// is not admitted.
     #[inline(always)]
-    fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
+    pub(super) fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
         match self.this_worker() {
             Some(worker) if worker.refuses() => Err(closure),
             Some(worker) => {
-                worker.push(to, Closure(closure));
+                match admission {
+                    Admission::New | Admission::Continued => worker.push(to, Closure(closure)),
+                    Admission::CarriedOn => worker.push_at_end_of_job(to, Closure(closure)),
+                }
                 Ok(())
             }
             None => self.deliver_from_outside(Parcel { closure, admission, to }),
@@ -130,23 +135,7 @@ where
     fn refuses(&self, admission: Admission) -> bool {
         match admission {
             Admission::New => self.life.is_closed(),
-            Admission::Continued => self.life.is_over() || self.life.is_discarding(),
-        }
-    }
-
-    /// Takes the next step of a future that woke itself, from the worker that has just run the last one. Gives it back
-    /// if it is not admitted.
-    #[inline(always)]
-    pub(super) fn carry_on<F>(self: &Arc<Self>, to: S::Address, step: F) -> Result<(), F>
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        match self.this_worker() {
-            Some(worker) if !worker.refuses() => {
-                worker.push_at_end_of_job(to, Closure(step));
-                Ok(())
-            }
-            _ => self.deliver(to, Admission::Continued, step),
+            Admission::Continued | Admission::CarriedOn => self.life.is_over() || self.life.is_discarding(),
         }
     }
 
@@ -207,22 +196,6 @@ where
         if !crew.life.is_over() {
             crew.grow(crew.terms.core);
         }
-    }
-
-    /// [`admit`](Backing::admit) to an address, in the form that `wrap` gives to the closure.
-    pub(crate) fn admit_as<F, W>(&self, to: S::Address, closure: F, wrap: impl FnOnce(F) -> W) -> Result<(), F>
-    where
-        W: FnOnce() + Send + 'static,
-    {
-        if self.is_closed_to_caller() {
-            return Err(closure);
-        }
-        let (crew, job) = (self.crew(), Closure(wrap(closure)));
-        match crew.this_worker() {
-            Some(worker) => worker.push(to, job),
-            None => crew.put_from_outside(to, job),
-        }
-        Ok(())
     }
 
     /// Has `put` put a job into the source, and tells whom it needs.
@@ -307,13 +280,8 @@ where
         let tether = Arc::clone(self.crew().this_worker().map_or(&self.last.tether, Worker::tether));
         let to = self.to;
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
-            let (crew, step) = (&**tether, step(runnable));
-            let delivered = if info.woken_while_running {
-                crew.carry_on(to, step)
-            } else {
-                crew.deliver(to, Admission::Continued, step)
-            };
-            if let Err(refused) = delivered {
+            let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
+            if let Err(refused) = tether.deliver(to, admission, step(runnable)) {
                 ignore(refused); // cancels the future
             }
         };

@@ -7,7 +7,7 @@ mod cold;
 mod dispatch;
 mod elastic;
 
-use super::{Charter, Handle, Setup, Terms};
+use super::{Charter, Handle, Setup, Terms, handle::Admission};
 use crate::{
     backing::Backing,
     job::{IntoJob, Job},
@@ -288,7 +288,7 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || {
             jobs.by_ref().take(1).for_each(spawn);
-            jobs.for_each(|last| assert!(shared.carry_on((), last).is_ok()));
+            jobs.for_each(|last| assert!(shared.deliver((), Admission::CarriedOn, last).is_ok()));
         });
         pair.meet();
         see_off(crew);
@@ -305,7 +305,7 @@ fn a_job_from_outside_can_wait_for_what_another_ended_with() {
         let (crew, pair) = (Handle::start(Setup { charter, ..setup }).unwrap(), Pair::default());
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
-        crew.execute(move || assert!(shared.carry_on((), last).is_ok()));
+        crew.execute(move || assert!(shared.deliver((), Admission::CarriedOn, last).is_ok()));
         crew.execute(outside);
         pair.meet();
         see_off(crew);

@@ -8,9 +8,13 @@ use crate::{
     backing::{Backing, impl_backing_by_crew},
     crew::{self, Setup, Terms},
     futures_executor::JoinHandle,
+    job::Closure,
     options::Options,
     parker::{self, DynamicThreadData, StaticParker},
-    source::shared::{SharedSource, Worth},
+    source::{
+        Source,
+        shared::{SharedSource, Worth},
+    },
 };
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -93,13 +97,15 @@ impl Handle {
     }
 
     fn admit_with<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Refusal<F>> {
-        let wrap = |closure: F| {
-            move || {
-                let _slot = slot;
-                closure();
-            }
+        if self.crew.is_closed_to_caller() {
+            return Err(Refusal::Closed(closure));
+        }
+        let job = move || {
+            let _slot = slot;
+            closure();
         };
-        self.crew.admit_as(Worth::Expendable, closure, wrap).map_err(Refusal::Closed)
+        self.crew.put_by(|source| source.inject(Worth::Expendable, Closure(job)));
+        Ok(())
     }
 }
 
