@@ -39,7 +39,7 @@ unsafe_leaves=(
     executor-performance/src/workload/relay.rs
     executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
-    executors/src/crew/handle.rs
+    executors/src/crew/delivery.rs
     executors/src/job.rs
     executors/src/local.rs
     executors/src/queue/lane.rs

@@ -4,7 +4,9 @@
 //! once: spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost
 //! meanwhile, is in `crew/README.md`.
 
+mod batch;
 mod calls;
+mod delivery;
 mod ending;
 mod handle;
 mod hiring;

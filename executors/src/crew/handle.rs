@@ -1,13 +1,13 @@
 //! What a user holds of a crew.
 
-use super::{Crew, Setup, worker::Worker};
+use super::{Crew, Setup, delivery::Admission, worker::Worker};
 use crate::{
     backing::Backing,
     containment::ignore,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
-    job::{Closure, IntoJob, Job},
-    local::{self, Home, PoolId},
+    job::Job,
+    local::{Home, PoolId},
     parker::{Origin, Parker},
     pool::Stats,
     source::{Source, Whom},
@@ -52,14 +52,6 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     }
 }
 
-/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is
-/// known whether it is needed.
-struct Parcel<F, A> {
-    closure: F,
-    admission: Admission,
-    to: A,
-}
-
 /// What a future keeps of the crew: it may be woken when workers and handles have gone.
 ///
 /// Each worker has one of its own for the futures that it spawns. So spawning and ending a future changes a count that
@@ -68,89 +60,6 @@ pub(super) type Tether<S, P> = Arc<CachePadded<Arc<Crew<S, P>>>>;
 
 pub(super) fn tether<S: Source, P>(crew: Arc<Crew<S, P>>) -> Tether<S, P> {
     Arc::new(CachePadded::new(crew))
-}
-
-/// What a job is to the pool: some are admitted for longer than others.
-#[derive(Clone, Copy)]
-pub(super) enum Admission {
-    /// The user's: until the pool is closed.
-    New,
-    /// The next step of a future that the pool has accepted: until the pool is over.
-    Continued,
-    /// As above, of a future that woke itself, from the worker that has just run the last one.
-    CarriedOn,
-}
-
-impl<S, P> Crew<S, P>
-where
-    S: Source,
-    P: Parker + 'static,
-{
-    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
-    /// is not admitted.
-    #[inline(always)]
-    pub(super) fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        match self.this_worker() {
-            Some(worker) if worker.refuses() => Err(closure),
-            Some(worker) => {
-                match admission {
-                    Admission::New | Admission::Continued => worker.push(to, Closure(closure)),
-                    Admission::CarriedOn => worker.push_at_end_of_job(to, Closure(closure)),
-                }
-                Ok(())
-            }
-            None => self.deliver_from_outside(Parcel { closure, admission, to }),
-        }
-    }
-
-    #[inline(never)]
-    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>) -> Result<(), F>
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        let Parcel { closure, admission, to } = parcel;
-        if self.refuses(admission) {
-            return Err(closure);
-        }
-        self.put_from_outside(to, Closure(closure));
-        Ok(())
-    }
-
-    #[inline(always)]
-    pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
-        let whom = self.source.inject(to, job);
-        self.announce_from_outside(to, whom);
-    }
-
-    #[inline(always)]
-    fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        self.announce_to(to, whom, Origin::Outside);
-        self.check_for_late_jobs();
-    }
-
-    #[inline(always)]
-    fn refuses(&self, admission: Admission) -> bool {
-        match admission {
-            Admission::New => self.life.is_closed(),
-            Admission::Continued | Admission::CarriedOn => self.life.is_over() || self.life.is_discarding(),
-        }
-    }
-
-    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come
-    /// and go is none: what its stop hook submits is for the others.
-    #[inline(always)]
-    fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
-        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, and in
-        // `Crew::discard`, with none, or copied from these; and the types of a crew at one address do not change while
-        // the crew lives, which `self` shows. Other posts are made in `run_now`, which has another address while it
-        // lives, and is borrowed for as long as the thread stands there. Threads settle only with the wrapper of
-        // `threadpool`, whose address is another likewise, and move out before it dies. No caller keeps the reference.
-        let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
-        worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
-    }
 }
 
 impl<S, P> Handle<S, P>
@@ -313,27 +222,12 @@ where
         self.crew().deliver(self.to, Admission::New, closure)
     }
 
-    /// Puts all jobs in and announces them in steps.
     fn execute_batch<I>(&self, closures: I) -> usize
     where
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
     {
-        let crew = self.crew();
-        let jobs = closures.into_iter().map(Closure);
-        let worker = crew.this_worker();
-        let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
-        let mut batch = Batch { crew, to: self.to, origin, accepted: 0, announced: 0 };
-        for job in jobs {
-            let whom = match worker {
-                Some(worker) if worker.refuses() => return batch.cut_short(job),
-                Some(worker) => worker.push_quietly(self.to, job),
-                None if crew.life.is_closed() => return batch.cut_short(job),
-                None => crew.source.inject(self.to, job),
-            };
-            batch.count_one(whom);
-        }
-        batch.accepted
+        self.crew().deliver_all(self.to, closures)
     }
 
     fn close(&self) -> bool {
@@ -380,58 +274,5 @@ where
 impl<S: Source, P: Parker + 'static> fmt::Debug for Handle<S, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.crew().fmt(f)
-    }
-}
-
-/// Jobs that are put in one by one and announced together.
-struct Batch<'a, S: Source, P: Parker + 'static> {
-    crew: &'a Arc<Crew<S, P>>,
-    to: S::Address,
-    origin: Origin,
-    accepted: usize,
-    announced: usize,
-}
-
-/// The most jobs of a batch that nobody is told of yet. The first is announced at once, then two, four and so on:
-/// neither a slow batch nor a long one should find the workers asleep.
-const LARGEST_STEP: usize = 256;
-
-impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
-    fn count_one(&mut self, whom: Whom) {
-        self.accepted += 1;
-        if let Whom::Seat(_) | Whom::Owner(_) | Whom::Nobody = whom {
-            self.announced += 1;
-            self.crew.announce_to(self.to, whom, self.origin);
-            self.see_to_late_jobs();
-        } else if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
-            self.announce();
-        }
-    }
-
-    fn announce(&mut self) {
-        self.crew.announce(self.to, self.accepted - self.announced, self.origin);
-        self.announced = self.accepted;
-        self.see_to_late_jobs();
-    }
-
-    fn see_to_late_jobs(&self) {
-        if self.origin == Origin::Outside {
-            self.crew.check_for_late_jobs();
-        }
-    }
-
-    /// The pool has been closed: `job` and what follows is not accepted.
-    fn cut_short(&self, job: impl IntoJob) -> usize {
-        ignore(job);
-        self.accepted
-    }
-}
-
-/// Also when the user's iterator panics, what is in must not be overlooked.
-impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
-    fn drop(&mut self) {
-        if self.accepted > self.announced {
-            self.announce();
-        }
     }
 }

@@ -7,7 +7,7 @@ mod cold;
 mod dispatch;
 mod elastic;
 
-use super::{Charter, Handle, Setup, Terms, handle::Admission};
+use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
     backing::Backing,
     job::{IntoJob, Job},

@@ -1,0 +1,103 @@
+//! Delivery: whether a job is admitted, and whether it belongs to the worker that gives it or to the jobs from outside.
+//!
+//! Many jobs at once are a batch (`batch.rs`). Who is told of a job is the affair of `calls.rs`.
+
+use super::{Crew, worker::Worker};
+use crate::{
+    job::{Closure, IntoJob},
+    local,
+    parker::{Origin, Parker},
+    source::{Source, Whom},
+};
+use std::sync::Arc;
+
+/// What a job is to the pool: some are admitted for longer than others.
+#[derive(Clone, Copy)]
+pub(super) enum Admission {
+    /// The user's: until the pool is closed.
+    New,
+    /// The next step of a future that the pool has accepted: until the pool is over.
+    Continued,
+    /// As above, of a future that woke itself, from the worker that has just run the last one.
+    CarriedOn,
+}
+
+/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is
+/// known whether it is needed.
+struct Parcel<F, A> {
+    closure: F,
+    admission: Admission,
+    to: A,
+}
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
+    /// is not admitted.
+    #[inline(always)]
+    pub(super) fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        match self.this_worker() {
+            Some(worker) if worker.refuses() => Err(closure),
+            Some(worker) => {
+                match admission {
+                    Admission::New | Admission::Continued => worker.push(to, Closure(closure)),
+                    Admission::CarriedOn => worker.push_at_end_of_job(to, Closure(closure)),
+                }
+                Ok(())
+            }
+            None => self.deliver_from_outside(Parcel { closure, admission, to }),
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let Parcel { closure, admission, to } = parcel;
+        if self.refuses(admission) {
+            return Err(closure);
+        }
+        self.put_from_outside(to, Closure(closure));
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
+        let whom = self.source.inject(to, job);
+        self.announce_from_outside(to, whom);
+    }
+
+    #[inline(always)]
+    pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
+        self.announce_to(to, whom, Origin::Outside);
+        self.check_for_late_jobs();
+    }
+
+    #[inline(always)]
+    pub(super) fn refuses(&self, admission: Admission) -> bool {
+        match admission {
+            Admission::New => self.life.is_closed(),
+            Admission::Continued | Admission::CarriedOn => self.life.is_over() || self.life.is_discarding(),
+        }
+    }
+
+    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come
+    /// and go is none: what its stop hook submits is for the others.
+    #[inline(always)]
+    pub(super) fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
+        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, and in
+        // `Crew::discard`, with none, or copied from these; and the types of a crew at one address do not change while
+        // the crew lives, which `self` shows. Other posts are made in `run_now`, which has another address while it
+        // lives, and is borrowed for as long as the thread stands there. Threads settle only with the wrapper of
+        // `threadpool`, whose address is another likewise, and move out before it dies. No caller keeps the reference.
+        let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
+        worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
+    }
+}
