@@ -39,6 +39,8 @@ pub(crate) enum Whom {
 /// a job that is in, wherever, must be found by any worker's [`search`](Self::search), unless the source says otherwise
 /// ([`is_for_all`](Self::is_for_all)), and seen by [`has_jobs`](Self::has_jobs). The search of a worker without a seat
 /// of its own finds all in any case.
+///
+/// What has no default is storage, and all that a queue for all has to answer.
 pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
@@ -46,7 +48,7 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether there may be jobs that nobody may run yet. See `dispatcher/README.md`.
     const WITHHOLDS: bool = false;
 
-    /// To which part of the source a job goes. The default is where jobs go for which nobody has chosen.
+    /// To which part of the source a job goes.
     type Address: Copy + Default + Send + Sync + 'static;
 
     /// A worker's own part.
@@ -55,23 +57,77 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// What [`pop`](Self::pop) finds there.
     type Own<'a>: Run;
 
-    /// The own part of the worker on `seat`. The seat behind the last one may be asked for several times.
-    fn attach(&self, seat: usize) -> Self::Local;
+    /// The own part of the worker on `seat`; or of somebody without a seat, who only finds and runs what there is.
+    fn attach(&self, seat: Option<usize>) -> Self::Local;
 
-    /// The own part of somebody who only finds and runs what there is, and has no seat of its own.
-    fn attach_stranger(&self, seat: usize) -> Self::Local {
-        self.attach(seat)
+    /// Takes a job from any thread.
+    fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
+
+    /// Takes a job from a worker.
+    fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
+
+    /// The worker's next job. Hot: no clock, no lock, no wait.
+    fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
+
+    /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
+    fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
+
+    /// A job from wherever there is one, on a thread that is no worker.
+    fn take(&self) -> Option<Job>;
+
+    /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
+    /// sequentially consistent fence which precedes the caller's own.
+    fn has_jobs(&self) -> bool;
+
+    /// How many jobs there are; exact when nobody puts in or takes out.
+    fn len(&self) -> usize;
+
+    // Where workers keep jobs:
+
+    /// Whether the worker would go on with other jobs than those from outside. Cold.
+    fn prefers(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        true
     }
+
+    /// A job from outside, for a worker that [`prefers`](Self::prefers) others. `None` also if all jobs wait alike.
+    fn pop_outside(&self, local: &Self::Local) -> Option<Job> {
+        let _ = local;
+        None
+    }
+
+    /// Whether a worker that has just found a job owes others a call for those that came along with it: they were on
+    /// their way to it, where nobody saw them, until just now. If jobs may be withheld, it may say so though there are
+    /// none. Asked once, for it pays then.
+    fn owes_call(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        false
+    }
+
+    /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
+    /// [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
+    /// next one was taken. To deny it is always right.
+    fn shows_by_taking(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        false
+    }
+
+    /// As [`has_jobs_for`](Self::has_jobs_for), but for jobs that are alone at their worker.
+    fn has_crowds(&self, local: &Self::Local) -> bool {
+        self.has_jobs_for(local)
+    }
+
+    // Where jobs go to different parts:
 
     /// Where jobs go for which nobody has chosen.
     fn anywhere(&self) -> Self::Address {
         Self::Address::default()
     }
 
-    /// The address of the job that the worker runs.
-    fn here(&self, local: &Self::Local) -> Self::Address {
+    /// The address of the job that the worker runs; `None` if it runs none, where that matters.
+    fn here(&self, local: &Self::Local) -> Option<Self::Address> {
         let _ = local;
-        self.anywhere()
+        Some(self.anywhere())
     }
 
     /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both
@@ -81,17 +137,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         0
     }
 
-    /// The part whose jobs the worker may run in the middle of its own.
-    fn part_here(&self, local: &Self::Local) -> usize {
-        let _ = local;
-        0
-    }
-
-    /// Takes a job from any thread.
-    fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
-
-    /// Takes a job from a worker.
-    fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
+    // Where some jobs are not for all, or not yet:
 
     /// Shows the jobs that were put in at `to`, after a sequentially consistent fence, and returns whether somebody may
     /// run one now. If not, nobody need be told.
@@ -107,44 +153,16 @@ pub(crate) trait Source: Send + Sync + 'static {
         usize::MAX
     }
 
-    /// The worker's next job. Hot: no clock, no lock, no wait.
-    fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
-
-    /// Whether the worker would go on with other jobs than those from outside. Cold.
-    fn prefers(&self, local: &Self::Local) -> bool {
-        let _ = local;
+    /// Whether any worker may run any job. If not, each job is announced to the worker that has it.
+    fn is_for_all(&self) -> bool {
         true
     }
 
-    /// A job from outside, for a worker that [`prefers`](Self::prefers) others.
-    fn pop_outside(&self, local: &Self::Local) -> Option<Job>;
-
-    /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
-    fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
-
-    /// A job from wherever there is one, on a thread that is no worker.
-    fn take(&self) -> Option<Job>;
-
-    /// Whether the worker has jobs of its own.
-    fn has_own(&self, local: &Self::Local) -> bool;
-
-    /// Whether a worker that has just found a job owes others a call, if there are more jobs; asked once, for it pays
-    /// then. Its own jobs may have been on their way to it, where nobody saw them, until just now.
-    fn owes_call(&self, local: &Self::Local) -> bool {
-        self.has_own(local)
+    /// Whether there is a job that the worker's [`search`](Self::search) would find.
+    fn has_jobs_for(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        self.has_jobs()
     }
-
-    /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
-    /// [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
-    /// next one was taken.
-    fn shows_by_taking(&self, local: &Self::Local) -> bool;
-
-    /// As [`has_jobs_for`](Self::has_jobs_for), but for jobs that are alone at their worker.
-    fn has_crowds(&self, local: &Self::Local) -> bool;
-
-    /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
-    /// sequentially consistent fence which precedes the caller's own.
-    fn has_jobs(&self) -> bool;
 
     /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this
     /// call.
@@ -155,22 +173,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.has_jobs()
     }
 
-    /// Whether there is a job that the worker's [`search`](Self::search) would find: as [`has_jobs`](Self::has_jobs),
-    /// if all are for all.
-    fn has_jobs_for(&self, local: &Self::Local) -> bool {
-        let _ = local;
-        self.has_jobs()
-    }
-
-    /// Whether any worker may run any job. If not, each job is announced to the worker that has it.
-    fn is_for_all(&self) -> bool {
-        true
-    }
-
     /// The crew has been closed, and what was to be discarded has been. Whatever is withheld has to be given out from
     /// now on, sooner or later.
     fn on_close(&self) {}
-
-    /// How many jobs there are; exact when nobody puts in or takes out.
-    fn len(&self) -> usize;
 }

@@ -90,8 +90,8 @@ where
     }
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
-        let tether = tether(Arc::clone(&crew));
-        Handle { last: Arc::new(CachePadded::new(LastHandle { crew, tether })), to: S::Address::default() }
+        let (to, tether) = (crew.source.anywhere(), tether(Arc::clone(&crew)));
+        Handle { last: Arc::new(CachePadded::new(LastHandle { crew, tether })), to }
     }
 
     pub(crate) fn source(&self) -> &S {

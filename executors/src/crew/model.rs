@@ -103,8 +103,8 @@ impl Source for ModelSource {
     type Local = usize;
     type Own<'a> = Job;
 
-    fn attach(&self, seat: usize) -> usize {
-        seat
+    fn attach(&self, seat: Option<usize>) -> usize {
+        seat.unwrap_or(self.own.len())
     }
 
     fn inject(&self, (): (), job: impl IntoJob) -> Whom {
@@ -142,7 +142,7 @@ impl Source for ModelSource {
         [&self.common].into_iter().chain(&self.own).find_map(Tray::take_one)
     }
 
-    fn has_own(&self, &seat: &usize) -> bool {
+    fn owes_call(&self, &seat: &usize) -> bool {
         self.tray(seat).len() > 0
     }
 

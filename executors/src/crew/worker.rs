@@ -60,15 +60,16 @@ where
     P: Parker + 'static,
 {
     pub(super) fn new(crew: &'a Crew<S, P>, seat: usize) -> Self {
-        Worker::with(crew, seat, crew.source.attach(seat), false)
+        Worker::with(crew, seat, Some(seat))
     }
 
     /// Somebody who only runs what there is.
     pub(super) fn stranger(crew: &'a Crew<S, P>, seat: usize) -> Self {
-        Worker::with(crew, seat, crew.source.attach_stranger(seat), true)
+        Worker::with(crew, seat, None)
     }
 
-    fn with(crew: &'a Crew<S, P>, seat: usize, local: S::Local, is_stranger: bool) -> Self {
+    fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
+        let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
         let slices = Slices::new(crew.options.time_slice.map_or(crew.charter.time_slice, TimeSlice::Chosen));
@@ -477,7 +478,8 @@ where
     fn accept(&self, job: Job) -> bool {
         let accepted = !self.refuses();
         if accepted {
-            self.push(self.crew.source.here(&self.local), job);
+            let Crew { source, .. } = self.crew;
+            self.push(source.here(&self.local).unwrap_or_else(|| source.anywhere()), job);
         } else {
             discard(job);
         }
@@ -498,7 +500,7 @@ where
         if life.is_discarding() {
             // It may be among what this thread itself is dropping: nobody else would come to it.
             Help::Drop
-        } else if source.part_here(&self.local) == part {
+        } else if source.here(&self.local).map(S::part) == Some(part) {
             Help::Run
         } else {
             Help::Nothing

@@ -287,12 +287,11 @@ impl Recipe for Dispatcher {
         cores.truncate(sharing);
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats, age);
         let source = if extra.strict { source.in_strict_order() } else { source };
-        let main = source.address(main, priority.level());
-        let source = source.with_main(main);
+        let source = source.with_main(main, priority.level());
         let (terms, parker) = (Terms::fixed(threads), TwoParkers::new(warm, sharing));
         let setup = Setup { terms, source, parker: parker.clone(), charter: CHARTER, options };
-        let crew = CrewHandle::start_some(setup, |seat| seat < warm || seat >= sharing)?;
-        parker.start_by(crew.starter());
-        Ok(Dispatcher { handle: crew.to(main), names: names.into() })
+        let handle = CrewHandle::start_some(setup, |seat| seat < warm || seat >= sharing)?;
+        parker.start_by(handle.starter());
+        Ok(Dispatcher { handle, names: names.into() })
     }
 }

@@ -28,7 +28,7 @@ impl Source for ChannelSource {
     type Local = ();
     type Own<'a> = Job;
 
-    fn attach(&self, _seat: usize) {}
+    fn attach(&self, _seat: Option<usize>) {}
 
     #[inline]
     fn inject(&self, (): (), job: impl IntoJob) -> Whom {
@@ -48,28 +48,12 @@ impl Source for ChannelSource {
         self.receiver.try_recv().ok()
     }
 
-    fn pop_outside(&self, (): &()) -> Option<Job> {
-        None // all jobs wait in the same line
-    }
-
     fn search(&self, (): &(), _meter: &Meter) -> Option<Job> {
         self.take()
     }
 
     fn take(&self) -> Option<Job> {
         self.receiver.try_recv().ok()
-    }
-
-    fn has_own(&self, (): &()) -> bool {
-        false
-    }
-
-    fn shows_by_taking(&self, (): &()) -> bool {
-        false
-    }
-
-    fn has_crowds(&self, (): &()) -> bool {
-        self.has_jobs()
     }
 
     fn has_jobs(&self) -> bool {

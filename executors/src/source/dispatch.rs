@@ -82,7 +82,7 @@ impl DispatchSource {
             board: CachePadded::default(),
             subpools: shared.chain(bound).collect(),
             sharing,
-            main: Address::STREAM,
+            main: Address::default(),
             age,
         };
         (0..source.subpools.len()).for_each(|subpool| _ = source.opened(subpool));
@@ -94,9 +94,9 @@ impl DispatchSource {
         DispatchSource { streams: false, main: Address::new(CPU, NORMAL), ..self }
     }
 
-    /// The same, where jobs for which nobody has chosen go to `main`, which is one of its [`address`](Self::address)es.
-    pub(crate) fn with_main(self, main: Address) -> Self {
-        DispatchSource { main, ..self }
+    /// The same, where jobs for which nobody has chosen go to that level of `subpool`.
+    pub(crate) fn with_main(self, subpool: usize, level: usize) -> Self {
+        DispatchSource { main: self.address(subpool, level), ..self }
     }
 
     /// Where the jobs of a subpool go that have that level.
@@ -181,29 +181,20 @@ impl Source for DispatchSource {
     type Local = DispatchLocal;
     type Own<'a> = Own<'a>;
 
-    fn attach(&self, seat: usize) -> DispatchLocal {
-        self.local(self.stream.attach(seat.min(self.sharing)), seat)
-    }
-
-    fn attach_stranger(&self, seat: usize) -> DispatchLocal {
-        let stream = self.stream.attach_stranger(self.sharing);
-        DispatchLocal { shares: true, bound: None, is_stranger: true, ..self.local(stream, seat) }
+    fn attach(&self, seat: Option<usize>) -> DispatchLocal {
+        self.local(seat)
     }
 
     fn anywhere(&self) -> Address {
         self.main
     }
 
-    fn here(&self, local: &DispatchLocal) -> Address {
-        local.at.get()
+    fn here(&self, local: &DispatchLocal) -> Option<Address> {
+        (local.holds.get() != NONE).then(|| local.at.get())
     }
 
     fn part(to: Address) -> usize {
         to.subpool()
-    }
-
-    fn part_here(&self, local: &DispatchLocal) -> usize {
-        local.holds.get()
     }
 
     #[inline(always)]
@@ -306,16 +297,8 @@ impl Source for DispatchSource {
         self.stream.take().or_else(|| queues().find_map(|queue| insist(|| queue.take_first())))
     }
 
-    fn has_own(&self, local: &DispatchLocal) -> bool {
-        self.stream.has_own(&local.stream)
-    }
-
     fn owes_call(&self, local: &DispatchLocal) -> bool {
-        local.left_open.take() | self.has_own(local)
-    }
-
-    fn shows_by_taking(&self, _local: &DispatchLocal) -> bool {
-        false // the next job may be another subpool's
+        local.left_open.take() | self.stream.owes_call(&local.stream)
     }
 
     fn has_crowds(&self, local: &DispatchLocal) -> bool {

@@ -27,9 +27,8 @@ pub(crate) enum Theft {
 }
 
 pub(crate) struct MailLocal {
-    seat: usize,
-    /// Whether letters are dealt to it.
-    has_box: bool,
+    /// Where letters are dealt to it, if any are.
+    seat: Option<usize>,
     /// The mailbox for which the job counts that the worker has taken last, until it is settled.
     owes: Cell<Option<usize>>,
 }
@@ -60,26 +59,27 @@ impl<const JOINED: bool> MailSource<JOINED> {
     }
 
     fn take_own(&self, local: &MailLocal) -> Option<Job> {
-        let job = self.boxes.take(local.seat)?;
-        local.owes.set(Some(local.seat));
+        let seat = local.seat?;
+        let job = self.boxes.take(seat)?;
+        local.owes.set(Some(seat));
         Some(job)
     }
 
-    /// Takes a job out of any mailbox.
-    fn steal(&self, local: &MailLocal) -> Option<Job> {
+    /// Takes a job out of any mailbox, for the worker on `seat`.
+    fn steal(&self, local: &MailLocal, seat: usize) -> Option<Job> {
         if !self.boxes.has_letters() {
             return None;
         }
         // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
         // claim itself, that job may find it at another one, and needs another worker (`Crew::announce_to`).
-        let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(local.seat);
-        let taken = self.boxes.take_any(local.seat + 1);
+        let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
+        let taken = self.boxes.take_any(seat + 1);
         if is_own {
-            let done = taken.as_ref().map_or(local.seat, |&(_, dealt_to)| dealt_to);
+            let done = taken.as_ref().map_or(seat, |&(_, dealt_to)| dealt_to);
             self.boxes.settle(done);
         }
         let (job, dealt_to) = taken?;
-        local.owes.set(Some(if is_own { local.seat } else { dealt_to }));
+        local.owes.set(Some(if is_own { seat } else { dealt_to }));
         Some(job)
     }
 }
@@ -91,12 +91,8 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     type Local = MailLocal;
     type Own<'a> = Job;
 
-    fn attach(&self, seat: usize) -> MailLocal {
-        MailLocal { seat, has_box: true, owes: Cell::new(None) }
-    }
-
-    fn attach_stranger(&self, seat: usize) -> MailLocal {
-        MailLocal { seat, has_box: false, owes: Cell::new(None) }
+    fn attach(&self, seat: Option<usize>) -> MailLocal {
+        MailLocal { seat, owes: Cell::new(None) }
     }
 
     #[inline]
@@ -116,19 +112,15 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
         self.take_own(local)
     }
 
-    fn pop_outside(&self, _local: &MailLocal) -> Option<Job> {
-        None // all jobs are dealt alike
-    }
-
     fn search(&self, local: &MailLocal, meter: &Meter) -> Option<Job> {
         self.settle(local);
-        if !local.has_box {
+        let Some(seat) = local.seat else {
             let (job, dealt_to) = self.boxes.take_any(0)?;
             local.owes.set(Some(dealt_to));
             return Some(job);
-        }
+        };
         self.take_own(local).or_else(|| {
-            let stolen = self.steals().then(|| self.steal(local)).flatten();
+            let stolen = self.steals().then(|| self.steal(local, seat)).flatten();
             stolen.inspect(|_| meter.stole())
         })
     }
@@ -137,18 +129,6 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
         let (job, dealt_to) = self.boxes.take_any(0)?;
         self.boxes.settle(dealt_to);
         Some(job)
-    }
-
-    fn has_own(&self, _local: &MailLocal) -> bool {
-        false // none that was on its way
-    }
-
-    fn shows_by_taking(&self, _local: &MailLocal) -> bool {
-        false // it may be another worker's
-    }
-
-    fn has_crowds(&self, _local: &MailLocal) -> bool {
-        self.has_jobs()
     }
 
     fn has_jobs(&self) -> bool {
@@ -160,7 +140,10 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn has_jobs_for(&self, local: &MailLocal) -> bool {
-        if self.is_for_all() || !local.has_box { self.has_jobs() } else { self.boxes.has_letters_for(local.seat) }
+        match local.seat {
+            Some(seat) if !self.steals() => self.boxes.has_letters_for(seat),
+            _ => self.boxes.has_letters(),
+        }
     }
 
     fn is_for_all(&self) -> bool {

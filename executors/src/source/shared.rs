@@ -93,8 +93,8 @@ impl Source for SharedSource {
     type Local = Next;
     type Own<'a> = Job;
 
-    fn attach(&self, seat: usize) -> Next {
-        Next { lane: Cell::new(seat), is_expendable: Cell::new(false) }
+    fn attach(&self, seat: Option<usize>) -> Next {
+        Next { lane: Cell::new(seat.unwrap_or(0)), is_expendable: Cell::new(false) }
     }
 
     #[inline(always)]
@@ -127,19 +127,7 @@ impl Source for SharedSource {
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| self.take_next(&self.attach(0)))
-    }
-
-    fn has_own(&self, _next: &Next) -> bool {
-        false
-    }
-
-    fn shows_by_taking(&self, _next: &Next) -> bool {
-        false // the worker may go on to another lane
-    }
-
-    fn has_crowds(&self, _next: &Next) -> bool {
-        self.has_jobs()
+        insist(|| self.take_next(&self.attach(None)))
     }
 
     fn has_jobs(&self) -> bool {

@@ -137,6 +137,10 @@ impl StealingSource {
         self.spills[seat].get().map(|spill| &**spill)
     }
 
+    fn has_own(&self, local: &StealingLocal) -> bool {
+        local.ring.len() > 0 || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+    }
+
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let victims = local.circles.iter().flat_map(|circle| {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
@@ -201,12 +205,13 @@ impl Source for StealingSource {
     type Local = StealingLocal;
     type Own<'a> = Claim<'a, Job>;
 
-    fn attach(&self, seat: usize) -> StealingLocal {
+    fn attach(&self, own_seat: Option<usize>) -> StealingLocal {
         let (ring, stealer) = ring::ring();
+        let seat = own_seat.unwrap_or(self.stealers.len());
         StealingLocal {
             seat,
             ring,
-            hidden: Cell::new((seat < self.stealers.len()).then_some(stealer)),
+            hidden: Cell::new(own_seat.map(|_| stealer)),
             spilled: Cell::new(false),
             circles: self.neighbourhood.circles(seat),
             dice: Dice::new(seat as u64 + 1),
@@ -278,8 +283,8 @@ impl Source for StealingSource {
         insist(|| first_found(self.all_lanes().map(Lane::take_first).chain(self.rings().map(Stealer::steal))))
     }
 
-    fn has_own(&self, local: &StealingLocal) -> bool {
-        local.ring.len() > 0 || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+    fn owes_call(&self, local: &StealingLocal) -> bool {
+        self.has_own(local)
     }
 
     #[inline]

@@ -24,7 +24,7 @@ impl Source for OneTray {
     type Local = ();
     type Own<'a> = Job;
 
-    fn attach(&self, _seat: usize) {}
+    fn attach(&self, _seat: Option<usize>) {}
 
     fn inject(&self, (): (), job: impl IntoJob) -> Whom {
         self.0.put([job.into_job()]);
@@ -39,28 +39,12 @@ impl Source for OneTray {
         self.take()
     }
 
-    fn pop_outside(&self, (): &()) -> Option<Job> {
-        None
-    }
-
     fn search(&self, (): &(), _meter: &Meter) -> Option<Job> {
         self.take()
     }
 
     fn take(&self) -> Option<Job> {
         self.0.take_one()
-    }
-
-    fn has_own(&self, (): &()) -> bool {
-        false
-    }
-
-    fn shows_by_taking(&self, _local: &Self::Local) -> bool {
-        false
-    }
-
-    fn has_crowds(&self, (): &()) -> bool {
-        self.has_jobs()
     }
 
     fn has_jobs(&self) -> bool {

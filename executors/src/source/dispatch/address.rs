@@ -35,7 +35,7 @@ impl Address {
     }
 }
 
-/// For those who have not chosen yet.
+/// Where jobs go unless the user has chosen anything.
 impl Default for Address {
     fn default() -> Self {
         Address::STREAM

@@ -17,7 +17,7 @@ pub(crate) struct DispatchLocal {
     pub(super) bound: Option<usize>,
     /// Whether it runs the jobs of threads that have left.
     pub(super) is_stranger: bool,
-    /// Where the job comes from that the worker runs; before the first, where its hooks' jobs go.
+    /// Where the job comes from that the worker runs, or has run last.
     pub(super) at: Cell<Address>,
     /// The subpool whose token it holds, and its slot as a set if that is on the board of those that share.
     pub(super) holds: Cell<usize>,
@@ -55,15 +55,16 @@ impl Run for Own<'_> {
 }
 
 impl DispatchSource {
-    pub(super) fn local(&self, stream: StealingLocal, seat: usize) -> DispatchLocal {
+    pub(super) fn local(&self, seat: Option<usize>) -> DispatchLocal {
         let is_bound_here =
-            |subpool: &SubpoolState| subpool.binding.as_ref().is_some_and(|binding| binding.seat == seat);
+            |subpool: &SubpoolState| subpool.binding.as_ref().is_some_and(|binding| Some(binding.seat) == seat);
         DispatchLocal {
-            stream,
-            shares: seat < self.sharing,
+            // Who is reserved has no seat there, as nobody is to steal from it.
+            stream: self.stream.attach(seat.filter(|&seat| seat < self.sharing)),
+            shares: seat.is_none_or(|seat| seat < self.sharing),
             bound: self.subpools.iter().position(is_bound_here),
-            is_stranger: false,
-            at: Cell::new(self.anywhere()),
+            is_stranger: seat.is_none(),
+            at: Cell::new(self.main),
             holds: Cell::new(NONE),
             slot: Cell::new(0),
             watch: [Cell::new(0), Cell::new(0)],

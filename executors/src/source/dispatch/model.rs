@@ -82,7 +82,7 @@ impl Model {
 
     /// Runs what there is, and falls asleep.
     fn work(&self, seat: usize) {
-        let local = self.source.attach(seat);
+        let local = self.source.attach(Some(seat));
         loop {
             self.run_all(&local);
             self.asleep.fetch_add(1, SeqCst);
@@ -120,7 +120,7 @@ impl Model {
     /// When all are asleep: who was called wakes up. Then nothing may be left.
     fn end(&self, jobs: usize) {
         if self.called.load(SeqCst) > 0 {
-            self.run_all(&self.source.attach(0));
+            self.run_all(&self.source.attach(Some(0)));
         }
         assert_eq!((self.ran.load(Relaxed), self.source.len()), (jobs, 0), "{:?}", self.source);
         assert!(!self.source.has_unfinished());
@@ -254,11 +254,11 @@ fn a_token_comes_back_while_the_last_one_is_taken() {
             model.submit(A);
         });
         // A job that does not end until all is over.
-        let local = model.source.attach(0);
+        let local = model.source.attach(Some(0));
         let job = model.find(&local);
         other.join().unwrap();
         if model.called.load(SeqCst) > 0 {
-            model.run_all(&model.source.attach(1));
+            model.run_all(&model.source.attach(Some(1)));
         }
         assert_eq!(model.source.len(), 0, "{:?}", model.source);
         job.into_iter().for_each(Run::run);
@@ -322,7 +322,7 @@ fn a_bound_job_comes() {
         }
         worker.join().unwrap();
         if model.called.load(SeqCst) > 0 {
-            model.run_all(&model.source.attach(1));
+            model.run_all(&model.source.attach(Some(1)));
         }
         model.end(1);
     });

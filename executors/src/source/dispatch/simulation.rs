@@ -47,7 +47,7 @@ impl Simulation {
     fn new(sharing: usize, limits: &[usize], seats: &[usize], age: u32, strict: bool) -> Self {
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(vec![None; sharing]), limits, seats, age);
         let source = if strict { source.in_strict_order() } else { source };
-        let player = |seat| Player { local: source.attach(seat), meter: Meter::default(), left: Cell::new(age) };
+        let player = |seat| Player { local: source.attach(Some(seat)), meter: Meter::default(), left: Cell::new(age) };
         let reserved = seats.iter().filter(|&&seat| seat >= sharing).count();
         let workers = (0..sharing + reserved).map(player).collect();
         Simulation { source, workers, begun: Arc::default(), dice: Dice::new(1) }
