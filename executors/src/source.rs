@@ -25,9 +25,9 @@ pub(crate) enum Whom {
     Anyone,
     /// As above, but it has a worker that will come to it, unless that blocks: it is alone there.
     AnyoneInTime,
-    /// The worker on this seat.
+    /// The worker on this seat, or anyone if that is awake already.
     Seat(usize),
-    /// As above, and no other can run it.
+    /// The worker on this seat, as no other can run it.
     Owner(usize),
     /// Nobody but the worker that has put it in, which will come to it.
     Nobody,
@@ -36,9 +36,9 @@ pub(crate) enum Whom {
 /// How jobs are stored, found and shared among workers.
 ///
 /// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but
-/// a job that is in, wherever, must be found by any worker's [`search`](Self::search), unless the source says otherwise
-/// ([`is_for_all`](Self::is_for_all)), and seen by [`has_jobs`](Self::has_jobs). The search of a worker without a seat
-/// of its own finds all in any case.
+/// a job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
+/// [`has_jobs`](Self::has_jobs), unless it is its owner's ([`Whom::Owner`]) or withheld. The search of a worker without
+/// a seat of its own finds all in any case.
 ///
 /// What has no default is storage, and all that a queue for all has to answer.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -75,8 +75,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether there is a job anywhere. The check before a sleep: it must see every job that was put in before a
-    /// sequentially consistent fence which precedes the caller's own.
+    /// Whether there is a job that anyone might run, neither its owner's nor withheld. The check before a sleep: it
+    /// must see every such job that was put in before a sequentially consistent fence which precedes the caller's own.
     fn has_jobs(&self) -> bool;
 
     /// How many jobs there are; exact when nobody puts in or takes out.
@@ -151,11 +151,6 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn room(&self, to: Self::Address) -> usize {
         let _ = to;
         usize::MAX
-    }
-
-    /// Whether any worker may run any job. If not, each job is announced to the worker that has it.
-    fn is_for_all(&self) -> bool {
-        true
     }
 
     /// Whether there is a job that the worker's [`search`](Self::search) would find.

@@ -26,7 +26,7 @@ where
                 return self.announce(to, 1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
             }
             Whom::Nobody => return,
-            Whom::Seat(seat) => (seat, !self.source.is_for_all()),
+            Whom::Seat(seat) => (seat, false),
             Whom::Owner(seat) => (seat, true),
         };
         // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.

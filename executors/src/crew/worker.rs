@@ -379,8 +379,7 @@ where
     /// may have fallen asleep over that.
     fn see_to_the_rest(&self, was_last_looking: bool) {
         let owes_call = self.crew.source.owes_call(&self.local);
-        let is_relied_on = was_last_looking && self.crew.source.is_for_all();
-        if !owes_call && !is_relied_on {
+        if !owes_call && !was_last_looking {
             return;
         }
         // Pairs with the fence in `parker::sleep`: either who falls asleep sees the jobs, or the parker sees the

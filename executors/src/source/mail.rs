@@ -46,8 +46,12 @@ impl<const JOINED: bool> MailSource<JOINED> {
     #[inline]
     pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
         self.boxes.put(claim, job.into_job());
-        // Also for a busy worker, if nobody else takes the job: it may fall asleep before the job is there.
-        if self.steals() && !claim.is_exact { Whom::Anyone } else { Whom::Seat(claim.worker) }
+        match self.theft {
+            // Also if it is busy: it may fall asleep before the job is there.
+            Theft::Never => Whom::Owner(claim.worker),
+            _ if claim.is_exact => Whom::Seat(claim.worker),
+            _ => Whom::Anyone,
+        }
     }
 
     /// The job before has ended.
@@ -132,7 +136,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn has_jobs(&self) -> bool {
-        self.boxes.has_letters()
+        self.steals() && self.boxes.has_letters()
     }
 
     fn has_unfinished(&self) -> bool {
@@ -144,10 +148,6 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
             Some(seat) if !self.steals() => self.boxes.has_letters_for(seat),
             _ => self.boxes.has_letters(),
         }
-    }
-
-    fn is_for_all(&self) -> bool {
-        self.steals()
     }
 
     fn len(&self) -> usize {
