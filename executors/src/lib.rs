@@ -112,8 +112,6 @@ mod options;
 pub mod parker;
 mod placement;
 mod pool;
-#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec", feature = "dispatcher-exec"))]
-mod queue;
 #[cfg(feature = "_crew")]
 mod rows;
 pub mod run_now;

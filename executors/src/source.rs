@@ -8,6 +8,8 @@ mod dice;
 pub(crate) mod dispatch;
 #[cfg(feature = "burst-exec")]
 pub(crate) mod mail;
+#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec", feature = "dispatcher-exec"))]
+mod queue;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]

@@ -18,12 +18,11 @@ pub(crate) use address::Address;
 pub(crate) use board::{LEVELS, SLOTS};
 pub(crate) use subpool::Reading;
 
-use super::{Source, Whom, stealing::StealingSource};
+use super::{Source, Whom, queue::insist, stealing::StealingSource};
 use crate::{
     job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
-    queue::insist,
 };
 use board::Board;
 use crossbeam_utils::CachePadded;

@@ -4,15 +4,17 @@
 //! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
 //! their lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
 
-use super::{Source, Whom};
-use crate::{
-    job::{IntoJob, Job},
-    meter::Meter,
+use super::{
+    Source, Whom,
     queue::{
         Busy, insist,
         lane::Lane,
         lanes::{self, Lanes},
     },
+};
+use crate::{
+    job::{IntoJob, Job},
+    meter::Meter,
 };
 use std::cell::Cell;
 

@@ -1,16 +1,19 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
-use super::{Source, Whom, dice::Dice};
-use crate::{
-    job::{IntoJob, Job},
-    meter::Meter,
-    placement::Neighbourhood,
+use super::{
+    Source, Whom,
+    dice::Dice,
     queue::{
         Busy, first_found, insist,
         lane::Lane,
         lanes::{self, Lanes},
         ring::{self, Claim, Owner, Stealer},
     },
+};
+use crate::{
+    job::{IntoJob, Job},
+    meter::Meter,
+    placement::Neighbourhood,
 };
 use std::{cell::Cell, fmt, hint, sync::OnceLock};
 

@@ -3,8 +3,7 @@
 use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::SubpoolState};
 use crate::{
     job::{Job, Run},
-    queue::ring::Claim,
-    source::{Source, stealing::StealingLocal},
+    source::{Source, queue::ring::Claim, stealing::StealingLocal},
 };
 use std::cell::Cell;
 

@@ -7,7 +7,11 @@ use super::{
     choice::Choice,
     local::DispatchLocal,
 };
-use crate::{job::Job, meter::Meter, queue::insist, source::Source};
+use crate::{
+    job::Job,
+    meter::Meter,
+    source::{Source, queue::insist},
+};
 
 impl DispatchSource {
     /// A job that the worker may run. `None` if there was none to be seen.

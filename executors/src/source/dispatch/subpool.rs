@@ -5,7 +5,7 @@ use super::{
     board::{Board, LEVELS},
     gate::Gate,
 };
-use crate::{queue::lane::Lane, source::Whom};
+use crate::source::{Whom, queue::lane::Lane};
 use crossbeam_utils::CachePadded;
 use std::array;
 

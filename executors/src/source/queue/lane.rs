@@ -15,10 +15,10 @@
 //!   the producer takes it by one (Acquire).
 //! - *One at a time at each end.* The lock of an end is taken (Acquire) and given back (Release).
 
+use super::Busy;
 use crate::{
     containment::discard,
     job::{IntoJob, Job, RECORD_WORDS, Record, Word},
-    queue::Busy,
     sync::{
         atomic::{
             AtomicBool, AtomicPtr, AtomicUsize,

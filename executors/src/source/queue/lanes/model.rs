@@ -3,7 +3,7 @@
 use super::{Lane, Lanes, first_found};
 use crate::{
     job::{IntoJob, Job, Run},
-    queue::Busy,
+    source::queue::Busy,
     sync::{Arc, check, thread},
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

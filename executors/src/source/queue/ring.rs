@@ -36,10 +36,10 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 
+use super::Busy;
 use crate::{
     containment::discard,
     job::{IntoJob, Job, Run},
-    queue::Busy,
     sync::{
         Arc,
         atomic::{

@@ -3,7 +3,7 @@
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
-    queue::Busy,
+    source::queue::Busy,
     sync::{Arc, check, thread},
 };
 
