@@ -40,10 +40,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
     loop {
-        // Each begins a round as often as any other.
-        let first = bursts[0].len();
+        // Each begins a round as often as any other, and follows either of its neighbours as often: a pool of the same
+        // kind leaves warm code behind.
+        let round = bursts[0].len();
         for turn in 0..pools.len() {
-            let pool = (first + turn) % pools.len();
+            let place = (round / 2 + turn) % pools.len();
+            let pool = if round % 2 == 0 { place } else { pools.len() - 1 - place };
             thread::sleep(QUIET);
             bursts[pool].push(Burst::of(jobs, &pools[pool].1));
         }
@@ -77,29 +79,28 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn pools(workers: usize) -> Result<Vec<(&'static str, Pool)>, BuildError> {
     /// Those of the system, which are longer than any that can be asked for.
-    const USUAL: Option<Duration> = Some(Duration::MAX);
-    const BY_DEFAULT: Option<Duration> = None;
+    const USUAL: Duration = Duration::MAX;
+    /// As the burst pools have by default.
+    const SHORT: Duration = Duration::from_micros(1300);
     let stealing = |slice| pool_of(crossbeam_workstealing_pool::ThreadPool::builder(), workers, slice);
     let channel = |slice| pool_of(crossbeam_channel_pool::ThreadPool::builder(), workers, slice);
     let burst = |slice| pool_of(burst_pool::ThreadPool::builder(), workers, slice);
     Ok(vec![
-        ("work-stealing", stealing(BY_DEFAULT)?),
-        ("work-stealing, usual time slices", stealing(USUAL)?),
-        ("channel", channel(BY_DEFAULT)?),
-        ("channel, usual time slices", channel(USUAL)?),
-        ("`burst_pool`", burst(BY_DEFAULT)?),
+        ("work-stealing", stealing(USUAL)?),
+        ("work-stealing, short time slices", stealing(SHORT)?),
+        ("channel", channel(USUAL)?),
+        ("channel, short time slices", channel(SHORT)?),
         ("`burst_pool`, usual time slices", burst(USUAL)?),
+        ("`burst_pool`", burst(SHORT)?),
         ("a mutex and a condition variable", bare(workers)),
     ])
 }
 
-fn pool_of<P>(builder: Builder<P>, workers: usize, slice: Option<Duration>) -> Result<Pool, BuildError>
+fn pool_of<P>(builder: Builder<P>, workers: usize, slice: Duration) -> Result<Pool, BuildError>
 where
     P: Build + Executor + 'static,
 {
-    let builder = builder.threads(workers);
-    let builder = if let Some(slice) = slice { builder.time_slice(slice) } else { builder };
-    let pool = builder.build()?;
+    let pool = builder.threads(workers).time_slice(slice).build()?;
     Ok(Box::new(move |job| pool.execute(job)))
 }
 

@@ -135,13 +135,17 @@ impl<P: Build> Builder<P> {
     /// a worker that is called begins at once, in place of a thread with longer slices, be it the one that has just
     /// given the job. Shares of the core remain as they are.
     ///
-    /// The default is 100 us in the burst pool. That is for few jobs that must start now: they begin a tenth to a
-    /// quarter sooner, for less CPU time, while bursts of many more jobs than workers begin later, as who gives the
-    /// jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
+    /// The default in the burst pool is a little less than the usual ones, which is enough for that; shorter ones only
+    /// make threads that want the same core take turns more often. That is for few jobs that must start now: they begin
+    /// a tenth to a quarter sooner, for less CPU time, while bursts of many more jobs than workers begin later, as who
+    /// gives the jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX`
+    /// here.
     ///
     /// Without effect on other systems, on threads with real-time or idle policies or a negative nice value, where the
     /// system refuses it, and if the thread has shorter slices already. Threads that jobs start have the usual ones.
-    /// `ThreadPoolExecutor` cannot ask for any, and refuses to be built.
+    /// Where the process has a filter of system calls (seccomp), which may end it for a call that it does not know,
+    /// the burst pool does not ask by itself; what is chosen here is asked for. `ThreadPoolExecutor` cannot ask for
+    /// any, and refuses to be built.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self

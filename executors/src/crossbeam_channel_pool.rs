@@ -45,7 +45,7 @@ const CHARTER: Charter = Charter {
     idle: Idle::PARK,
     // There are no jobs apart from the others; now and then is soon enough to publish the counters.
     fairness: Fairness::Counted(1024),
-    time_slice: TimeSlice::ShortWhileQuiet,
+    time_slice: TimeSlice::Usual,
 };
 
 /// A handle to a pool with one queue. See the [module](self).

@@ -57,7 +57,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| format!("cb-ws-pool-worker-{worker}"),
     idle: Idle::STEALING_DEFAULT,
     fairness: Fairness::STEALING_DEFAULT,
-    time_slice: TimeSlice::ShortWhileQuiet,
+    time_slice: TimeSlice::Usual,
 };
 
 /// A pool of up to 32 workers; short for `ThreadPool::new(threads, parker::small())`.

@@ -73,7 +73,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| format!("dispatcher-worker-{worker}"),
     idle: Idle::PARK,
     fairness: Fairness::COUNTED,
-    time_slice: TimeSlice::ShortWhileQuiet,
+    time_slice: TimeSlice::Usual,
 };
 
 /// The name of the subpool for jobs that compute, which every dispatcher has.

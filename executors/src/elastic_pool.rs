@@ -73,7 +73,7 @@ const CHARTER: Charter = Charter {
     // job. Few enough that this stays short, and so many that the way to the next lane, a look at each at most, is
     // next to nothing for one job.
     fairness: Fairness::Counted(64),
-    time_slice: TimeSlice::ShortWhileQuiet,
+    time_slice: TimeSlice::Usual,
 };
 
 /// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.

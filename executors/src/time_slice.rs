@@ -5,66 +5,28 @@
 //! running there, and waits until that one sleeps or has had its slice otherwise. It need not be much shorter for that.
 //! What it gains and costs is in `docs/results/burst.md`.
 
-use std::{cell::Cell, time::Duration};
+use std::time::Duration;
 
-/// What a pool's workers ask for.
+/// What a worker asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeSlice {
-    /// As long as this, unless the usual ones are shorter.
-    Chosen(Duration),
+    /// Nothing.
+    Usual,
     /// A little shorter than usual.
     Short,
-    /// A little shorter than usual while jobs come seldom.
-    ShortWhileQuiet,
+    /// As long as this, unless the usual ones are shorter.
+    Chosen(Duration),
 }
 
-/// The slices of one thread, which is the only one that calls this.
-#[derive(Debug)]
-pub(crate) struct Slices {
-    wish: TimeSlice,
-    /// Whether it is quiet, as far as this has been told.
-    quiet: Cell<bool>,
-    /// What they were before they were made short.
-    before: Cell<Option<Duration>>,
-}
-
-impl Slices {
-    pub(crate) fn new(wish: TimeSlice) -> Self {
-        Slices { wish, quiet: Cell::new(false), before: Cell::new(None) }
-    }
-
-    /// Asks for what is wanted at any time, for the calling thread, but not for those that it starts. A wish: without
-    /// effect where the system does not know it.
-    pub(crate) fn ask(&self) {
-        match self.wish {
-            TimeSlice::Chosen(slice) => _ = system::change(|usual| slice.max(SHORTEST).min(usual)),
-            TimeSlice::Short => self.shorten(),
-            TimeSlice::ShortWhileQuiet => {}
-        }
-    }
-
-    /// Jobs come seldom, or no longer do. Costs a few system calls if that is new.
-    #[inline]
-    pub(crate) fn suit(&self, quiet: bool) {
-        if self.wish != TimeSlice::ShortWhileQuiet || self.quiet.replace(quiet) == quiet {
-        } else if quiet {
-            self.shorten();
-        } else {
-            self.restore();
-        }
-    }
-
-    #[cold]
-    fn shorten(&self) {
-        if !system::is_filtered() {
-            self.before.set(system::change(|usual| usual - usual / 16));
-        }
-    }
-
-    #[cold]
-    fn restore(&self) {
-        if let Some(before) = self.before.take() {
-            system::change(|_short| before);
+impl TimeSlice {
+    /// Asks, for the calling thread, but not for those that it starts. A wish: without effect where the system does not
+    /// know it.
+    pub(crate) fn ask(self) {
+        match self {
+            TimeSlice::Usual => {}
+            TimeSlice::Short if system::is_filtered() => {}
+            TimeSlice::Short => system::change(|usual| usual - usual / 16),
+            TimeSlice::Chosen(slice) => system::change(|usual| slice.max(SHORTEST).min(usual)),
         }
     }
 }
@@ -90,20 +52,19 @@ mod system {
         unsafe { libc::prctl(libc::PR_GET_SECCOMP) != 0 }
     }
 
-    /// Has slices as long as `choose` makes of the present ones, and returns these if that has had an effect.
-    pub(super) fn change(choose: impl FnOnce(Duration) -> Duration) -> Option<Duration> {
-        let mut attributes = attributes()?;
+    /// Has slices as long as `choose` makes of the present ones.
+    pub(super) fn change(choose: impl FnOnce(Duration) -> Duration) {
+        let Some(mut attributes) = attributes() else { return };
         let present = Duration::from_nanos(attributes.sched_runtime);
         // Other policies have no slices, or mean something else by the same field; older systems say 0. And threads of
         // a thread that is above others would not be, if it asked for this.
         let is_usual = attributes.sched_policy == libc::SCHED_OTHER as u32 && attributes.sched_nice >= 0;
         let chosen = choose(present);
-        if !is_usual || present.is_zero() || chosen == present {
-            return None;
+        if is_usual && !present.is_zero() && chosen != present {
+            attributes.sched_runtime = chosen.as_nanos() as u64;
+            attributes.sched_flags |= RESET_ON_FORK;
+            set_attributes(&mut attributes);
         }
-        attributes.sched_runtime = chosen.as_nanos() as u64;
-        attributes.sched_flags |= RESET_ON_FORK;
-        set_attributes(&mut attributes).then_some(present)
     }
 
     /// Those of the calling thread, if the system tells.
@@ -116,12 +77,10 @@ mod system {
         (failed == 0).then_some(attributes)
     }
 
-    /// Returns whether the system has agreed.
-    fn set_attributes(attributes: &mut sched_attr) -> bool {
+    fn set_attributes(attributes: &mut sched_attr) {
         // SAFETY: the system reads as many bytes there as the struct says it has: `attributes` were filled in by the
         // system, which set `size` to no more than SIZE. If it does not like that, it writes another number there.
-        let failed = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_mut(attributes), NO_FLAGS) };
-        failed == 0
+        let _refused = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_mut(attributes), NO_FLAGS) };
     }
 }
 
@@ -133,9 +92,7 @@ mod system {
         true
     }
 
-    pub(super) fn change(_choose: impl FnOnce(Duration) -> Duration) -> Option<Duration> {
-        None
-    }
+    pub(super) fn change(_choose: impl FnOnce(Duration) -> Duration) {}
 }
 
 #[cfg(all(test, target_os = "linux", not(executors_loom)))]
@@ -155,7 +112,7 @@ mod tests {
     }
 
     fn ask_for(slice: Duration) {
-        Slices::new(TimeSlice::Chosen(slice)).ask();
+        TimeSlice::Chosen(slice).ask();
     }
 
     #[test]
@@ -183,21 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_shorter_than_usual_while_it_is_quiet() {
+    fn short_ones_are_a_little_shorter_than_usual() {
         let Some(usual) = slice() else { return };
         if system::is_filtered() {
             return;
         }
         on_a_thread(|| {
-            let slices = Slices::new(TimeSlice::ShortWhileQuiet);
-            slices.ask();
-            assert_eq!(slice(), Some(usual));
-            for _ in 0..2 {
-                slices.suit(true);
-                assert!(slice() < Some(usual) && slice() > Some(usual * 9 / 10), "{:?} of {usual:?}", slice());
-            }
-            slices.suit(false);
-            assert_eq!(slice(), Some(usual));
+            TimeSlice::Short.ask();
+            assert!(slice() < Some(usual) && slice() > Some(usual * 9 / 10), "{:?} of {usual:?}", slice());
         });
     }
 
@@ -215,25 +165,5 @@ mod tests {
         assert_eq!(of(None) < Some(usual), !system::is_filtered());
         assert_eq!(of(Some(usual / 2)), Some(usual / 2));
         assert_eq!(of(Some(Duration::MAX)), Some(usual));
-    }
-
-    #[cfg(feature = "cb-channel-exec")]
-    #[test]
-    fn a_worker_has_short_slices_while_jobs_come_seldom() {
-        use crate::{Pool, crossbeam_channel_pool::ThreadPool};
-        let Some(usual) = slice() else { return };
-        if system::is_filtered() {
-            return;
-        }
-        let pool = ThreadPool::new(1);
-        // What the last of so many jobs at once finds, after the pool has slept for long.
-        let after_quiet = |jobs| {
-            thread::sleep(Duration::from_millis(1));
-            let jobs: Vec<_> = (0..jobs).map(|_| pool.submit(slice)).collect();
-            jobs.into_iter().map(|job| job.wait().expect("no panic")).last().expect("at least one")
-        };
-        assert_eq!(after_quiet(1), Some(usual));
-        assert!((0..1000).any(|_| after_quiet(1) < Some(usual)), "seldom");
-        assert!((0..1000).any(|_| after_quiet(1000) == Some(usual)), "not seldom");
     }
 }

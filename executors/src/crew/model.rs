@@ -171,7 +171,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| worker.to_string(),
     idle: Idle::Park { spin: Duration::ZERO },
     fairness: Fairness::COUNTED,
-    time_slice: TimeSlice::ShortWhileQuiet,
+    time_slice: TimeSlice::Usual,
 };
 
 fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {

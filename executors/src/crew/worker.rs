@@ -4,7 +4,7 @@ use super::{
     Crew,
     handle::{Tether, tether},
     nap::Nap,
-    outlook::{Outlook, Prospect},
+    outlook::Outlook,
     turn::Turn,
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
         Ordering::{Relaxed, SeqCst},
         fence,
     },
-    time_slice::{Slices, TimeSlice},
+    time_slice::TimeSlice,
 };
 use crossbeam_utils::Backoff;
 use std::{
@@ -40,7 +40,6 @@ pub(super) struct Worker<'a, S: Source, P> {
     local: S::Local,
     turn: Turn,
     outlook: Outlook,
-    slices: Slices,
     /// Whether it counts as active.
     active: Cell<bool>,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
@@ -72,9 +71,8 @@ where
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = &crew.seats.get(seat).meter;
-        let slices = Slices::new(crew.options.time_slice.map_or(crew.charter.time_slice, TimeSlice::Chosen));
         let (outlook, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, outlook, slices, active, busy, blocked, leaving, is_stranger }
+        Worker { crew, tether, seat, meter, local, turn, outlook, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -82,7 +80,7 @@ where
         if let Some(core) = self.crew.seats.get(self.seat).core {
             placement::pin_current_thread(core);
         }
-        self.slices.ask();
+        self.crew.options.time_slice.map_or(self.crew.charter.time_slice, TimeSlice::Chosen).ask();
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
             let Some(first) = self.settle_in() else { return };
@@ -237,14 +235,8 @@ where
             self.see_to_the_rest(false);
             return Some(job);
         }
-        let prospect = self.outlook.prospect(self.meter.read().ended, self.crew.idle);
-        match prospect {
-            Prospect::Quiet => self.slices.suit(true),
-            Prospect::Mixed => {}
-            Prospect::Busy => self.slices.suit(false),
-        }
         let alone = self.crew.parker.start_looking(self.seat);
-        let looks = alone && prospect != Prospect::Quiet;
+        let looks = alone && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
         // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
         let looks_around = looks && (S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if looks
