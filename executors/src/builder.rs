@@ -135,17 +135,16 @@ impl<P: Build> Builder<P> {
     /// a worker that is called begins at once, in place of a thread with longer slices, be it the one that has just
     /// given the job. Shares of the core remain as they are.
     ///
-    /// The default in the burst pool is a little less than the usual ones, which is enough for that; shorter ones only
-    /// make threads that want the same core take turns more often. That is for few jobs that must start now: they begin
+    /// The default in the burst pool is a little less than usual. That is for few jobs that must start now: they begin
     /// a tenth to a quarter sooner, for less CPU time, while bursts of many more jobs than workers begin later, as who
-    /// gives the jobs is interrupted. In the other pools the default is to ask for nothing, as does `Duration::MAX`
-    /// here.
+    /// gives the jobs is interrupted. Still shorter slices gain nothing more, and make threads that want the same core
+    /// take turns more often. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
     ///
     /// Without effect on other systems, on threads with real-time or idle policies or a negative nice value, where the
-    /// system refuses it, and if the thread has shorter slices already. Threads that jobs start have the usual ones.
-    /// Where the process has a filter of system calls (seccomp), which may end it for a call that it does not know,
-    /// the burst pool does not ask by itself; what is chosen here is asked for. `ThreadPoolExecutor` cannot ask for
-    /// any, and refuses to be built.
+    /// system refuses it, and if the thread has slices as short already. Threads that jobs start have the usual ones.
+    /// Where the process has a filter of system calls (seccomp), as in most containers, such a call may be the
+    /// process's end; there the burst pool does not ask by itself, but only if a slice is chosen here.
+    /// `ThreadPoolExecutor` cannot ask for any, and refuses to be built.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self

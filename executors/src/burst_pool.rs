@@ -16,7 +16,8 @@
 //! to a worker is run by this one and in order.
 //!
 //! On Linux its workers ask for short [time slices](crate::Builder::time_slice), so that a worker that is called begins
-//! at once although another thread, such as the one that called it, is at work on that core.
+//! at once although another thread, such as the one that called it, is at work on that core. Not where the process has
+//! a filter of system calls, as in most containers.
 //!
 //! # Examples
 //!

@@ -93,6 +93,7 @@ pub(crate) struct Crew<S: Source, P> {
     options: Options,
     idle: Idle,
     fairness: Fairness,
+    time_slice: TimeSlice,
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
@@ -126,6 +127,7 @@ where
             charter,
             idle: options.idle.unwrap_or(charter.idle),
             fairness: options.fairness.unwrap_or(charter.fairness),
+            time_slice: options.time_slice.map_or(charter.time_slice, TimeSlice::Chosen),
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),

@@ -39,8 +39,8 @@ pub(crate) enum Whom {
 ///
 /// Every job given to a source comes out exactly once. A source is free in the order, and may keep jobs at workers; but
 /// a job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
-/// [`has_jobs`](Self::has_jobs), unless it is its owner's ([`Whom::Owner`]) or withheld. The search of a worker without
-/// a seat of its own finds all in any case.
+/// [`has_jobs`](Self::has_jobs), unless it is withheld or its owner's ([`Whom::Owner`], or [`Whom::Nobody`] if that one
+/// has put it in). The search of a worker without a seat of its own finds all in any case.
 ///
 /// What has no default is storage, and all that a queue for all has to answer.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -77,8 +77,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether there is a job that anyone might run, neither its owner's nor withheld. The check before a sleep: it
-    /// must see every such job that was put in before a sequentially consistent fence which precedes the caller's own.
+    /// Whether there is a job that anyone might run, neither its owner's nor withheld. It must see every such job that
+    /// was put in before a sequentially consistent fence which precedes the caller's own.
     fn has_jobs(&self) -> bool;
 
     /// How many jobs there are; exact when nobody puts in or takes out.
@@ -155,7 +155,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         usize::MAX
     }
 
-    /// Whether there is a job that the worker's [`search`](Self::search) would find.
+    /// Whether there is a job that the worker's [`search`](Self::search) would find, also if it alone may run it. The
+    /// check before a sleep: what is said of fences at [`has_jobs`](Self::has_jobs) holds for all of these jobs.
     fn has_jobs_for(&self, local: &Self::Local) -> bool {
         let _ = local;
         self.has_jobs()
@@ -164,8 +165,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this
     /// call.
     ///
-    /// A source in which a worker may become idle that has not looked everywhere has to know this; for others it is
-    /// [`has_jobs`](Self::has_jobs), and the crew knows who is at work.
+    /// A source in which a worker may become idle that has not looked everywhere has to know this, and so has one with
+    /// jobs of owners; for others it is [`has_jobs`](Self::has_jobs), and the crew knows who is at work.
     fn has_unfinished(&self) -> bool {
         self.has_jobs()
     }

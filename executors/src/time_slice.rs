@@ -8,13 +8,13 @@
 use std::time::Duration;
 
 /// What a worker asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum TimeSlice {
     /// Nothing.
     Usual,
-    /// A little shorter than usual.
+    /// A little shorter than the thread has otherwise, which are the usual ones as a rule.
     Short,
-    /// As long as this, unless the usual ones are shorter.
+    /// As long as this, unless the thread has shorter ones.
     Chosen(Duration),
 }
 
@@ -25,11 +25,15 @@ impl TimeSlice {
         match self {
             TimeSlice::Usual => {}
             TimeSlice::Short if system::is_filtered() => {}
-            TimeSlice::Short => system::change(|usual| usual - usual / 16),
-            TimeSlice::Chosen(slice) => system::change(|usual| slice.max(SHORTEST).min(usual)),
+            TimeSlice::Short => system::change(|present| present - present / A_LITTLE),
+            TimeSlice::Chosen(slice) => system::change(|present| slice.max(SHORTEST).min(present)),
         }
     }
 }
+
+/// What is missing from short slices is one part in so many. The scheduler asks no more than whose are shorter; the
+/// shorter all are, the more often threads that want the same core take turns.
+const A_LITTLE: u32 = 16;
 
 /// As short as Linux makes them.
 const SHORTEST: Duration = Duration::from_micros(100);
@@ -46,7 +50,10 @@ mod system {
     /// Threads that this one starts have the system's usual slices.
     const RESET_ON_FORK: u64 = 1;
 
-    /// Whether some system calls end the process, as far as is known: nobody who has not asked for it should find out.
+    /// Whether some system calls may end the process: nobody who has not asked for one should find out which.
+    ///
+    /// This call itself is one that a worker has made before, for the thread's name. If the filter, or a system without
+    /// filters, answers with an error, that counts as filtered.
     pub(super) fn is_filtered() -> bool {
         // SAFETY: this command has no further arguments, and changes nothing.
         unsafe { libc::prctl(libc::PR_GET_SECCOMP) != 0 }

@@ -49,7 +49,7 @@ impl<const JOINED: bool> Handle<JOINED> {
         }
         match self.claim() {
             Some(claim) => {
-                self.crew.put_by(|source| source.put(claim, Closure(wrap(value))));
+                self.crew.put_by((), |source| source.put(claim, Closure(wrap(value))));
                 Ok(())
             }
             None if self.crew.is_closed_to_caller() => Err(BurstError::Closed(value)),

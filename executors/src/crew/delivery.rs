@@ -11,14 +11,15 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a job is to the pool: some are admitted for longer than others.
+/// What a job is to the pool: until when it is admitted, and whether others must be told of it.
 #[derive(Clone, Copy)]
 pub(super) enum Admission {
     /// The user's: until the pool is closed.
     New,
     /// The next step of a future that the pool has accepted: until the pool is over.
     Continued,
-    /// As above, of a future that woke itself, from the worker that has just run the last one.
+    /// As above, of a future that woke itself, from the worker that has just run the last step and does nothing more:
+    /// see [`Worker::push_at_end_of_job`].
     CarriedOn,
 }
 

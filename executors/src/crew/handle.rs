@@ -107,14 +107,14 @@ where
         }
     }
 
-    /// Has `put` put a job into the source, and tells whom it needs.
+    /// Has `put` put a job into the source at `to`, and tells whom it needs.
     #[inline(always)]
-    pub(crate) fn put_by(&self, put: impl FnOnce(&S) -> Whom) {
+    pub(crate) fn put_by(&self, to: S::Address, put: impl FnOnce(&S) -> Whom) {
         let crew = self.crew();
         let whom = put(&crew.source);
         match crew.this_worker() {
-            Some(_) => crew.announce_to(self.to, whom, Origin::Inside),
-            None => crew.announce_from_outside(self.to, whom),
+            Some(_) => crew.announce_to(to, whom, Origin::Inside),
+            None => crew.announce_from_outside(to, whom),
         }
     }
 

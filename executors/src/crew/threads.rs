@@ -23,6 +23,7 @@ where
 {
     /// A crew of a fixed number of workers, with those of them whose seats are among `ahead`.
     pub(super) fn start(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Arc<Self>, BuildError> {
+        debug_assert!(!S::ELASTIC);
         let crew = Crew::found(setup);
         let threads = crew.terms.core;
         for worker in (0..threads).filter(|&seat| ahead(seat)) {

@@ -21,7 +21,6 @@ use crate::{
         Ordering::{Relaxed, SeqCst},
         fence,
     },
-    time_slice::TimeSlice,
 };
 use crossbeam_utils::Backoff;
 use std::{
@@ -67,6 +66,7 @@ where
         Worker::with(crew, seat, None)
     }
 
+    /// Counted on `seat`, where the jobs may be somebody else's.
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
@@ -80,7 +80,7 @@ where
         if let Some(core) = self.crew.seats.get(self.seat).core {
             placement::pin_current_thread(core);
         }
-        self.crew.options.time_slice.map_or(self.crew.charter.time_slice, TimeSlice::Chosen).ask();
+        self.crew.time_slice.ask();
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
             let Some(first) = self.settle_in() else { return };

@@ -104,7 +104,8 @@ impl Handle {
             let _slot = slot;
             closure();
         };
-        self.crew.put_by(|source| source.inject(Worth::Expendable, Closure(job)));
+        let to = Worth::Expendable;
+        self.crew.put_by(to, |source| source.inject(to, Closure(job)));
         Ok(())
     }
 }

@@ -112,7 +112,7 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
         let ((crew, boxes), gate) = (crew_and_boxes(2, Theft::OnOthersAccount), Arc::new(Gate::default()));
         for _ in 0..2 {
             let (claim, gate) = (boxes.claim_idle().expect("one is idle"), Arc::clone(&gate));
-            crew.put_by(|source| source.put(claim, Closure(move || gate.pass())));
+            crew.put_by((), |source| source.put(claim, Closure(move || gate.pass())));
         }
         gate.open();
         crew.join(None).unwrap();
