@@ -3,9 +3,10 @@
 //! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that
 //! give the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
 //!
-//! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [WORKERS] [JOBS]`
+//! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [WORKERS] [JOBS] [busy]`
 //!
-//! With 0 seconds it takes a single round. There are as many jobs as workers unless told otherwise.
+//! With 0 seconds it takes a single round. There are as many jobs as workers unless told otherwise. Who has given the
+//! jobs sleeps until they have begun, or if it is `busy` keeps its core meanwhile.
 
 use executor_performance::clock::cpu_time;
 use executors::{
@@ -15,6 +16,7 @@ use std::{
     collections::VecDeque,
     env,
     error::Error,
+    hint,
     sync::{
         Arc, Condvar, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -36,6 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds: u64 = argument(1)?.unwrap_or(10);
     let workers = argument(2)?.map_or(2, |workers| workers.max(1) as usize);
     let jobs = argument(3)?.map_or(workers, |jobs| jobs.max(1) as usize);
+    let busy = match env::args().nth(4).as_deref() {
+        None => false,
+        Some("busy") => true,
+        Some(other) => return Err(format!("`{other}` in place of `busy`").into()),
+    };
     let pools = pools(workers)?;
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
@@ -47,30 +54,30 @@ fn main() -> Result<(), Box<dyn Error>> {
             let place = (round / 2 + turn) % pools.len();
             let pool = if round.is_multiple_of(2) { place } else { pools.len() - 1 - place };
             thread::sleep(QUIET);
-            bursts[pool].push(Burst::of(jobs, &pools[pool].1));
+            bursts[pool].push(Burst::of(jobs, &pools[pool].1, busy));
         }
         if begin.elapsed() >= Duration::from_secs(seconds) {
             break;
         }
     }
-    println!("{workers} workers, {jobs} jobs, {} bursts: us, medians\n", bursts[0].len());
-    println!(
-        "| pool | first call | all given | first job | last job | mean | CPU |\n|---|---:|---:|---:|---:|---:|---:|"
-    );
+    println!("{workers} workers, {jobs} jobs, {} bursts: us, medians and a percentile\n", bursts[0].len());
+    println!("| pool | first call | all given | first job | last job | mean | CPU | mean, p99 |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
     for ((name, _), bursts) in pools.iter().zip(&bursts) {
         print!("| {name} |");
-        let columns: [fn(&Burst) -> Duration; 6] = [
-            |burst| burst.first_call,
-            |burst| burst.given,
-            |burst| burst.jobs[0],
-            |burst| burst.jobs[burst.jobs.len() - 1],
-            |burst| burst.jobs.iter().sum::<Duration>() / burst.jobs.len() as u32,
-            |burst| burst.cpu,
+        let columns: [(Figure, usize); 7] = [
+            (|burst| burst.first_call, 50),
+            (|burst| burst.given, 50),
+            (|burst| burst.jobs[0], 50),
+            (|burst| burst.jobs[burst.jobs.len() - 1], 50),
+            (Burst::mean, 50),
+            (|burst| burst.cpu, 50),
+            (Burst::mean, 99),
         ];
-        for column in columns {
+        for (column, percentile) in columns {
             let mut figures: Vec<Duration> = bursts.iter().map(column).collect();
             figures.sort_unstable();
-            print!(" {:.1} |", figures[figures.len() / 2].as_secs_f64() * 1e6);
+            print!(" {:.1} |", figures[figures.len() * percentile / 100].as_secs_f64() * 1e6);
         }
         println!();
     }
@@ -127,6 +134,9 @@ fn bare(workers: usize) -> Pool {
     })
 }
 
+/// Of a burst.
+type Figure = fn(&Burst) -> Duration;
+
 /// What happened when, counted from the first call.
 struct Burst {
     first_call: Duration,
@@ -137,7 +147,11 @@ struct Burst {
 }
 
 impl Burst {
-    fn of(jobs: usize, pool: &Pool) -> Self {
+    fn mean(&self) -> Duration {
+        self.jobs.iter().sum::<Duration>() / self.jobs.len() as u32
+    }
+
+    fn of(jobs: usize, pool: &Pool, busy: bool) -> Self {
         let begun: Arc<[OnceLock<Duration>]> = (0..jobs).map(|_| OnceLock::new()).collect();
         let left = Arc::new(AtomicUsize::new(jobs));
         let (submitter, cpu, begin) = (thread::current(), cpu_time(), Instant::now());
@@ -154,7 +168,7 @@ impl Burst {
         let first_call = calls.next().expect("there is a job");
         let given = calls.fold(first_call, |_, call| call);
         while left.load(SeqCst) > 0 {
-            thread::park();
+            if busy { hint::spin_loop() } else { thread::park() }
         }
         thread::sleep(AFTERMATH);
         let cpu = cpu_time().zip(cpu).map(|(now, then)| now - then).unwrap_or_default();

@@ -19,8 +19,8 @@ const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 /// Longer than somebody takes to give the next job.
 const LONG: Duration = Duration::from_micros(300);
 
-/// So that being late takes next to nothing of the time.
-const ABSTINENCE: Duration = Duration::from_secs(1);
+/// So that next to nobody meets somebody who is late: that may take milliseconds, in which others rely on it.
+const ABSTINENCE: Duration = Duration::from_secs(10);
 
 thread_local! {
     /// When this thread may yield again.

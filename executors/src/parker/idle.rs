@@ -31,8 +31,6 @@ pub(super) struct IdleSet {
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
-    /// Whether a job from outside was left to the worker that was called last. Relaxed, as for `members`.
-    has_left_one: AtomicBool,
     /// For statistics. Relaxed: a number that nothing follows from.
     calls: AtomicU64,
     register: Mutex<Register>,
@@ -75,7 +73,6 @@ impl IdleSet {
             word: CachePadded::new(IdleWord::new()),
             members: AtomicUsize::new(0),
             cores: cores(),
-            has_left_one: AtomicBool::new(false),
             calls: AtomicU64::new(0),
             register: Mutex::new(Register::default()),
         }
@@ -264,9 +261,9 @@ impl IdleSet {
     /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is
     /// enough that a sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from
     /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their way:
-    /// then this is a burst after quiet, and the submitter, who will soon give up its own core, is better placed to
-    /// call them than the first worker would be. But each is left one more job than its own before the next is called:
-    /// a call may take longer than both. More than there are cores would only get into each other's way.
+    /// then this is a burst after quiet, and the submitter is better placed to call them than the first worker would
+    /// be. That one may even wait for the submitter's own core, for as long as the submitter goes on. More than there
+    /// are cores would only get into each other's way.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
         if origin == Origin::Alone && census.napping() {
@@ -279,7 +276,7 @@ impl IdleSet {
             return false;
         }
         let awake = self.members.load(Relaxed).saturating_sub(census.sleeping());
-        awake == census.called() && awake < self.cores && self.has_left_one.swap(true, Relaxed)
+        awake == census.called() && awake < self.cores
     }
 
     /// Calls the last sleeper, unless a look under the lock shows that `origin` no longer needs it.
@@ -310,7 +307,6 @@ impl IdleSet {
         let bed = Arc::clone(register.bed(worker));
         bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
         self.word.call();
-        self.has_left_one.store(false, Relaxed);
         self.calls.fetch_add(1, Relaxed);
         // Release pairs with the Acquire in `park` and `abort_park`.
         bed.state.store(CALLED, Release);
