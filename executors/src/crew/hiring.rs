@@ -39,8 +39,7 @@ where
             Err(SpawnError::Thread(error)) => error.to_string(),
             Err(SpawnError::Name(error)) => error.to_string(),
         };
-        let left = self.life.cancel_hire();
-        let left = left.live();
+        let left = self.life.cancel_hire().live();
         guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
         if left == 0 {
             // Nobody else would run what is waiting.
