@@ -1,6 +1,6 @@
 //! Which worker runs on which core.
 
-#[cfg(all(feature = "thread-pinning", any(target_os = "linux", feature = "numa-aware")))]
+#[cfg(any(target_os = "linux", feature = "numa-aware"))]
 mod kernel_list;
 #[cfg(not(feature = "numa-aware"))]
 #[path = "placement/equal.rs"]
@@ -14,11 +14,13 @@ mod pinning;
 #[cfg(not(feature = "thread-pinning"))]
 #[path = "placement/floating.rs"]
 mod pinning;
+mod process;
 #[cfg(feature = "numa-aware")]
 pub(crate) mod topology;
 
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
+pub(crate) use process::cores;
 
 use crate::{
     containment::guard,

@@ -78,20 +78,6 @@ pub(crate) mod cell {
     }
 }
 
-/// How many threads can run at the same time, as it was when somebody first asked: reading the limits of a control
-/// group takes as long as starting several threads.
-#[cfg(not(executors_loom))]
-pub(crate) fn cores() -> usize {
-    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
-}
-
-/// A model is the same on every machine.
-#[cfg(executors_loom)]
-pub(crate) fn cores() -> usize {
-    4
-}
-
 /// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
 ///
 /// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations

@@ -6,11 +6,9 @@
 use super::Crew;
 use crate::{
     parker::{Origin, Parker},
+    placement::cores,
     source::{Source, Whom},
-    sync::{
-        atomic::{Ordering::SeqCst, fence},
-        cores,
-    },
+    sync::atomic::{Ordering::SeqCst, fence},
 };
 
 impl<S, P> Crew<S, P>

@@ -7,9 +7,8 @@ use crate::{
     error::{BuildError, BuildErrorKind},
     options::{Fairness, MAX_THREADS, Options},
     parker::TwoParkers,
-    placement::Neighbourhood,
+    placement::{Neighbourhood, cores},
     source::dispatch::{self, DispatchSource},
-    sync::cores,
 };
 
 /// What only a dispatcher lets its users choose.

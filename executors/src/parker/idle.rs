@@ -9,14 +9,16 @@ use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
 };
-use crate::sync::{
-    Arc, Mutex, MutexGuard,
-    atomic::{
-        AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
-        Ordering::{Acquire, Relaxed, Release},
+use crate::{
+    placement::cores,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{
+            AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+        thread::{self, Thread},
     },
-    cores,
-    thread::{self, Thread},
 };
 use crossbeam_utils::CachePadded;
 use std::{fmt, time::Duration};

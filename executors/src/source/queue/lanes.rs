@@ -14,7 +14,7 @@ use super::{
 use crate::{
     job::{IntoJob, Job},
     local,
-    sync::cores,
+    placement::cores,
 };
 use crossbeam_utils::Backoff;
 use std::sync::OnceLock;

@@ -1,0 +1,92 @@
+//! The cores of this process: what it was given, whichever of its threads asks.
+//!
+//! The standard library and `core_affinity` tell of the calling thread, which may be pinned itself, by us for instance.
+//! What the process was given is rather what its main thread may use.
+
+#[cfg(not(executors_loom))]
+use std::{sync::OnceLock, thread};
+
+/// How many threads of this process can run at the same time, as it was when somebody first asked: reading the limits
+/// of a control group takes as long as starting several threads.
+#[cfg(not(executors_loom))]
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(count)
+}
+
+#[cfg(not(executors_loom))]
+fn count() -> usize {
+    // As the quota of the control group and the calling thread's affinity allow.
+    let here = thread::available_parallelism().map_or(1, usize::from);
+    let Some(given) = system::cores_of_main_thread() else { return here };
+    let is_pinned = given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given);
+    // Nobody tells a pinned thread of the quota. Too many cores is the lesser evil: this is asked only once.
+    if is_pinned { given.len() } else { here }
+}
+
+/// A model is the same on every machine.
+#[cfg(executors_loom)]
+pub(crate) fn cores() -> usize {
+    4
+}
+
+/// The numbers of those cores; `None` if the platform does not tell.
+#[cfg(feature = "thread-pinning")]
+pub(super) fn cores_by_number() -> Option<Vec<usize>> {
+    system::cores_of_main_thread()
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use crate::placement::kernel_list;
+    use std::fs;
+
+    pub(super) fn cores_of_main_thread() -> Option<Vec<usize>> {
+        allowed_by("/proc/self/status")
+    }
+
+    #[cfg(not(executors_loom))]
+    pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
+        allowed_by("/proc/thread-self/status")
+    }
+
+    fn allowed_by(status: &str) -> Option<Vec<usize>> {
+        let status = fs::read_to_string(status).ok()?;
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        kernel_list::parse(list).filter(|cores| !cores.is_empty())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub(super) fn cores_of_main_thread() -> Option<Vec<usize>> {
+        None
+    }
+
+    #[cfg(not(executors_loom))]
+    pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
+        None
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_cores() {
+        assert!(system::cores_of_main_thread().is_some_and(|cores| !cores.is_empty()));
+    }
+
+    #[cfg(feature = "thread-pinning")]
+    #[test]
+    fn a_pinned_thread_counts_those_of_the_process() {
+        let all = count();
+        let first = cores_by_number().expect("Linux tells")[0];
+        let pinned = thread::spawn(move || {
+            crate::placement::pin_current_thread(first);
+            (thread::available_parallelism().map_or(1, usize::from), count())
+        });
+        assert_eq!(pinned.join().expect("no panic"), (1, all));
+    }
+}
