@@ -86,6 +86,21 @@ impl Bell {
         self.wait(timeout, |_releases| met())
     }
 
+    /// Blocks until `attempt` gives something, at most for `timeout` and as long as `in_vain` does not hold.
+    pub(crate) fn wait_for<T>(
+        &self,
+        timeout: Option<Duration>,
+        in_vain: impl Fn() -> bool,
+        attempt: impl Fn() -> Option<T>,
+    ) -> Option<T> {
+        let mut found = None;
+        self.wait_until(timeout, || {
+            found = attempt();
+            found.is_some() || in_vain()
+        });
+        found
+    }
+
     /// [`wait_until`](Self::wait_until) for a condition that is the same for all who wait in this way. Returns whether
     /// it has held since this call began.
     pub(crate) fn wait_together(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {

@@ -114,12 +114,7 @@ impl<L> Mailboxes<L> {
     /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not
     /// hold.
     pub(crate) fn claim_within(&self, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Claim> {
-        let mut claim = None;
-        self.bell.wait_until(timeout, || {
-            claim = self.claim_idle();
-            claim.is_some() || in_vain()
-        });
-        claim
+        self.bell.wait_for(timeout, in_vain, || self.claim_idle())
     }
 
     /// Lets those who wait for an idle worker look at what is in vain again.

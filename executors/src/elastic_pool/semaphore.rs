@@ -28,12 +28,7 @@ impl Semaphore {
 
     /// [`take`](Self::take), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
     pub(super) fn take_within(self: &Arc<Self>, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Slot> {
-        let mut slot = None;
-        self.bell.wait_until(timeout, || {
-            slot = self.take();
-            slot.is_some() || in_vain()
-        });
-        slot
+        self.bell.wait_for(timeout, in_vain, || self.take())
     }
 
     /// Lets those who wait look at what is in vain again.
