@@ -1,0 +1,218 @@
+//! What a worker does when it runs out of jobs: it looks around, sleeps, and may leave.
+
+use super::Worker;
+use crate::{
+    courtesy::Courtesy,
+    crew::{Crew, nap::Nap},
+    job::Job,
+    options::Idle,
+    parker::{self, Origin, Parker},
+    source::Source,
+    sync::atomic::{Ordering::SeqCst, fence},
+};
+use crossbeam_utils::Backoff;
+use std::{
+    hint, mem,
+    time::{Duration, Instant},
+};
+
+impl<S, P> Worker<'_, S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has workers enough; the
+    /// worker is idle then.
+    #[cold]
+    pub(super) fn look_for_job(&self) -> Option<Job> {
+        self.publish();
+        if let Some(job) = self.search() {
+            self.become_busy();
+            self.see_to_the_rest(false);
+            return Some(job);
+        }
+        let alone = self.crew.parker.start_looking(self.seat);
+        let looks = alone && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
+        // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
+        let looks_around = looks && (S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
+        if looks
+            && !looks_around
+            && let Some(job) = self.search_for_a_while()
+        {
+            return Some(self.found(job));
+        }
+        self.await_job(looks_around)
+    }
+
+    /// The first job. While a pool starts there is seldom one: a worker that looked for it would only take the time of
+    /// those that have not started yet. Unless it was hired for one.
+    pub(super) fn settle_in(&self) -> Option<Job> {
+        if S::ELASTIC {
+            return self.look_for_job();
+        }
+        self.crew.parker.start_looking(self.seat);
+        self.await_job(false)
+    }
+
+    /// Sleeps until there is a job. `None` as above.
+    fn await_job(&self, mut looks_around: bool) -> Option<Job> {
+        let mut nap = Nap::default();
+        let begin = Instant::now();
+        self.outlook.rests(begin);
+        let deadline = self.deadline(begin);
+        loop {
+            self.rest(mem::take(&mut looks_around), nap, deadline);
+            let over = self.crew.life.is_over();
+            // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
+            // here.
+            fence(SeqCst);
+            if let Some(job) = self.search() {
+                self.outlook.wakes(self.meter.read().ended);
+                return Some(self.found(job));
+            }
+            if over {
+                self.crew.parker.stop_looking(self.seat);
+                self.become_idle();
+                return None;
+            }
+            if S::ELASTIC {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) && self.resigns() {
+                    return None;
+                }
+            } else {
+                nap = nap.next(self.crew.reading().ended);
+            }
+        }
+    }
+
+    fn search_for_a_while(&self) -> Option<Job> {
+        self.watch(|| self.search())
+    }
+
+    /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
+    /// something.
+    ///
+    /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
+    /// next.
+    fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
+        let Idle::Park { spin } = self.crew.idle else { return None };
+        if spin == Duration::ZERO {
+            return None;
+        }
+        let (begin, mut courtesy) = (Instant::now(), Courtesy::new());
+        loop {
+            for _ in 0..8 {
+                if self.crew.source.has_jobs_for(&self.local)
+                    && let Some(result) = then()
+                {
+                    courtesy.ends();
+                    return Some(result);
+                }
+                hint::spin_loop();
+            }
+            if begin.elapsed() >= spin {
+                return None;
+            }
+            if courtesy.is_due(None) {
+                courtesy.yields();
+            }
+        }
+    }
+
+    /// The worker stops looking, as it has found `job`.
+    fn found(&self, job: Job) -> Job {
+        self.become_busy();
+        let last = self.crew.parker.stop_looking(self.seat);
+        self.see_to_the_rest(last);
+        if self.crew.hires() {
+            // Beyond what is needed: jobs that block keep their workers, so that soon each will need another.
+            for _ in 0..self.crew.source.len().min(2) {
+                self.crew.parker.unpark_one();
+            }
+        }
+        job
+    }
+
+    /// Sees to it that jobs beside the one just found are not overlooked.
+    ///
+    /// If this worker was the last that looked, whoever brought a job meanwhile relied on it. And jobs that came along
+    /// with the one found were on their way from one queue to another until now, where nobody could see them: others
+    /// may have fallen asleep over that.
+    pub(super) fn see_to_the_rest(&self, was_last_looking: bool) {
+        let owes_call = self.crew.source.owes_call(&self.local);
+        if !owes_call && !was_last_looking {
+            return;
+        }
+        // Pairs with the fence in `parker::sleep`: either who falls asleep sees the jobs, or the parker sees the
+        // sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to go.
+        fence(SeqCst);
+        if self.crew.life.is_discarding() {
+            self.crew.discard_backlog();
+        } else if owes_call && !S::WITHHOLDS || self.crew.source.has_jobs() {
+            self.crew.parker.job_arrived(Origin::Inside);
+        }
+    }
+
+    /// When a worker that runs dry `now` may leave, if it may.
+    fn deadline(&self, now: Instant) -> Option<Instant> {
+        if S::ELASTIC { now.checked_add(self.crew.terms.keep_alive) } else { None }
+    }
+
+    /// Leaves the crew, if that has workers enough: steps L2 to L5 in `elastic_pool/README.md`.
+    fn resigns(&self) -> bool {
+        let Crew { life, parker, source, terms, .. } = self.crew;
+        if !life.resign(terms, || !source.has_unfinished()) {
+            return false;
+        }
+        self.active.set(false);
+        parker.stop_looking(self.seat);
+        // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
+        fence(SeqCst);
+        if life.hire(terms, || source.len(), false) {
+            self.become_active();
+            parker.start_looking(self.seat);
+            return false;
+        }
+        if source.has_jobs() {
+            parker.job_arrived(Origin::Inside);
+        }
+        self.crew.is_over();
+        true
+    }
+
+    /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
+    fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
+        self.become_idle();
+        if !looks_around || self.watch(|| Some(())).is_none() {
+            match self.crew.idle {
+                Idle::Park { .. } => self.sleep(nap, deadline),
+                Idle::Spin => self.hover(deadline),
+            }
+        }
+        self.become_active();
+    }
+
+    /// Whether there are more workers than those that stay for good.
+    fn is_surplus(&self) -> bool {
+        self.crew.life.roll().live() > self.crew.terms.core
+    }
+
+    fn sleep(&self, nap: Nap, deadline: Option<Instant>) {
+        let Crew { parker, source, .. } = self.crew;
+        let nap = nap.announce(parker, self.seat);
+        parker.stop_looking(self.seat);
+        let has_jobs = || if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
+        let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
+        // Its fence pairs with the one in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
+        parker::sleep(parker, self.seat, || has_jobs() || self.crew.is_over(), || nap.or_else(left));
+        parker.start_looking(self.seat);
+    }
+
+    fn hover(&self, deadline: Option<Instant>) {
+        let is_due = || deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline);
+        let backoff = Backoff::new();
+        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !is_due() {
+            backoff.snooze();
+        }
+    }
+}
