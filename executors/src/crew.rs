@@ -43,8 +43,7 @@ use crate::{
     time_slice::TimeSlice,
 };
 use life::Life;
-use seats::Seats;
-use staff::Vacancies;
+use seats::{Seats, Vacancies};
 use std::{
     any::Any,
     fmt,

@@ -2,6 +2,11 @@
 //!
 //! Under loom no time passes: a wait with a timeout ends when it is woken, and not before.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
+#[cfg(all(test, executors_loom))]
+pub(crate) use model::{Gate, check};
 #[cfg(not(executors_loom))]
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, atomic},
@@ -118,48 +123,3 @@ macro_rules! constant_thread_local {
 }
 #[cfg(executors_loom)]
 pub(crate) use constant_thread_local as thread_local;
-
-/// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on, or as many
-/// as LOOM_MAX_PREEMPTIONS says if that is less.
-///
-/// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
-#[cfg(all(test, executors_loom))]
-pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    use std::{
-        sync::atomic::{AtomicUsize, Ordering::Relaxed},
-        time::Instant,
-    };
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions)));
-    builder.max_branches = 10_000;
-    let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());
-    let count = std::sync::Arc::clone(&executions);
-    builder.check(move || {
-        count.fetch_add(1, Relaxed);
-        model();
-    });
-    println!("{} executions in {:.1?}", executions.load(Relaxed), begin.elapsed());
-}
-
-/// Something that threads of a model wait for.
-#[cfg(all(test, executors_loom))]
-#[derive(Default)]
-pub(crate) struct Gate {
-    open: Mutex<bool>,
-    opened: Condvar,
-}
-
-#[cfg(all(test, executors_loom))]
-impl Gate {
-    pub(crate) fn open(&self) {
-        *self.open.lock().unwrap() = true;
-        self.opened.notify_all();
-    }
-
-    pub(crate) fn pass(&self) {
-        let mut open = self.open.lock().unwrap();
-        while !*open {
-            open = self.opened.wait(open).unwrap();
-        }
-    }
-}

@@ -1,6 +1,11 @@
 //! The seats of a crew.
 
-use crate::{meter::Meter, rows::Rows};
+use crate::{
+    meter::Meter,
+    rows::Rows,
+    sync::{Mutex, MutexGuard},
+};
+use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError};
 
 /// A worker's place: its core, its counters.
 #[derive(Debug, Default)]
@@ -16,4 +21,38 @@ pub(super) type Seats = Rows<Seat>;
 /// A seat on each of `cores`.
 pub(super) fn on(cores: impl IntoIterator<Item = Option<usize>>) -> Seats {
     Seats::new(cores.into_iter().map(|core| Seat { core, ..Seat::default() }))
+}
+
+/// The seats that nobody has.
+#[derive(Debug, Default)]
+pub(super) struct Vacancies(Mutex<Numbers>);
+
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Seats from this one on have never been taken.
+    unused: usize,
+    vacated: BinaryHeap<Reverse<usize>>,
+}
+
+impl Vacancies {
+    /// The lowest vacant seat, so that numbers and names stay low.
+    pub(super) fn take(&self) -> usize {
+        let mut numbers = self.numbers();
+        match numbers.vacated.pop() {
+            Some(Reverse(seat)) => seat,
+            None => {
+                numbers.unused += 1;
+                numbers.unused - 1
+            }
+        }
+    }
+
+    /// The lock orders what the seat's last holder wrote to its meter before what the next one does.
+    pub(super) fn give_back(&self, seat: usize) {
+        self.numbers().vacated.push(Reverse(seat));
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

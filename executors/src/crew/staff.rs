@@ -1,11 +1,10 @@
-//! How many workers a crew is to have, and which seats are vacant. What this is for is in `elastic_pool/README.md`.
+//! How many workers a crew is to have. What this is for is in `elastic_pool/README.md`.
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use super::roll::{Roll, RollWord};
-use crate::sync::{Mutex, MutexGuard};
-use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 /// How large a crew is.
 #[derive(Debug, Clone, Copy)]
@@ -51,39 +50,5 @@ impl Terms {
                 return true;
             }
         }
-    }
-}
-
-/// The seats that nobody has.
-#[derive(Debug, Default)]
-pub(super) struct Vacancies(Mutex<Numbers>);
-
-#[derive(Debug, Default)]
-struct Numbers {
-    /// Seats from this one on have never been taken.
-    unused: usize,
-    vacated: BinaryHeap<Reverse<usize>>,
-}
-
-impl Vacancies {
-    /// The lowest vacant seat, so that numbers and names stay low.
-    pub(super) fn take(&self) -> usize {
-        let mut numbers = self.numbers();
-        match numbers.vacated.pop() {
-            Some(Reverse(seat)) => seat,
-            None => {
-                numbers.unused += 1;
-                numbers.unused - 1
-            }
-        }
-    }
-
-    /// The lock orders what the seat's last holder wrote to its meter before what the next one does.
-    pub(super) fn give_back(&self, seat: usize) {
-        self.numbers().vacated.push(Reverse(seat));
-    }
-
-    fn numbers(&self) -> MutexGuard<'_, Numbers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
