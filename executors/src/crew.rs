@@ -86,7 +86,7 @@ pub(crate) struct Crew<S: Source, P> {
     this: Weak<Self>,
     terms: Terms,
     seats: Seats,
-    /// Of a crew whose workers come and go.
+    /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
     charter: Charter,
     options: Options,
@@ -96,10 +96,6 @@ pub(crate) struct Crew<S: Source, P> {
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
-    /// Held by a thread that settles late jobs, as all that are started for this in a crew that is not elastic have one
-    /// seat, whose meter is for one writer. (In an elastic crew each has a seat of its own, and so has who settles them
-    /// where no thread is to be had, without this lock.) See [`Crew::settle_late_jobs`].
-    late_shift: Mutex<()>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -113,8 +109,7 @@ where
         let Setup { terms, source, parker, charter, options } = setup;
         let reserved =
             if S::ELASTIC { terms.core.min(MOST_RESERVED).max(options.placement.named()) } else { terms.max };
-        // One seat more than workers: for the late shift.
-        let cores = options.placement.seats(reserved).into_iter().chain([None]);
+        let cores = options.placement.seats(reserved);
         Arc::new_cyclic(|this| Crew {
             this: Weak::clone(this),
             source,
@@ -122,7 +117,7 @@ where
             life: Life::new(),
             terms,
             seats: seats::on(cores),
-            vacancies: Vacancies::default(),
+            vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,
             idle: options.idle.unwrap_or(charter.idle),
             fairness: options.fairness.unwrap_or(charter.fairness),
@@ -130,7 +125,6 @@ where
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),
-            late_shift: Mutex::new(()),
             threads: Mutex::new(Vec::with_capacity(reserved)),
         })
     }

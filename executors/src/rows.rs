@@ -29,12 +29,6 @@ impl<T: Default> Rows<T> {
         rows
     }
 
-    /// How many there were from the beginning.
-    #[inline]
-    pub(crate) fn reserved(&self) -> usize {
-        self.first.len()
-    }
-
     #[inline]
     pub(crate) fn get(&self, place: usize) -> &T {
         match self.first.get(place) {
@@ -71,7 +65,7 @@ mod tests {
         assert_eq!(places.len(), 1000);
         assert_eq!(rows.iter().count(), 3 + 64 + 128 + 256 + 512 + 1024);
         assert_eq!(*rows.get(0), 7);
-        assert_eq!((rows.reserved(), *rows.get(500)), (3, 0));
+        assert_eq!(*rows.get(500), 0);
     }
 
     #[test]

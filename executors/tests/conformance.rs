@@ -426,7 +426,12 @@ macro_rules! sleeps {
         mod sleeps {
             use super::*;
 
-            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up spinning_ends_soon; }
+            tests! { $subject; idling:
+                sleeping_workers_use_no_processor_time
+                sleeping_workers_wake_up
+                spinning_ends_soon
+                who_looks_for_long_keeps_nobody_waiting;
+            }
         }
     };
 }

@@ -10,7 +10,7 @@ use crate::{
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 impl<S, P> Crew<S, P>
 where
@@ -85,26 +85,65 @@ where
         }
     }
 
-    /// Runs jobs that were admitted just before the end and put in just after it, on one more thread.
+    /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one, if
+    /// the operating system refuses that.
     #[cold]
     fn settle_late_jobs(self: &Arc<Self>) {
-        let late_seat = if S::ELASTIC { self.vacancies.take() } else { self.seats.reserved() - 1 };
-        let spawned = self.spawn(late_seat, |crew, seat| {
-            let _one_at_a_time = crew.late_shift.lock().unwrap_or_else(PoisonError::into_inner);
-            Worker::stranger(crew, seat).work_late();
-        });
-        if spawned.is_err() && S::ELASTIC {
-            self.vacancies.give_back(late_seat);
+        let seat = self.vacancies.take();
+        let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());
+        if spawned.is_err() {
+            self.vacancies.give_back(seat);
             self.stand_in(|worker| worker.work_late());
-        } else if spawned.is_err() {
-            let dropped = self.discard_backlog();
-            guard(|| {
-                log::error!(
-                    "{}: {dropped} jobs that came in while the pool was being closed were dropped, \
-                     as the operating system refused a thread to run them.",
-                    self.name()
-                );
-            });
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{
+        crew::{Charter, Setup, Terms},
+        job::Closure,
+        options::{Fairness, Idle, Options},
+        parker,
+        source::channel::ChannelSource,
+        time_slice::TimeSlice,
+    };
+    use std::{
+        sync::mpsc,
+        thread::{self, ThreadId},
+    };
+
+    /// A job that was admitted before the end of a crew, and comes in after it. Returns where it runs.
+    fn late_job(stack_size: Option<usize>) -> ThreadId {
+        let setup = Setup {
+            terms: Terms::fixed(1),
+            source: ChannelSource::new(),
+            parker: parker::dynamic(),
+            charter: Charter {
+                label: "late",
+                thread_name: |seat| seat.to_string(),
+                idle: Idle::PARK,
+                fairness: Fairness::COUNTED,
+                time_slice: TimeSlice::Usual,
+            },
+            options: Options { stack_size, ..Options::new() },
+        };
+        let crew = Crew::start(setup, |_seat| false).unwrap_or_else(|_| panic!("there is no thread to be refused"));
+        crew.close();
+        assert!(crew.is_over());
+        let (tell, told) = mpsc::channel();
+        crew.put_from_outside((), Closure(move || tell.send(thread::current().id()).expect("the test listens")));
+        let place = told.recv().expect("it runs");
+        crew.join_threads();
+        assert_eq!((crew.report().finished, crew.report().discarded), (1, 0));
+        place
+    }
+
+    #[test]
+    fn late_jobs_run_on_one_more_thread_or_on_their_submitter() {
+        assert_ne!(late_job(None), thread::current().id());
+        let too_large_for_the_system = 1 << 46;
+        assert_eq!(late_job(Some(too_large_for_the_system)), thread::current().id());
     }
 }

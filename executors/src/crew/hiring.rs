@@ -41,11 +41,17 @@ where
         };
         let left = self.life.cancel_hire().live();
         guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
-        if left == 0 {
+        if left == 0 && !self.has_stranger_here() {
             // Nobody else would run what is waiting.
             self.stand_in(|worker| worker.work_late());
         }
         false
+    }
+
+    /// Whether this thread stands in already. It will look for what is waiting when its job has ended: to do so now would
+    /// take stack for each job of a chain.
+    fn has_stranger_here(&self) -> bool {
+        self.myself().this_worker().is_some_and(Worker::is_stranger)
     }
 
     /// Starts a thread for a worker on a vacant seat, of which `prepare` is told before.
@@ -56,7 +62,7 @@ where
         spawned.inspect_err(|_| self.vacancies.give_back(seat))
     }
 
-    /// Does a worker's `work` on this thread.
+    /// Does a worker's `work` on this thread, on a vacant seat.
     pub(super) fn stand_in(&self, work: impl FnOnce(Worker<'_, S, P>)) {
         let seat = self.vacancies.take();
         work(Worker::stranger(&self.myself(), seat));

@@ -23,11 +23,14 @@ pub(super) fn on(cores: impl IntoIterator<Item = Option<usize>>) -> Seats {
     Seats::new(cores.into_iter().map(|core| Seat { core, ..Seat::default() }))
 }
 
-/// The seats that nobody has.
-#[derive(Debug, Default)]
-pub(super) struct Vacancies(Mutex<Numbers>);
+/// The seats that nobody has, beyond those that are given for good.
+#[derive(Debug)]
+pub(super) struct Vacancies {
+    first: usize,
+    numbers: Mutex<Numbers>,
+}
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Numbers {
     /// Seats from this one on have never been taken.
     unused: usize,
@@ -35,6 +38,11 @@ struct Numbers {
 }
 
 impl Vacancies {
+    /// From seat `first` on.
+    pub(super) fn from(first: usize) -> Self {
+        Vacancies { first, numbers: Mutex::new(Numbers { unused: first, vacated: BinaryHeap::new() }) }
+    }
+
     /// The lowest vacant seat, so that numbers and names stay low.
     pub(super) fn take(&self) -> usize {
         let mut numbers = self.numbers();
@@ -47,12 +55,16 @@ impl Vacancies {
         }
     }
 
+    /// Nothing, if the seat was given for good.
+    ///
     /// The lock orders what the seat's last holder wrote to its meter before what the next one does.
     pub(super) fn give_back(&self, seat: usize) {
-        self.numbers().vacated.push(Reverse(seat));
+        if seat >= self.first {
+            self.numbers().vacated.push(Reverse(seat));
+        }
     }
 
     fn numbers(&self) -> MutexGuard<'_, Numbers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -108,9 +108,7 @@ struct Departure<S: Source, P> {
 
 impl<S: Source, P> Drop for Departure<S, P> {
     fn drop(&mut self) {
-        if S::ELASTIC {
-            self.crew.vacancies.give_back(self.seat);
-        }
+        self.crew.vacancies.give_back(self.seat);
         self.crew.life.thread_ended();
     }
 }

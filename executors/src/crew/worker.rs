@@ -103,25 +103,32 @@ where
     pub(super) fn work_late(self) {
         self.at_post(|| {
             self.become_active();
-            while let Some(job) = self.search() {
-                if self.crew.life.is_discarding() {
-                    // Nobody else sees this worker's own jobs, so they are dropped here.
-                    self.crew.discarded.fetch_add(1, Relaxed);
-                    discard(job);
-                } else {
-                    self.run(job);
-                }
-            }
+            self.run_what_waits();
             self.publish();
             self.become_idle();
         });
     }
 
-    /// Runs one job, on a thread that is no worker otherwise.
+    fn run_what_waits(&self) {
+        while let Some(job) = self.search() {
+            if self.crew.life.is_discarding() {
+                // Nobody else sees this worker's own jobs, so they are dropped here.
+                self.crew.discarded.fetch_add(1, Relaxed);
+                discard(job);
+            } else {
+                self.run(job);
+            }
+        }
+    }
+
+    /// Runs one job, on a thread that is no worker otherwise; and whatever waits, if there is no worker for it.
     pub(super) fn run_once(self, job: Job) {
         self.at_post(|| {
             self.become_active();
             self.run(job);
+            if self.crew.hires() && self.crew.life.roll().live() == 0 {
+                self.run_what_waits();
+            }
             // Who has the seat next may be long in coming, and publishes only what it finds then.
             self.publish();
             self.become_idle();

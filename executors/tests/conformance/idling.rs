@@ -4,8 +4,12 @@ use super::{
     subject::{Crew, with_pool},
     tools::names_of,
 };
-use crate::support::{child::Child, threads, watchdog::until};
-use executors::Pool;
+use crate::support::{
+    child::Child,
+    threads,
+    watchdog::{PATIENCE, until},
+};
+use executors::{Executor, Idle, Pool};
 use std::{env, thread, time::Duration};
 
 /// The processor time of sleeping workers, of all together, in a period is below a thousandth of it.
@@ -54,6 +58,19 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
         }
         panic!("{least:?} for each job");
     });
+}
+
+/// A worker that would look for jobs for ever ends that for who waits for it to be idle, and for the end.
+pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
+    let idle = Idle::Park { spin: Duration::MAX };
+    let pool = subject.builder().threads(2).idle(idle).build().expect("two threads");
+    for _ in 0..3 {
+        let local = pool.clone();
+        pool.execute(move || (0..10).for_each(|_| local.execute(|| ())));
+        assert_eq!(pool.join_timeout(PATIENCE), Ok(()));
+    }
+    pool.execute(|| ());
+    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
 }
 
 /// After the rest everybody is woken, all at once or one after the other.

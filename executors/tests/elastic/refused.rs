@@ -2,7 +2,10 @@
 
 use super::tools::{FOR_EVER, end, sized};
 use crate::support::{child::Child, gate::Gate, log_book};
-use executors::{Executor, Pool, elastic_pool::Saturation};
+use executors::{
+    Executor, Pool,
+    elastic_pool::{Saturation, ThreadPool},
+};
 use std::{
     fs,
     sync::{Arc, Barrier, mpsc},
@@ -45,6 +48,33 @@ fn refused_threads_leave_the_work_to_the_submitter() {
         assert_eq!((pool.stats().done, pool.worker_count()), (6, 0));
         assert!(!log_book::of_all_threads("nobody goes on with 0 threads").is_empty());
         end(&pool);
+    });
+}
+
+/// Jobs each of which gives the next run one after the other then, not within each other.
+#[test]
+fn a_chain_takes_no_stack_where_the_submitter_does_the_work() {
+    fn link(pool: ThreadPool, left: u32, end: mpsc::Sender<thread::ThreadId>) {
+        if left == 0 {
+            end.send(thread::current().id()).expect("the test listens");
+        } else {
+            let again = pool.clone();
+            pool.execute(move || link(again, left - 1, end));
+        }
+    }
+
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        let on_caller = Saturation::RunOnCaller { queue: 1 };
+        for builder in [sized(1, 4, FOR_EVER), sized(1, 4, FOR_EVER).when_saturated(on_caller)] {
+            let pool = builder.stack_size(4 << 30).build().expect("no thread is started yet");
+            let (end_of_chain, ended) = mpsc::channel();
+            link(pool.clone(), 20_000, end_of_chain);
+            assert_eq!(ended.recv(), Ok(thread::current().id()));
+            end(&pool);
+        }
     });
 }
 

@@ -86,15 +86,15 @@ where
     }
 
     fn search_for_a_while(&self) -> Option<Job> {
-        self.watch(|| self.search())
+        self.watch(|| self.crew.life.is_awaited(), || self.search())
     }
 
     /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
     /// something.
     ///
     /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
-    /// next.
-    fn watch<R>(&self, then: impl Fn() -> Option<R>) -> Option<R> {
+    /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
+    fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
         let Idle::Park { spin } = self.crew.idle else { return None };
         if spin == Duration::ZERO {
             return None;
@@ -110,7 +110,7 @@ where
                 }
                 hint::spin_loop();
             }
-            if begin.elapsed() >= spin {
+            if self.crew.life.is_closed() || is_awaited() || begin.elapsed() >= spin {
                 return None;
             }
             if courtesy.is_due(None) {
@@ -183,7 +183,7 @@ where
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
     fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        if !looks_around || self.watch(|| Some(())).is_none() {
+        if !looks_around || self.watch(|| false, || Some(())).is_none() {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
                 Idle::Spin => self.hover(deadline),
