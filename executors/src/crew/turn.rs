@@ -63,11 +63,10 @@ impl Turn {
 }
 
 impl Clock {
-    /// Twice as many jobs as last time, if these took next to none of the interval; one job if they took too much of
-    /// it.
+    /// One job if those of the last period took a quarter of the interval or more, else twice as many as last time.
     fn next_period(&self, period: u32, now: Instant) -> u32 {
         let took = now.duration_since(self.last_look.replace(now));
-        if took > self.interval / 4 { 1 } else { (period * 2).min(MOST_JOBS) }
+        if took >= self.interval / 4 { 1 } else { (period * 2).min(MOST_JOBS) }
     }
 }
 
