@@ -111,5 +111,13 @@ mod tests {
         assert_eq!(clock.next_period(61, at(349)), 61);
         assert_eq!(clock.next_period(61, at(700)), 1);
         assert_eq!(clock.next_period(1, at(900)), 2);
+        assert_eq!(clock.next_period(2, at(1150)), 1);
+    }
+
+    #[test]
+    fn no_time_is_over_at_once_though_the_clock_stands_still() {
+        let now = Instant::now();
+        let clock = Clock { interval: Duration::ZERO, last_look: Cell::new(now) };
+        assert_eq!(clock.next_period(1, now), 1);
     }
 }
