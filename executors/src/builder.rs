@@ -130,21 +130,21 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// How long a worker is to run at a time, where other threads want its core as well. A wish to the system's
-    /// scheduler, which Linux knows since 6.12, where the usual slices are of 0.7 to 2.8 ms and the shortest of 100 us:
-    /// a worker that is called begins at once, in place of a thread with longer slices, be it the one that has just
-    /// given the job. Shares of the core remain as they are.
+    /// Asks the system's scheduler to let workers run for this long at a time where other threads want their cores:
+    /// for *slices* of this length, of at least 100 us, and never longer than the thread has already. Linux knows this
+    /// since 6.12; its usual slices take 0.7 to 2.8 ms.
     ///
-    /// The default in the burst pool is a little less than usual. That is for few jobs that must start now: they begin
-    /// a tenth to a quarter sooner, for less CPU time, while bursts of many more jobs than workers begin later, as who
-    /// gives the jobs is interrupted. Still shorter slices gain nothing more, and make threads that want the same core
-    /// take turns more often. In the other pools the default is to ask for nothing, as does `Duration::MAX` here.
+    /// A worker that is woken then preempts a thread with longer slices rather than waiting for it, also the thread
+    /// that has just given it the job. Few jobs begin sooner by this; of many more jobs than workers, most begin later.
+    /// The shares that threads get of a core do not change. Measurements are in `docs/results/burst.md`.
     ///
-    /// Without effect on other systems, on threads with real-time or idle policies or a negative nice value, where the
-    /// system refuses it, and if the thread has slices as short already. Threads that jobs start have the usual ones.
-    /// Where the process has a filter of system calls (seccomp), as in most containers, such a call may be the
-    /// process's end; there the burst pool does not ask by itself, but only if a slice is chosen here.
-    /// `ThreadPoolExecutor` cannot ask for any, and refuses to be built.
+    /// By default the burst pool asks for slices that are 1/16 shorter than usual, unless the process has a seccomp
+    /// filter, as in most containers: there the call may be fatal, and is made only if a slice is chosen here. The
+    /// other pools ask for nothing by default, as does any pool with `Duration::MAX`.
+    ///
+    /// Without effect on other systems, where the system refuses it, and on threads with a real-time or idle policy or
+    /// a negative nice value. Threads that jobs start have the usual slices. `ThreadPoolExecutor` cannot ask for any:
+    /// it returns a [`BuildError`].
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self

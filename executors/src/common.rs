@@ -52,6 +52,9 @@ pub trait Executor: CanExecute + Clone + Send {
 
     /// Closes the executor, waits until everything it accepted has run and its workers have left.
     ///
+    /// Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs
+    /// have left on them.
+    ///
     /// # Errors
     ///
     /// As [`shutdown_borrowed`](Self::shutdown_borrowed).

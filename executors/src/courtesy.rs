@@ -19,7 +19,7 @@ const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 /// Longer than somebody takes to give the next job.
 const LONG: Duration = Duration::from_micros(300);
 
-/// So that next to nobody meets somebody who is late: that may take milliseconds, in which others rely on it.
+/// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 const ABSTINENCE: Duration = Duration::from_secs(10);
 
 thread_local! {

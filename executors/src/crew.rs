@@ -74,7 +74,7 @@ pub(crate) struct Setup<S, P> {
     pub(crate) options: Options,
 }
 
-/// The most seats that an elastic crew makes before anybody sits there, but for those on a core.
+/// The most seats that an elastic crew makes before anybody sits there, besides those on a core.
 const MOST_RESERVED: usize = 64;
 
 /// What workers and handles of one pool share.

@@ -7,14 +7,14 @@
 //! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
 //!   server that takes so many calls and no more;
 //! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread,
-//!   in order, but for what its documentation says of the close: for what must not leave its thread.
+//!   in order, except as its documentation says of the close: for what must not leave its thread.
 //!
 //! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A
 //! worker that has run a job takes the next that may run itself, of whichever subpool.
 //!
 //! A [`Subpool`] is an [`Executor`](crate::Executor) like any pool of this crate. It gives its jobs a [`Priority`]
 //! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs
-//! of a subpool start in the order in which they came, but for those of the CPU subpool with [`Priority::NORMAL`].
+//! of a subpool start in the order in which they came, except those of the CPU subpool with [`Priority::NORMAL`].
 //! These keep that order only where [`strict_order`](Builder::strict_order) asks for it: without, even jobs of one
 //! submitter may overtake each other.
 //!

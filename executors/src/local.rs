@@ -177,7 +177,8 @@ impl<'a> Post<'a> {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
     }
 
-    /// A post of somebody who is no worker of `pool`, but for whom that executor is to do what it does for its workers.
+    /// A post of somebody who is no worker of `pool`; nevertheless the executor is to do for it what it does for its
+    /// workers.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
         Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
     }

@@ -13,7 +13,7 @@ use crate::{
         Mutex, MutexGuard,
         atomic::{
             AtomicUsize,
-            Ordering::{Acquire, Relaxed, Release, SeqCst},
+            Ordering::{AcqRel, Acquire, Relaxed, Release},
         },
     },
 };
@@ -31,12 +31,16 @@ pub(crate) struct Mailboxes<L> {
 }
 
 struct Mailbox<L> {
-    /// Letters that were promised to this worker. SeqCst, as the bell asks it of what its listeners look at.
+    /// Letters that were promised to this worker. Relaxed: the bell's fences show it to those who wait for an idle
+    /// worker, the accesses to `settled` to others.
     dealt: AtomicUsize,
-    /// Letters that are done, of those. Never more than were dealt. SeqCst for the bell; and its Release pairs with the
-    /// Acquire in `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it.
+    /// Letters that are done, of those. Never more than were dealt. Its Release pairs with the Acquire in
+    /// `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it. And with the
+    /// Acquire of the next addition in `settle`: the last of two settlers must compare with no older `dealt` than the
+    /// other one knew, or it may ring nobody.
     settled: AtomicUsize,
-    /// How many lie here. Written under the lock; Relaxed, as who looks without it relies on a fence, or on luck.
+    /// How many lie here. Written under the lock. Relaxed: who looks without it, and must not miss a letter, looks
+    /// behind a fence; others may miss one for a moment.
     waiting: AtomicUsize,
     letters: Mutex<VecDeque<L>>,
 }
@@ -92,7 +96,7 @@ impl<L> Mailboxes<L> {
         // settled.
         let settled = settled.load(Relaxed);
         let one_more = settled.wrapping_add(1);
-        dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, SeqCst, Relaxed).is_ok()
+        dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, Relaxed, Relaxed).is_ok()
     }
 
     /// Claims an idle worker, or the one with the fewest letters. `None` if there is none at all.
@@ -107,7 +111,7 @@ impl<L> Mailboxes<L> {
         let worker = in_turn(first, self.workers()).min_by_key(|&worker| self.boxes.get(worker).load())?;
         self.next.store(worker + 1, Relaxed);
         let mailbox = self.boxes.get(worker);
-        let before = mailbox.dealt.fetch_add(1, SeqCst);
+        let before = mailbox.dealt.fetch_add(1, Relaxed);
         Some(Claim { worker, is_exact: before == mailbox.settled.load(Relaxed) })
     }
 
@@ -156,7 +160,7 @@ impl<L> Mailboxes<L> {
     #[inline]
     pub(crate) fn settle(&self, worker: usize) {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
-        if settled.fetch_add(1, SeqCst).wrapping_add(1) == dealt.load(SeqCst) {
+        if settled.fetch_add(1, AcqRel).wrapping_add(1) == dealt.load(Relaxed) {
             self.bell.ring();
         }
     }

@@ -100,7 +100,13 @@ mod tests {
     #[test]
     fn this_machine_has_a_square_of_distances() {
         let distances = ProcessingUnitDistance::from_topology();
-        assert_eq!(distances.distance(CoreId { id: 0 }, CoreId { id: 0 }), 0);
+        let cores = distances.rows.len();
+        assert!(cores > 0);
+        for (a, b) in (0..cores).flat_map(|a| (0..=a).map(move |b| (a, b))) {
+            let [there, back] = [(a, b), (b, a)].map(|(a, b)| distances.distance(CoreId { id: a }, CoreId { id: b }));
+            assert_eq!(there, back, "between {a} and {b}");
+            assert_eq!(there > 0, a != b, "between {a} and {b}");
+        }
     }
 
     #[test]

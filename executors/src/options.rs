@@ -48,6 +48,10 @@ pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
     /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found
     /// no more than one job since its last sleep, if that sleep and the job took longer than `spin`, and than 200 us.
+    ///
+    /// In the work-stealing pool and the dispatcher a worker that was woken for a job that was alone at the worker that
+    /// spawned it, and came too late for it, naps for 50 to 500 us. During the nap such jobs wake nobody. So if the
+    /// worker that spawned one blocks meanwhile, that job may wait for the end of the nap.
     Park {
         /// How long to look. Zero sleeps at once; more than a few microseconds costs CPU at the end of each burst and
         /// gains little.
@@ -73,16 +77,17 @@ impl Idle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
-    /// When this much time has passed since the last look, at the latest. The worker looks after each job, if a job
-    /// takes more than a quarter of that time; after twice as many as last time, if they took less; but after no more
-    /// than 61 in any case. So the look is late by as much as the jobs take that follow a run of short ones.
+    /// When about this much time has passed since the last look. The worker reads the clock only when it looks. If the
+    /// jobs since its last look together took a quarter of this time or more, it looks again after one job; otherwise
+    /// after twice as many as last time, at most 61. So a look is late by at most the time that the jobs between two
+    /// looks take, which is long only where long jobs follow short ones.
     Timed(Duration),
     /// After this many jobs. Zero counts as one.
     Counted(u32),
 }
 
 impl Fairness {
-    /// A look at least every millisecond; the default with the feature `ws-timed-fairness`.
+    /// A look about every millisecond, or sooner; the default with the feature `ws-timed-fairness`.
     pub const TIMED: Fairness = Fairness::Timed(Duration::from_millis(1));
 
     /// A look every 61 jobs, a number that falls into step with few programs' own rhythms; the default without the

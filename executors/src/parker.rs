@@ -305,7 +305,7 @@ where
     }
 }
 
-/// Implements what of [`Parker`] is about one thread, but for [`Parker::init`]: by the set in which the thread is, and
+/// Implements what of [`Parker`] is about one thread, except [`Parker::init`]: by the set in which the thread is, and
 /// its number there. `self.place_of(thread_id)` tells both.
 macro_rules! parker_by_place {
     () => {

@@ -57,8 +57,12 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to
-    /// 256, and not of each. Returns how many were accepted.
+    /// Executes all `jobs`. Returns how many were accepted.
+    ///
+    /// In the channel pool, the work-stealing pool, the dispatcher, and an elastic pool without a bound on its queue,
+    /// workers are not told of each job but in steps: of the first, the next two, the next four and so on, up to 256.
+    /// (Not in a bound subpool of the dispatcher.) The other executors do as [`execute`](Executor::execute) does, job
+    /// by job.
     ///
     /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
     ///
@@ -153,7 +157,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Closes the pool, runs what it has accepted, and waits for that and for the workers' end, at most `timeout`.
     ///
-    /// May be called any number of times and by many threads; a pool closed before is simply waited for.
+    /// May be called any number of times and by many threads; a pool closed before is simply waited for. Once all
+    /// workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs have left
+    /// on them.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// As [`has_jobs_for`](Self::has_jobs_for), but for jobs that are alone at their worker.
+    /// As [`has_jobs_for`](Self::has_jobs_for), ignoring jobs that are alone at their worker.
     fn has_crowds(&self, local: &Self::Local) -> bool {
         self.has_jobs_for(local)
     }

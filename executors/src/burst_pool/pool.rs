@@ -200,7 +200,7 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most 5
-    /// s.
+    /// s; and then for thread-locals, as [`shutdown_timeout`](Self::shutdown_timeout) does.
     ///
     /// # Errors
     ///
@@ -210,7 +210,8 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
-    /// `timeout`.
+    /// `timeout`. Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals
+    /// that handlers have left on them.
     ///
     /// # Errors
     ///

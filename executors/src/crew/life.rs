@@ -18,7 +18,7 @@ use std::time::Duration;
 ///
 /// All writes are SeqCst: `crew/README.md` argues with the order in which phases, the roll and the fences around them
 /// come.
-/// `threads` needs no more than that its last decrement is seen by who waits for zero, which the bell's fences see to.
+/// `threads`: whoever waits for zero must see the last decrement; the bell's fences ensure that.
 #[derive(Debug)]
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.

@@ -71,8 +71,8 @@ where
         containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
     }
 
-    /// What a destructor waits for is among what is to be dropped after it. Running it would be against
-    /// `shutdown_now`, and against a limit of the part it belongs to; to block, waiting for oneself.
+    /// A destructor may wait for a job that is to be dropped after it. Running that job would violate `shutdown_now`,
+    /// and possibly the limit of its part; blocking would be waiting for oneself. So it is dropped now.
     fn help(&self, _part: usize) -> Help {
         let life = &self.0.life;
         // Otherwise one job makes room for another, in a pool without parts.

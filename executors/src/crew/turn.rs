@@ -63,11 +63,10 @@ impl Turn {
 }
 
 impl Clock {
-    /// Twice as many jobs as last time, if these took next to none of the interval; one job if they took too much of
-    /// it.
+    /// One job if those of the last period took a quarter of the interval or more, else twice as many as last time.
     fn next_period(&self, period: u32, now: Instant) -> u32 {
         let took = now.duration_since(self.last_look.replace(now));
-        if took > self.interval / 4 { 1 } else { (period * 2).min(MOST_JOBS) }
+        if took >= self.interval / 4 { 1 } else { (period * 2).min(MOST_JOBS) }
     }
 }
 
@@ -112,5 +111,13 @@ mod tests {
         assert_eq!(clock.next_period(61, at(349)), 61);
         assert_eq!(clock.next_period(61, at(700)), 1);
         assert_eq!(clock.next_period(1, at(900)), 2);
+        assert_eq!(clock.next_period(2, at(1150)), 1);
+    }
+
+    #[test]
+    fn no_time_is_over_at_once_though_the_clock_stands_still() {
+        let now = Instant::now();
+        let clock = Clock { interval: Duration::ZERO, last_look: Cell::new(now) };
+        assert_eq!(clock.next_period(1, now), 1);
     }
 }

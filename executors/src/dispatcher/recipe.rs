@@ -104,7 +104,7 @@ impl Builder<Dispatcher> {
     ///
     /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
     /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
-    /// 1024. Nobody asks but for a new job: what waits when all threads that are there block (in `wait`, say, for a job
+    /// 1024. Only a new job asks again: what waits when all threads that are there block (in `wait`, say, for a job
     /// of another subpool) waits until one of them goes on, or the next job brings a thread.
     ///
     /// # Examples

@@ -1,13 +1,19 @@
 //! A semaphore: the bound on jobs that have been admitted and have not ended.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use crate::{
     bell::Bell,
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    sync::atomic::{
+        AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
 };
 use std::{sync::Arc, time::Duration};
 
-/// Counts slots. All accesses are SeqCst, as the bell asks it of those that its listeners look at; what follows from a
-/// slot is ordered by the queue.
+/// Counts slots. Acquire and Release: who takes a slot sees what was done by the jobs that had it before. For those who
+/// wait Relaxed would do, as the bell's fences show them each slot that is given back.
 #[derive(Debug)]
 pub(super) struct Semaphore {
     slots: usize,
@@ -23,7 +29,7 @@ impl Semaphore {
 
     pub(super) fn take(self: &Arc<Self>) -> Option<Slot> {
         let one_more = |taken| (taken < self.slots).then_some(taken + 1);
-        self.taken.fetch_update(SeqCst, SeqCst, one_more).ok().map(|_| Slot(Arc::clone(self)))
+        self.taken.fetch_update(Acquire, Relaxed, one_more).ok().map(|_| Slot(Arc::clone(self)))
     }
 
     /// [`take`](Self::take), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
@@ -43,7 +49,7 @@ pub(super) struct Slot(Arc<Semaphore>);
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.taken.fetch_sub(1, SeqCst);
+        self.0.taken.fetch_sub(1, Release);
         self.0.bell.ring();
     }
 }

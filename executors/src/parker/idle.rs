@@ -39,8 +39,8 @@ pub(super) struct IdleSet {
 }
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time; but for who deals to a worker
-/// that is awake while others sleep.
+/// another: each of these costs a system call, so the lock is not what takes the time; except by who deals to a
+/// worker that is awake while others sleep.
 #[derive(Default)]
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
@@ -54,7 +54,7 @@ struct Register {
 /// Where one worker sleeps.
 struct Bed {
     thread: Thread,
-    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, but for the step from called to awake,
+    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, except the step from called to awake,
     /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
     state: AtomicU8,
     /// Whether the last call was for a job that was alone at its worker. Under the register's lock.

@@ -101,8 +101,8 @@ impl Ledger {
 
     #[cold]
     fn ring_if_last(&self, more_to_come: impl FnOnce() -> bool) {
-        // If `more_to_come` overlooks that another worker has taken the last job just now, then that worker counts its
-        // end after ours in the order of all SeqCst operations, and sees ours.
+        // If `more_to_come` still counts a job that another worker has just taken, that worker's fence here comes after
+        // ours, so its sums include our end, and it rings.
         fence(SeqCst);
         if !more_to_come() && self.outstanding() == 0 {
             self.bell.ring();

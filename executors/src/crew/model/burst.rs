@@ -167,3 +167,24 @@ fn an_idle_worker_is_waited_for() {
         see_off(crew);
     });
 }
+
+/// Of two letters of one mailbox, dealt one after the other, each is settled by another thread. Whichever is the last
+/// must find that nothing is left, and tell the dealer who waits.
+#[test]
+fn the_last_of_two_settlers_tells_who_waits() {
+    check(2, || {
+        let boxes = Arc::new(Mailboxes::<()>::new(1));
+        let first = boxes.claim_any().unwrap().worker;
+        let owner = thread::spawn({
+            let boxes = Arc::clone(&boxes);
+            move || boxes.settle(first)
+        });
+        let thief = thread::spawn({
+            let boxes = Arc::clone(&boxes);
+            move || boxes.settle(boxes.claim_any().unwrap().worker)
+        });
+        assert!(boxes.claim_within(None, || false).is_some());
+        owner.join().unwrap();
+        thief.join().unwrap();
+    });
+}

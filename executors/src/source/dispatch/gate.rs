@@ -14,7 +14,8 @@ use std::fmt;
 pub(super) struct Gate(AtomicU64);
 
 /// The word of a gate: tokens that are out, how many may be, whether it is paused; and a count of the tokens given out
-/// so far, so that who reads it twice can tell whether one was out meanwhile.
+/// so far, so that who reads it twice can tell whether one was out meanwhile. (It has 22 bits. Only if exactly 2^22
+/// tokens, or a multiple of that, are given out between the two readings, and all come back, do these look alike.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct State(u64);
 
@@ -79,7 +80,7 @@ impl State {
         ((self.0 / LIMIT) & MASK) as usize
     }
 
-    /// How many tokens have been given out so far. Wraps around.
+    /// How many tokens have been given out so far, modulo 2^22.
     pub(super) fn given(self) -> u64 {
         self.0 / GIVEN
     }

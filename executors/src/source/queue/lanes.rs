@@ -1,7 +1,7 @@
 //! The queue for jobs from everywhere: several lanes.
 //!
 //! A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that soon each producer has
-//! one. Whoever puts in or takes out goes on to another lane rather than wait, but for the moment in which a lane is
+//! one. Whoever puts in or takes out goes on to another lane rather than wait, except for the moment in which a lane is
 //! made.
 
 #[cfg(all(test, executors_loom))]

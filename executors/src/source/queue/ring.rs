@@ -55,7 +55,7 @@ use std::{cell::Cell, mem::MaybeUninit, ops::Range, ptr};
 /// Jobs that fit into a ring at first.
 const FIRST_SIZE: usize = if cfg!(executors_loom) { 4 } else { 64 };
 
-/// Jobs that fit into a ring that has grown as far as it may: what the nearest caches hold.
+/// Jobs that fit into a ring that has grown as far as it may: 192 KiB, which most second-level caches hold.
 pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
 struct Ring<T> {

@@ -1,0 +1,24 @@
+//! A model of the semaphore.
+
+use super::Semaphore;
+use crate::sync::{cell::Watch, check, thread};
+use std::sync::Arc;
+
+/// Three want the only slot, and wait for it. Each does something while it has it, which the next must see.
+#[test]
+fn who_waits_gets_the_slot_of_another() {
+    check(2, || {
+        let shared = Arc::new((Semaphore::new(1), Watch::default()));
+        let use_slot = |(semaphore, work): &(Arc<Semaphore>, Watch)| {
+            let slot = semaphore.take_within(None, || false);
+            work.write();
+            drop(slot.expect("nobody waits in vain"));
+        };
+        let others = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || use_slot(&shared))
+        });
+        use_slot(&shared);
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
