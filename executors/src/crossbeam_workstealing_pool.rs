@@ -137,7 +137,7 @@ where
 /// threads end; nobody waits for that.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
-pub struct ThreadPool<P>
+pub struct ThreadPool<P = DynParker>
 where
     P: Parker + Clone + 'static,
 {
