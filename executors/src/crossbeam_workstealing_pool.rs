@@ -7,8 +7,9 @@
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever,
 //! it looks for them now and then all the same; when, is the [`Fairness`] of the pool:
 //!
-//! - at least once in a millisecond (the default with the feature `ws-timed-fairness`, which is on by default), or
-//! - once in 61 jobs (the default without it).
+//! - when a millisecond has passed, or 61 jobs (the default with the feature `ws-timed-fairness`, which is on by
+//!   default), or
+//! - once in 61 jobs, however long they take (the default without it).
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
 //! [`Idle::Spin`] for a single pool, it goes on looking.
@@ -135,9 +136,23 @@ where
 ///
 /// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
 /// threads end; nobody waits for that.
+///
+/// `P` is how the workers sleep. A pool that the [`builder`](ThreadPool::builder), [`pool_with_auto_parker`] or
+/// `default` makes is a plain `ThreadPool`, whatever its size:
+///
+/// ```
+/// use executors::crossbeam_workstealing_pool::ThreadPool;
+///
+/// struct App {
+///     pool: ThreadPool,
+/// }
+///
+/// let app = App { pool: ThreadPool::builder().threads(4).build()? };
+/// # Ok::<(), executors::BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
-pub struct ThreadPool<P>
+pub struct ThreadPool<P = DynParker>
 where
     P: Parker + Clone + 'static,
 {

@@ -1,4 +1,20 @@
 //! Running futures on a pool.
+//!
+//! # Examples
+//!
+//! A future that waits for two others, on a pool with one thread:
+//!
+//! ```
+//! use executors::{*, crossbeam_workstealing_pool::small_pool};
+//! use futures::executor::block_on;
+//!
+//! let pool = small_pool(1);
+//! let (six, seven) = (pool.spawn(async { 6 }), pool.spawn(async { 7 }));
+//! let product = pool.spawn(async { six.await * seven.await });
+//! assert_eq!(block_on(product), 42);
+//! pool.shutdown()?;
+//! # Ok::<(), String>(())
+//! ```
 
 use crate::{
     common::Executor,
@@ -23,6 +39,10 @@ use std::{
 pub type JoinHandle<R> = async_task::Task<R>;
 
 /// An executor that polls futures.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` runs no futures",
+    note = "all executors of this crate do, but for `RunNowExecutor`, which has no thread to poll them later"
+)]
 pub trait FuturesExecutor: Executor + Sync + 'static {
     /// Polls `future` on the pool until it is done.
     ///

@@ -1,4 +1,19 @@
 //! Jobs that are awaited, or cancelled, as a whole.
+//!
+//! # Examples
+//!
+//! ```
+//! use executors::{*, crossbeam_workstealing_pool::small_pool, group::{Group, apart}};
+//!
+//! let pool = small_pool(2);
+//! let halves: Group<u32> =
+//!     (0..4).map(|n| pool.submit(move || if n % 2 == 0 { n / 2 } else { panic!("{n} is odd") })).collect();
+//! let halves = apart(halves.wait());
+//! assert_eq!(halves.successes, [(0, 0), (2, 1)]);
+//! assert!(matches!(halves.failures[..], [(1, TaskError::Panicked(_)), (3, _)]));
+//! pool.shutdown()?;
+//! # Ok::<(), String>(())
+//! ```
 
 use crate::{error::TaskError, handle::TaskHandle};
 use std::{

@@ -47,11 +47,11 @@
 //! | `elastic-exec` | yes | [`elastic_pool`] |
 //! | `burst-exec` | yes | [`burst_pool`] |
 //! | `dispatcher-exec` | yes | [`dispatcher`] |
-//! | `compat-burst-pool` | no | [`compat`]`::burst_pool`: the interface of the crate burst-pool |
-//! | `compat-rusty-pool` | no | [`compat`]`::rusty_pool`: the interface of that crate |
+//! | `compat-burst-pool` | no | `compat::burst_pool`: the interface of the crate burst-pool |
+//! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of that crate |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await`, too |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
-//! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms) rather than counted (61 jobs) |
+//! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
 //! | `thread-pinning` | no | workers are pinned to cores by default (not in the elastic pool and `BurstPool`), and can be by choice |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
@@ -62,7 +62,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // With some pools switched off, some of the machinery that they share has nothing to do: with one pool alone, items in
-// some hundred places.
+// some hundred places. And the documentation, which is of the whole, has links to those that are not there.
 #![cfg_attr(
     not(all(
         feature = "threadpool-exec",
@@ -72,7 +72,7 @@
         feature = "burst-exec",
         feature = "dispatcher-exec"
     )),
-    allow(dead_code)
+    allow(dead_code, rustdoc::broken_intra_doc_links)
 )]
 
 mod backing;
@@ -142,3 +142,8 @@ pub use crate::{
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// And those of the guide for those who move here.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/migration.md")]
+struct Migration;

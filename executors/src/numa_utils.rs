@@ -1,4 +1,32 @@
 //! How near the cores of a machine are to each other, so that workers steal from near ones first.
+//!
+//! # Examples
+//!
+//! A machine with two cores in each of two sockets, told by hand; [`ProcessingUnitDistance::from_topology`] asks the
+//! machine itself, and pools do that unless they are given a matrix:
+//!
+//! ```
+//! use executors::numa_utils::ProcessingUnitDistance;
+//! use core_affinity::CoreId;
+//!
+//! let distances = ProcessingUnitDistance::from_function(4, |from, to| match (from, to) {
+//!     (from, to) if from == to => 0,
+//!     (from, to) if from / 2 == to / 2 => 1,
+//!     _ => 10,
+//! });
+//! assert_eq!(distances.distance(CoreId { id: 0 }, CoreId { id: 1 }), 1);
+//! assert_eq!(distances.distance(CoreId { id: 0 }, CoreId { id: 2 }), 10);
+//!
+//! # #[cfg(feature = "workstealing-exec")]
+//! # {
+//! use executors::{*, crossbeam_workstealing_pool::ThreadPool};
+//!
+//! // One worker on the first core, and one that floats: it is far from all others.
+//! let pool = ThreadPool::with_numa_affinity(&[CoreId { id: 0 }], 1, parker::small(), distances);
+//! assert_eq!(pool.submit(|| 6 * 7).wait().unwrap(), 42);
+//! pool.shutdown().unwrap();
+//! # }
+//! ```
 
 use crate::placement::topology;
 use core_affinity::CoreId;

@@ -2,6 +2,7 @@
 
 use super::PriorityError;
 use crate::source::dispatch::LEVELS;
+use std::fmt;
 
 /// How urgent a job is, as a number from 0 to 4. Of the jobs that may run, those with the highest number go first.
 ///
@@ -12,11 +13,12 @@ use crate::source::dispatch::LEVELS;
 ///
 /// assert!(Priority::HIGH > Priority::NORMAL);
 /// assert_eq!(Priority::new(3)?, Priority::HIGH);
+/// assert_eq!(Priority::HIGH.to_string(), "HIGH");
 /// let error = Priority::new(5).unwrap_err();
 /// assert_eq!(error.to_string(), "there is no priority 5: choose one from 0 (lowest) to 4 (highest)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Priority(u8);
 
 impl Priority {
@@ -70,6 +72,19 @@ impl Priority {
 
     pub(super) fn level(self) -> usize {
         usize::from(self.0)
+    }
+}
+
+/// The name of the constant.
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(["LOWEST", "LOW", "NORMAL", "HIGH", "HIGHEST"][self.level()])
+    }
+}
+
+impl fmt::Debug for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -20,7 +20,7 @@ use std::{fmt, sync::Arc};
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
 /// begun. Waiting for a job of another subpool blocks a thread until one of that has run it.
 #[derive(Clone)]
-#[must_use = "a dispatcher whose handles are all dropped runs nothing more"]
+#[must_use = "a handle to a subpool does nothing by itself: give it jobs"]
 pub struct Subpool {
     handle: CrewHandle,
     address: Address,
