@@ -177,24 +177,30 @@ impl IntoJob for Job {
 }
 
 /// A job where it is packed. Whoever has it must use it, or the job is leaked.
+///
+/// The words at `payload` are those of a job's payload, which nobody else uses; nothing else is written there while
+/// `'a` lasts.
 #[must_use = "a job that is not unpacked is leaked"]
-pub(crate) struct Record {
+pub(crate) struct Record<'a> {
     kind: &'static Kind,
     payload: *const Word,
+    /// The place, which is written again when its owner has it back.
+    place: PhantomData<&'a Word>,
 }
 
-impl Record {
+impl Record<'_> {
     /// The job that is packed at `place`, unless that is the end mark.
     ///
     /// # Safety
     ///
-    /// One of the two was written there; the job is used once, and before anything else is written there.
+    /// One of the two was written there, and a job that was is asked for once. While `'a` lasts, for which the caller
+    /// has to find a bound, nothing else is written there, and the place is not freed.
     #[inline]
-    pub(crate) unsafe fn at(place: *const Word) -> Option<Record> {
+    pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
         // SAFETY: the caller vouches for it.
         let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
         // SAFETY: the payload is behind.
-        Some(Record { kind, payload: unsafe { place.add(1) } })
+        Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
     }
 
     /// Copies the payload.
@@ -205,7 +211,7 @@ impl Record {
     #[inline(always)]
     unsafe fn unpack(&self, place: *mut Word) {
         // A few words each of a known number: `memcpy` would take longer to find out how many.
-        // SAFETY: so many words were written; the caller vouches for the place.
+        // SAFETY: so many words were written, and still are there, see `Record`; the caller vouches for the place.
         unsafe {
             match self.kind.words {
                 0 => (),
@@ -219,7 +225,7 @@ impl Record {
     }
 }
 
-impl IntoJob for Record {
+impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {
         let mut payload = Payload::uninit();
