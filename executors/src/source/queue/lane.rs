@@ -327,7 +327,7 @@ impl Lane {
         })
     }
 
-    /// Reads the next record. Its block is recycled by the next call at the earliest, for which the cursor must be back.
+    /// Reads the next record. Its block is recycled by the next call, for which the cursor must be back.
     ///
     /// # Safety
     ///
