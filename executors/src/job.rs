@@ -39,15 +39,20 @@ enum Fate {
 ///
 /// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one
 /// cannot be read back before all of them have reached the cache.
+///
+/// Wherever there is a job, `payload` holds a closure of `kind` that was not consumed, and that type of closure is
+/// `Send` and `'static`.
 #[repr(C)]
 pub(crate) struct Job {
     payload: Payload,
     kind: &'static Kind,
+    /// What a job is to the compiler, which sees but words: it may be sent, but not shared.
+    closure: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
 /// What jobs of one type of closure have in common.
 struct Kind {
-    /// Consumes the payload. Safety: it must be of this kind, and not consumed before.
+    /// Consumes the payload. Safety: it must hold a closure of this kind, and not have been consumed before.
     consume: unsafe fn(*mut Payload, Fate),
     /// Words of the payload that are in use.
     words: usize,
@@ -85,9 +90,6 @@ impl<F: FnOnce()> Kinds<F> {
 
 const _: () = assert!(size_of::<Job>() == RECORD_WORDS * size_of::<Word>());
 
-// SAFETY: a job is made from a closure that is `Send` (`Job::new`), and owns nothing else.
-unsafe impl Send for Job {}
-
 impl Job {
     #[inline(always)]
     pub(crate) fn new<F>(closure: F) -> Job
@@ -97,7 +99,7 @@ impl Job {
         let mut payload = Payload::uninit();
         // SAFETY: the payload has room for the words of any kind.
         unsafe { Kinds::write(closure, payload.as_mut_ptr().cast()) };
-        Job { payload, kind: Kinds::<F>::KIND }
+        Job { payload, kind: Kinds::<F>::KIND, closure: PhantomData }
     }
 
     /// Runs the job at `place`, moving it out before its code begins.
@@ -107,7 +109,7 @@ impl Job {
     /// There is a job at `place`, and nobody uses it any more.
     #[inline]
     pub(crate) unsafe fn run_at(place: *mut Job) {
-        // SAFETY: payload and kind were made together in `new`; the caller vouches for the rest.
+        // SAFETY: the payload of a job is of its kind, and not consumed; the caller vouches for the job.
         unsafe { ((*place).kind.consume)(&raw mut (*place).payload, Fate::Run) }
     }
 
@@ -177,24 +179,30 @@ impl IntoJob for Job {
 }
 
 /// A job where it is packed. Whoever has it must use it, or the job is leaked.
+///
+/// The words at `payload` are as many of a [`Job`]'s as `kind` says, and nobody else uses that job; nothing else is
+/// written there while `'a` lasts.
 #[must_use = "a job that is not unpacked is leaked"]
-pub(crate) struct Record {
+pub(crate) struct Record<'a> {
     kind: &'static Kind,
     payload: *const Word,
+    /// The place, which is written again when its owner has it back.
+    place: PhantomData<&'a Word>,
 }
 
-impl Record {
+impl Record<'_> {
     /// The job that is packed at `place`, unless that is the end mark.
     ///
     /// # Safety
     ///
-    /// One of the two was written there; the job is used once, and before anything else is written there.
+    /// One of the two was written there, and a job that was is asked for once. While `'a` lasts, for which the caller
+    /// has to find a bound, nothing else is written there, and the place is not freed.
     #[inline]
-    pub(crate) unsafe fn at(place: *const Word) -> Option<Record> {
+    pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
         // SAFETY: the caller vouches for it.
         let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
         // SAFETY: the payload is behind.
-        Some(Record { kind, payload: unsafe { place.add(1) } })
+        Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
     }
 
     /// Copies the payload.
@@ -205,7 +213,7 @@ impl Record {
     #[inline(always)]
     unsafe fn unpack(&self, place: *mut Word) {
         // A few words each of a known number: `memcpy` would take longer to find out how many.
-        // SAFETY: so many words were written; the caller vouches for the place.
+        // SAFETY: so many words were written, and still are there, see `Record`; the caller vouches for the place.
         unsafe {
             match self.kind.words {
                 0 => (),
@@ -219,13 +227,13 @@ impl Record {
     }
 }
 
-impl IntoJob for Record {
+impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {
         let mut payload = Payload::uninit();
         // SAFETY: a payload has room for any.
         unsafe { self.unpack(payload.as_mut_ptr().cast()) };
-        Job { payload, kind: self.kind }
+        Job { payload, kind: self.kind, closure: PhantomData }
     }
 
     #[inline]
@@ -304,7 +312,7 @@ impl Run for Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: payload and kind were made together in `new`, and `run` drops no job.
+        // SAFETY: the payload of a job is of its kind, and not consumed: `run` drops no job.
         unsafe { (self.kind.consume)(&mut self.payload, Fate::Discard) }
     }
 }

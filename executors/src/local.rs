@@ -94,7 +94,7 @@ pub(crate) enum Help {
 /// The head of whatever stands for an executor on this thread. See [`Post::stand`].
 pub(crate) struct Post<'a> {
     pool: PoolId,
-    /// The executor's own worker structure, or null; its type follows from `pool`.
+    /// The executor's own worker structure, or null; its type follows from `pool`, see [`Post::with_worker`].
     worker: *const (),
     attendant: &'a dyn Attendant,
     /// The post that this one hides while the thread stands here, or null.
@@ -171,14 +171,19 @@ impl Residence {
 }
 
 impl<'a> Post<'a> {
-    /// A post of the executor `pool`. `worker` is what [`worker_of`] will give back for that pool.
+    /// A post of a worker of `pool`: [`worker_of`] will give it back for that.
+    ///
+    /// # Safety
+    ///
+    /// `pool` identifies the worker's own executor: whoever calls [`worker_of`] with that id while a thread stands at
+    /// this post, or at a copy of it, asks for this `W`, up to lifetimes.
     #[inline]
-    pub(crate) fn new<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
+    pub(crate) unsafe fn with_worker<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
     }
 
-    /// A post of somebody who is no worker of `pool`; nevertheless the executor is to do for it what it does for its
-    /// workers.
+    /// A post of somebody whom nobody asks for by [`worker_of`]: it is no worker of `pool`, but that executor is to do
+    /// for it what it does for its workers, or has none.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
         Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
     }
@@ -259,9 +264,9 @@ pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes. The reference must
-/// not be kept when the caller returns: the thread stands at the post for longer than that, but maybe not for much
-/// longer.
+/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes: this is what
+/// [`Post::with_worker`] is promised, too. The reference, whose lifetime is the caller's to choose, must not be kept
+/// when the caller returns: the thread stands at the post for longer than that, but maybe not for much longer.
 #[inline(always)]
 pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
     let mut next = CURRENT.with(Cell::get);
@@ -269,7 +274,8 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
         // SAFETY: as in `with_post`.
         let post = unsafe { next.as_ref() }?;
         if post.pool == pool {
-            // SAFETY: the caller vouches for the type; a worker is borrowed for as long as its post is there.
+            // SAFETY: the caller vouches for the type, and keeps the reference for no longer than its own call; a
+            // worker is borrowed for as long as its post is there, which is longer.
             return unsafe { post.worker.cast::<W>().as_ref() };
         }
         next = post.outer;

@@ -94,7 +94,7 @@ impl Shared {
         if self.closed.load(SeqCst) && (self.discarding.load(SeqCst) || !local::is_at(self.id())) {
             return Err(closure);
         }
-        Post::new(self.id(), self).stand(|| {
+        Post::without_worker(self.id(), self).stand(|| {
             if let Err(payload) = contain(closure) {
                 self.report(&*payload);
                 discard_payload(payload);

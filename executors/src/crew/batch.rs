@@ -1,6 +1,6 @@
 //! Delivery of many jobs at once.
 
-use super::{Crew, delivery::Admission};
+use super::{Crew, delivery::Admission, worker::Worker};
 use crate::{
     containment::ignore,
     job::{Closure, IntoJob},
@@ -19,7 +19,18 @@ where
     where
         F: FnOnce() + Send + 'static,
     {
-        let worker = self.this_worker();
+        self.with_this_worker(|worker| self.deliver_all_by(worker, to, closures))
+    }
+
+    fn deliver_all_by<F>(
+        self: &Arc<Self>,
+        worker: Option<&Worker<'_, S, P>>,
+        to: S::Address,
+        closures: impl IntoIterator<Item = F>,
+    ) -> usize
+    where
+        F: FnOnce() + Send + 'static,
+    {
         let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
         let mut batch = Batch { crew: self, to, origin, accepted: 0, announced: 0 };
         for job in closures.into_iter().map(Closure) {

@@ -5,7 +5,7 @@
 use super::{Crew, worker::Worker};
 use crate::{
     job::{Closure, IntoJob},
-    local,
+    local::{self, Post},
     parker::{Origin, Parker},
     source::{Source, Whom},
 };
@@ -43,7 +43,8 @@ where
     where
         F: FnOnce() + Send + 'static,
     {
-        match self.this_worker() {
+        // SAFETY: the reference is used here only.
+        match unsafe { self.this_worker() } {
             Some(worker) if worker.refuses() => Err(closure),
             Some(worker) => {
                 match admission {
@@ -89,16 +90,31 @@ where
         }
     }
 
-    /// The worker of this crew that the current thread is, if it is one. One that has left a crew whose workers come
-    /// and go is none: what its stop hook submits is for the others.
+    /// Calls `then` with the worker of this crew that the current thread is, if it is one. One that has left a crew
+    /// whose workers come and go is none: what its stop hook submits is for the others.
     #[inline(always)]
-    pub(super) fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
-        // SAFETY: posts with a crew's id are made in `Worker::at_post`, with a worker of that crew, and in
-        // `Crew::discard`, with none, or copied from these; and the types of a crew at one address do not change while
-        // the crew lives, which `self` shows. Other posts are made in `run_now`, which has another address while it
-        // lives, and is borrowed for as long as the thread stands there. Threads settle only with the wrapper of
-        // `threadpool`, whose address is another likewise, and move out before it dies. No caller keeps the reference.
+    pub(super) fn with_this_worker<R>(&self, then: impl FnOnce(Option<&Worker<'_, S, P>>) -> R) -> R {
+        // SAFETY: `then` cannot keep the reference.
+        then(unsafe { self.this_worker() })
+    }
+
+    /// The same without a closure, for whom that costs something: see [`local::worker_of`].
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be kept when the caller returns.
+    #[inline(always)]
+    unsafe fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
+        // SAFETY: posts that have a worker are made in `post_of` only, which borrows the crew at that address for as
+        // long: this one, and so the type is the same. The caller does not keep the reference.
         let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
         worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
+    }
+
+    /// Where a thread stands while it is that worker.
+    pub(super) fn post_of<'a>(&'a self, worker: &'a Worker<'_, S, P>) -> Post<'a> {
+        // SAFETY: the id is the address of this crew, which is borrowed for as long as there is the post. It is asked
+        // for a worker in `this_worker` only, by the crew at that address: this one, and so for this type.
+        unsafe { Post::with_worker(self.id(), worker) }
     }
 }

@@ -112,9 +112,10 @@ where
     pub(crate) fn put_by(&self, to: S::Address, put: impl FnOnce(&S) -> Whom) {
         let crew = self.crew();
         let whom = put(&crew.source);
-        match crew.this_worker() {
-            Some(_) => crew.announce_to(to, whom, Origin::Inside),
-            None => crew.announce_from_outside(to, whom),
+        if crew.with_this_worker(|worker| worker.is_some()) {
+            crew.announce_to(to, whom, Origin::Inside);
+        } else {
+            crew.announce_from_outside(to, whom);
         }
     }
 
@@ -147,23 +148,23 @@ where
             return Err(closure);
         }
         let job = Job::new(closure);
-        match crew.this_worker() {
+        crew.with_this_worker(|worker| match worker {
             // Inside the job that gives it.
             Some(worker) => worker.run(job),
             None => crew.stand_in(|worker| worker.run_once(job)),
-        }
+        });
         Ok(())
     }
 
     /// Whether the caller is in a job that its thread runs in place of a worker.
     pub(crate) fn caller_stands_in(&self) -> bool {
-        self.crew().this_worker().is_some_and(Worker::is_stranger)
+        self.crew().with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
 
     /// Whether a new job would be refused.
     pub(crate) fn is_closed_to_caller(&self) -> bool {
         let crew = self.crew();
-        crew.this_worker().map_or_else(|| crew.refuses(Admission::New), |worker| worker.refuses())
+        crew.with_this_worker(|worker| worker.map_or_else(|| crew.refuses(Admission::New), Worker::refuses))
     }
 
     /// Drops the job that `take` finds in the source. Returns whether there was one.
@@ -186,7 +187,8 @@ where
     }
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let tether = Arc::clone(self.crew().this_worker().map_or(&self.last.tether, Worker::tether));
+        let tether =
+            self.crew().with_this_worker(|worker| Arc::clone(worker.map_or(&self.last.tether, Worker::tether)));
         let to = self.to;
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };

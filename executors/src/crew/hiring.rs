@@ -51,7 +51,7 @@ where
     /// Whether this thread stands in already. It will look for what is waiting when its job has ended: to do so now would
     /// take stack for each job of a chain.
     fn has_stranger_here(&self) -> bool {
-        self.myself().this_worker().is_some_and(Worker::is_stranger)
+        self.with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
 
     /// Starts a thread for a worker on a vacant seat, of which `prepare` is told before.

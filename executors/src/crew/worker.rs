@@ -11,7 +11,7 @@ use super::{
 use crate::{
     containment::{contain, discard, discard_payload, guard},
     job::{IntoJob, Job, Run},
-    local::{Attendant, Help, Post},
+    local::{Attendant, Help},
     meter::Meter,
     options::WorkerHook,
     parker::{Origin, Parker},
@@ -166,7 +166,7 @@ where
 
     /// Whatever runs in `duty` is part of a job of this worker.
     fn at_post(&self, duty: impl FnOnce()) {
-        Post::new(self.crew.id(), self).stand(duty);
+        self.crew.post_of(self).stand(duty);
     }
 
     pub(super) fn is_leaving(&self) -> bool {

@@ -130,7 +130,7 @@ impl Front<'_> {
     /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns
     /// how many.
     #[inline]
-    fn take(self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record)) -> usize {
+    fn take(self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record<'_>)) -> usize {
         // SAFETY: this thread holds the lock of the front.
         unsafe { self.0.take_locked(Portion::Batch, most, sink) }
     }
@@ -230,7 +230,7 @@ impl Lane {
     ///
     /// [`Busy`] if there are jobs, but somebody else is at the front.
     #[inline]
-    pub(crate) fn take(&self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record)) -> Result<usize, Busy> {
+    pub(crate) fn take(&self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record<'_>)) -> Result<usize, Busy> {
         if self.is_empty() {
             return Ok(0);
         }
@@ -305,7 +305,7 @@ impl Lane {
         &self,
         portion: Portion,
         most: impl FnOnce(usize) -> usize,
-        mut sink: impl FnMut(Record),
+        mut sink: impl FnMut(Record<'_>),
     ) -> usize {
         self.front.end.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
@@ -317,7 +317,8 @@ impl Lane {
             let jobs = if there > 0 { most(there).min(there) } else { 0 };
             let mut visit = Visit { end: &self.front.end, cursor, taken: 0 };
             while visit.taken < jobs {
-                // SAFETY: the count says that there is another record, and it is read once.
+                // SAFETY: the count says that there is another record. The lock is held for longer than the cursor is
+                // borrowed.
                 let record = unsafe { self.read(visit.cursor) };
                 visit.taken += 1;
                 sink(record);
@@ -326,14 +327,18 @@ impl Lane {
         })
     }
 
+    /// Reads the next record. Its block is recycled by the next call, for which the cursor must be back.
+    ///
     /// # Safety
     ///
-    /// There is another record.
-    unsafe fn read(&self, cursor: &mut Cursor) -> Record {
+    /// There is another record. The cursor is that of the front, whose lock the caller holds while it is borrowed.
+    unsafe fn read<'a>(&self, cursor: &'a mut Cursor) -> Record<'a> {
         if cursor.block.is_null() {
             cursor.begin(self.front.first.load(Relaxed));
         }
-        // SAFETY: there is a record or, behind the last of a block, the end mark and a block with a record.
+        // SAFETY: there is a record or, behind the last of a block, the end mark and a block with a record. The block
+        // that is left has no record in use: the last was borrowed from the cursor, which is here. That of the new one
+        // is borrowed likewise, and the producer comes to no block that was not recycled.
         unsafe {
             cursor.read().unwrap_or_else(|| {
                 let next = (*cursor.block).next;
@@ -395,10 +400,11 @@ impl Cursor {
     ///
     /// # Safety
     ///
-    /// The block is alive, there is a record or the end mark, and nobody writes there.
+    /// The block is alive, there is a record or the end mark, and nobody writes there; all this while `'a` lasts, for
+    /// which the caller has to find a bound.
     #[inline]
-    unsafe fn read(&mut self) -> Option<Record> {
-        // SAFETY: as promised.
+    unsafe fn read<'a>(&mut self) -> Option<Record<'a>> {
+        // SAFETY: as promised. A record is asked for once, as the cursor goes on behind it.
         unsafe {
             Block::watch(self.block, self.at, 1, Watch::read);
             let record = Record::at(Block::word(self.block, self.at))?;
@@ -485,7 +491,7 @@ mod tests {
         assert_eq!(lane.len(), 500);
     }
 
-    fn drop_job(record: Record) {
+    fn drop_job(record: Record<'_>) {
         drop(record.into_job());
     }
 
@@ -496,7 +502,7 @@ mod tests {
         lane.push(Job::new(|| ()));
         let inner = RefCell::new(None);
         lane.push(Job::new(|| ()));
-        let sink = |outer| {
+        let sink = |outer: Record<'_>| {
             drop_job(outer);
             *inner.borrow_mut() = Some((lane.take(|_| 1, drop_job), lane.take_first().map(drop)));
         };

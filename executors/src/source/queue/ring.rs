@@ -136,7 +136,8 @@ pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
 }
 
 impl<T> Owner<T> {
-    /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others.
+    /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
+    /// before the next is asked for: two may be the same, and to fill the second one panics if there is no other.
     ///
     /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small
     /// job does.
@@ -237,9 +238,10 @@ impl<T> Place<'_, T> {
     pub(crate) unsafe fn fill(self, write: impl FnOnce(*mut T)) {
         let Place(owner) = self;
         let (tail, slots) = (owner.tail.get(), owner.slots.get());
-        debug_assert_ne!(tail, owner.limit.get(), "a place is filled before the next is asked for");
+        // Costs nothing: who has just asked for the place has compared these two.
+        assert_ne!(tail, owner.limit.get(), "a place is filled before the next is asked for");
         // SAFETY: the slots are those of the owner's ring, which lives as long as the owner, borrowed here; and it has
-        // some, for without any the limit is the tail, and there is no place.
+        // some, for without any the limit is the tail.
         let cell = unsafe { slots.cell(tail) };
         // The slot is below the limit, and so the owner's to write.
         cell.with_mut(|slot| write(slot.cast()));
@@ -297,7 +299,7 @@ impl Run for Claim<'_, Job> {
 }
 
 impl<T> Stealer<T> {
-    /// Moves half of the jobs, rounded up, to the ring of another worker, but for the first, which is returned.
+    /// Moves half of the jobs, rounded up, to the ring of another worker, except the first, which is returned.
     ///
     /// # Errors
     ///
@@ -534,6 +536,19 @@ mod tests {
             assert_eq!(owner.push(job), Ok(()));
         }
         claim.take();
+    }
+
+    #[test]
+    #[should_panic = "a place is filled before the next"]
+    fn the_last_place_is_filled_once() {
+        let (owner, _stealer) = ring();
+        for job in 1..FIRST_SIZE {
+            assert_eq!(owner.push(job), Ok(()));
+        }
+        for place in [owner.place(), owner.place()].into_iter().flatten() {
+            // SAFETY: this writes a job.
+            unsafe { place.fill(|slot| slot.write(0)) };
+        }
     }
 
     #[test]
