@@ -48,8 +48,8 @@ where
         false
     }
 
-    /// Whether this thread stands in already. It will look for what is waiting when its job has ended: to do so now would
-    /// take stack for each job of a chain.
+    /// Whether this thread stands in already. It will look for what is waiting when its job has ended: to do so now
+    /// would take stack for each job of a chain.
     fn has_stranger_here(&self) -> bool {
         self.with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
