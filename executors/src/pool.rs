@@ -57,8 +57,13 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`, telling the workers of the first, the next two, the next four and so on, in steps of up to
-    /// 256, and not of each. Returns how many were accepted.
+    /// Executes all `jobs`. Returns how many were accepted.
+    ///
+    /// If the iterator knows how many jobs are left (both bounds of its [`size_hint`](Iterator::size_hint) are the
+    /// same, as for vectors, arrays, ranges, and maps over them), the workers are told of the first, the next two, the
+    /// next four and so on, in steps of up to 256, and not of each. Then a job may begin only when the iterator has
+    /// given others after it, or has ended: it must not block until a job has run. Of an iterator of unknown length,
+    /// such as that of a channel, they are told of each job, as by [`execute`](Executor::execute).
     ///
     /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
     ///

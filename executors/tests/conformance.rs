@@ -90,6 +90,7 @@ macro_rules! every_executor {
                     results_that_panic_when_dropped_are_survived;
                 running:
                     a_batch_from_a_job_runs
+                    a_batch_of_unknown_length_is_not_held_back
                     a_batch_that_panics_leaves_the_pool_whole
                     agrees_with_the_plain_executor
                     boxed_jobs_run
@@ -136,6 +137,7 @@ macro_rules! spreads {
                 spreading:
                     a_batch_reaches_all_threads
                     a_job_may_own_a_pool
+                    a_sibling_runs_the_batch_of_a_blocked_worker
                     a_sibling_runs_what_a_blocked_worker_has_spawned
                     a_sibling_that_becomes_idle_looks_around
                     a_starting_pool_spreads_its_work
