@@ -110,6 +110,7 @@ macro_rules! every_executor {
                     a_delayed_job_can_be_cancelled
                     a_job_runs_after_its_delay
                     a_rate_keeps_to_its_times
+                    a_repetition_ends_with_time
                     a_repetition_survives_panics
                     jobs_come_up_in_order
                     no_period_is_no_rate;
