@@ -174,7 +174,8 @@ impl<T> TaskHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unobserved.
+    /// Lets the job run unobserved. If its result is there already, it is dropped here; a panic of its `Drop` goes no
+    /// further.
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
@@ -374,6 +375,20 @@ impl<W: Work> Task<W> {
     }
 }
 
+/// A result that nobody has taken is dropped here: on the worker, if the handle is gone, else by who had the handle.
+/// What it throws is neither a second panic of the job nor one of theirs.
+impl<W: Work> Drop for Task<W> {
+    fn drop(&mut self) {
+        let status = self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if !matches!(status.stage, Stage::Taken) {
+            guard(|| status.stage = Stage::Taken);
+        }
+        if let Some(waiter) = status.waiter.take() {
+            discard(waiter);
+        }
+    }
+}
+
 /// Reports what a job threw to its pool.
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
     local::report(&*payload);
@@ -479,8 +494,6 @@ impl<W: Work> Ticket<W> {
     fn redeem(mut self) {
         if let Some(task) = self.0.take() {
             task.run();
-            // If the handle is gone, the result is dropped here, and must not pass for a second panic of the job.
-            discard(task);
         }
     }
 }

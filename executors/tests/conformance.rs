@@ -87,6 +87,7 @@ macro_rules! every_executor {
                 panics:
                     panics_are_counted_once
                     payloads_that_panic_when_dropped_are_survived
+                    results_that_panic_at_the_handle_are_survived
                     results_that_panic_when_dropped_are_survived;
                 running:
                     a_batch_from_a_job_runs
@@ -205,6 +206,7 @@ macro_rules! any_pool {
                 panics:
                     a_panicking_handler_is_survived
                     captures_that_panic_when_dropped_are_survived
+                    handlers_that_panic_when_dropped_are_survived
                     workers_keep_their_names;
                 statistics:
                     an_idle_pool_says_so
@@ -416,6 +418,7 @@ macro_rules! has_hooks {
                 handles:
                     discarding_ends_a_wait;
                 panics:
+                    hooks_that_panic_when_dropped_are_survived
                     panicking_hooks_are_survived
                     panics_are_logged_with_pool_and_worker;
             }
