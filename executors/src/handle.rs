@@ -52,6 +52,12 @@ use std::{
 /// [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
 /// [`TaskError::Dropped`].
 ///
+/// What a waiter runs is on top of it on its stack. So a chain of jobs each of which waits for the one before, none of
+/// which has begun, takes stack for each: in the 2 MiB that a thread has by default there is room for some 4,000 small
+/// ones (some 1,000 in a debug build), and the process ends where there is none. Await such handles in futures
+/// (`FuturesExecutor::submit_future`), which hold no stack while they wait, or ask for a larger
+/// [`stack_size`](crate::Builder::stack_size).
+///
 /// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)`
 /// in a job blocks a worker until another has run it.
 ///

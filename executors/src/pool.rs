@@ -110,6 +110,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
     ///
+    /// What a job owns is dropped by then; but not so what one owns that was [cancelled](TaskHandle::cancel): whoever
+    /// cancels it drops that, and may still be about it.
+    ///
     /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
     /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too. A thread
     /// lets others have its core a few times before it sleeps, as in [`TaskHandle::wait`].
@@ -249,7 +252,8 @@ pub struct Stats {
     /// Jobs that have begun and not ended. One that another one runs in place, as it has given it to a full pool that
     /// is built to run jobs on their callers, counts together with that.
     pub running: usize,
-    /// Jobs that have ended, by return or by panic.
+    /// Jobs that have ended, by return or by panic. One that was cancelled before it began counts as ended when its
+    /// turn has come.
     pub done: u64,
     /// Jobs that ended by a panic.
     pub panicked: u64,
