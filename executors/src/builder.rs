@@ -1,6 +1,7 @@
 //! Building a pool with options of one's own.
 
 use crate::{
+    containment::Contained,
     error::BuildError,
     options::{Fairness, Idle, Options, Placement},
 };
@@ -85,7 +86,7 @@ impl<P: Build> Builder<P> {
     /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
     /// workers wait, that is for ever.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_start = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
+        self.options.on_start = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self
     }
 
@@ -93,7 +94,7 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
+        self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self
     }
 
@@ -102,7 +103,7 @@ impl<P: Build> Builder<P> {
     /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic
     /// in the handler itself is caught and logged.
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Box::new(handler))));
+        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(handler)))));
         self
     }
 

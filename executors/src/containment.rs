@@ -3,6 +3,7 @@
 use crate::{error::message_of, options::PanicHandler};
 use std::{
     any::Any,
+    ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -18,6 +19,35 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 /// Drops a user's value, even if its `Drop` panics.
 pub(crate) fn discard<V>(value: V) {
     guard(|| drop(value));
+}
+
+/// A user's value that nobody hears of when its `Drop` panics: whoever comes to drop it has nothing to do with it.
+pub(crate) struct Contained<V>(Option<V>);
+
+impl<V> Contained<V> {
+    pub(crate) fn new(value: V) -> Self {
+        Contained(Some(value))
+    }
+}
+
+impl<V> Drop for Contained<V> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
+impl<V> Deref for Contained<V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.0.as_ref().expect("it is there until the drop")
+    }
+}
+
+impl<V> DerefMut for Contained<V> {
+    fn deref_mut(&mut self) -> &mut V {
+        self.0.as_mut().expect("it is there until the drop")
+    }
 }
 
 /// Drops what a closed executor was given, and says so.

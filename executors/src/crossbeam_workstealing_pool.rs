@@ -233,7 +233,7 @@ where
 /// Before anything is made for each thread.
 fn check_limit(threads: usize, parker: &impl Parker) -> Result<(), BuildError> {
     match parker.max_threads() {
-        Some(limit) if threads > limit => Err(BuildErrorKind::TooManyThreads { asked: threads, limit }.into()),
+        Some(limit) if threads > limit => Err(BuildErrorKind::ParkerTooSmall { asked: threads, limit }.into()),
         _ => Ok(()),
     }
 }

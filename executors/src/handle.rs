@@ -52,6 +52,12 @@ use std::{
 /// [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
 /// [`TaskError::Dropped`].
 ///
+/// What a waiter runs is on top of it on its stack. So a chain of jobs each of which waits for the one before, none of
+/// which has begun, takes stack for each: in the 2 MiB that a thread has by default there is room for some 4,000 small
+/// ones (some 1,000 in a debug build), and the process ends where there is none. Await such handles in futures
+/// (`FuturesExecutor::submit_future`), which hold no stack while they wait, or ask for a larger
+/// [`stack_size`](crate::Builder::stack_size).
+///
 /// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)`
 /// in a job blocks a worker until another has run it.
 ///
@@ -174,7 +180,8 @@ impl<T> TaskHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unobserved.
+    /// Lets the job run unobserved. If its result is there already, it is dropped here; a panic of its `Drop` goes no
+    /// further.
     pub fn detach(self) {}
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
@@ -374,6 +381,20 @@ impl<W: Work> Task<W> {
     }
 }
 
+/// A result that nobody has taken is dropped here: on the worker, if the handle is gone, else by who had the handle.
+/// What it throws is neither a second panic of the job nor one of theirs.
+impl<W: Work> Drop for Task<W> {
+    fn drop(&mut self) {
+        let status = self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if !matches!(status.stage, Stage::Taken) {
+            guard(|| status.stage = Stage::Taken);
+        }
+        if let Some(waiter) = status.waiter.take() {
+            discard(waiter);
+        }
+    }
+}
+
 /// Reports what a job threw to its pool.
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
     local::report(&*payload);
@@ -479,8 +500,6 @@ impl<W: Work> Ticket<W> {
     fn redeem(mut self) {
         if let Some(task) = self.0.take() {
             task.run();
-            // If the handle is gone, the result is dropped here, and must not pass for a second panic of the job.
-            discard(task);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What a user may choose about a pool: plain data, and the one place where Cargo features become defaults.
 
-use crate::error::{BuildError, BuildErrorKind};
+use crate::{
+    containment::Contained,
+    error::{BuildError, BuildErrorKind},
+};
 use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 /// Environment variable that overrides the number of threads of a pool that is not given one.
@@ -117,14 +120,14 @@ pub enum Placement {
 }
 
 /// Called when a worker starts or stops, with the worker's index.
-pub(crate) type WorkerHook = Arc<AssertUnwindSafe<Box<dyn Fn(usize) + Send + Sync>>>;
+pub(crate) type WorkerHook = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(usize) + Send + Sync>>>>;
 
 /// Called with what a job threw.
 ///
 /// Unwind safety is asserted here and above so that pools have it, as those of 0.10 did. Workers call hooks and
 /// handlers inside their own containment; what these share with the rest of the program is `Sync`, and no concern of a
 /// pool's handle.
-pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>>>;
+pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>>>>;
 
 /// All that can be chosen about a pool.
 #[derive(Clone)]

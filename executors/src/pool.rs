@@ -59,10 +59,13 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Executes all `jobs`. Returns how many were accepted.
     ///
-    /// In the channel pool, the work-stealing pool, the dispatcher, and an elastic pool without a bound on its queue,
-    /// workers are not told of each job but in steps: of the first, the next two, the next four and so on, up to 256.
-    /// (Not in a bound subpool of the dispatcher.) The other executors do as [`execute`](Executor::execute) does, job
-    /// by job.
+    /// In the channel pool, the work-stealing pool, the dispatcher (except its bound subpools), and an elastic pool
+    /// without a bound on its queue, workers are not told of each job but in steps: of the first, the next two, the next
+    /// four and so on, up to 256. That is, if the iterator knows how many jobs are left (both bounds of its
+    /// [`size_hint`](Iterator::size_hint) are the same, as for vectors, arrays, ranges, and maps over them). Then a job
+    /// may begin only when the iterator has given others after it, or has ended: it must not block until a job has run.
+    /// Of an iterator of unknown length, such as that of a channel, and in the other executors, they are told of each
+    /// job, as by [`execute`](Executor::execute).
     ///
     /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
     ///
@@ -108,6 +111,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         T: Send + 'static;
 
     /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
+    ///
+    /// What a job owns is dropped by then; but not so what one owns that was [cancelled](TaskHandle::cancel): whoever
+    /// cancels it drops that, and may still be about it.
     ///
     /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
     /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too. A thread
@@ -250,7 +256,8 @@ pub struct Stats {
     /// Jobs that have begun and not ended. One that another one runs in place, as it has given it to a full pool that
     /// is built to run jobs on their callers, counts together with that.
     pub running: usize,
-    /// Jobs that have ended, by return or by panic.
+    /// Jobs that have ended, by return or by panic. One that was cancelled before it began counts as ended when its
+    /// turn has come.
     pub done: u64,
     /// Jobs that ended by a panic.
     pub panicked: u64,

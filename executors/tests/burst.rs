@@ -20,7 +20,7 @@ use std::{
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        mpsc::{self, Receiver, channel},
+        mpsc::{self, Receiver, Sender, channel},
     },
     thread,
     time::Duration,
@@ -565,6 +565,33 @@ fn a_dropped_pool_handles_what_it_has_and_drops_its_handlers() {
         assert!(values.into_iter().eq(0..100));
     }
     drop(BurstPool::<()>::new());
+}
+
+/// Also where nobody else drops it: the caller has nothing to do with what a handler owns.
+#[test]
+fn a_handler_that_panics_when_dropped_is_survived() {
+    struct Bomb(Sender<()>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.send(()).expect("the test listens");
+            std::panic::resume_unwind(Box::new("as the test wants it"));
+        }
+    }
+
+    let _watchdog = watch();
+    let (tell, told) = channel();
+    for ends_first in [true, false] {
+        let mut pool = BurstPool::new();
+        let bomb = Bomb(tell.clone());
+        pool.spawn(move |()| _ = &bomb);
+        pool.send(()).expect("there is a worker");
+        if ends_first {
+            pool.shutdown_timeout(PATIENCE).expect("nobody blocks");
+        }
+        drop(pool);
+        assert_eq!(told.recv(), Ok(()));
+    }
 }
 
 #[test]

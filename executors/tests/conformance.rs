@@ -87,9 +87,11 @@ macro_rules! every_executor {
                 panics:
                     panics_are_counted_once
                     payloads_that_panic_when_dropped_are_survived
+                    results_that_panic_at_the_handle_are_survived
                     results_that_panic_when_dropped_are_survived;
                 running:
                     a_batch_from_a_job_runs
+                    a_batch_of_unknown_length_is_not_held_back
                     a_batch_that_panics_leaves_the_pool_whole
                     agrees_with_the_plain_executor
                     boxed_jobs_run
@@ -109,6 +111,7 @@ macro_rules! every_executor {
                     a_delayed_job_can_be_cancelled
                     a_job_runs_after_its_delay
                     a_rate_keeps_to_its_times
+                    a_repetition_ends_with_time
                     a_repetition_survives_panics
                     jobs_come_up_in_order
                     no_period_is_no_rate;
@@ -136,6 +139,7 @@ macro_rules! spreads {
                 spreading:
                     a_batch_reaches_all_threads
                     a_job_may_own_a_pool
+                    a_sibling_runs_the_batch_of_a_blocked_worker
                     a_sibling_runs_what_a_blocked_worker_has_spawned
                     a_sibling_that_becomes_idle_looks_around
                     a_starting_pool_spreads_its_work
@@ -202,6 +206,7 @@ macro_rules! any_pool {
                 panics:
                     a_panicking_handler_is_survived
                     captures_that_panic_when_dropped_are_survived
+                    handlers_that_panic_when_dropped_are_survived
                     workers_keep_their_names;
                 statistics:
                     an_idle_pool_says_so
@@ -413,6 +418,7 @@ macro_rules! has_hooks {
                 handles:
                     discarding_ends_a_wait;
                 panics:
+                    hooks_that_panic_when_dropped_are_survived
                     panicking_hooks_are_survived
                     panics_are_logged_with_pool_and_worker;
             }

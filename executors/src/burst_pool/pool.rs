@@ -4,11 +4,12 @@ use super::{
     BurstError, CHARTER,
     handle::{CrewHandle, Handle},
     recipe::BurstOptions,
-    team::Team,
+    team::{Handler, Team},
 };
 use crate::{
     backing::{Backing, SHUTDOWN_PATIENCE},
     builder::{Build, Builder, sealed::Recipe},
+    containment::Contained,
     crew::{Setup, Terms},
     error::{BuildError, BuildErrorKind, ShutdownError, ShutdownReport, WaitError},
     mailbox::Mailboxes,
@@ -94,8 +95,8 @@ impl<T: Send + 'static> BurstPool<T> {
         if boxes.workers() >= MAX_THREADS {
             return Err(BuildErrorKind::TooManyThreads { asked: boxes.workers() + 1, limit: MAX_THREADS }.into());
         }
-        let mut place = None;
-        let equip = |seat| self.team.equip(*place.insert(seat), Box::new(handler));
+        let (handler, mut place): (Handler<T>, _) = (Contained::new(Box::new(handler)), None);
+        let equip = |seat| self.team.equip(*place.insert(seat), handler);
         if let Err(refused) = crew.hire(equip) {
             place.into_iter().for_each(|seat| self.team.strip(seat));
             return Err(refused);

@@ -1,13 +1,14 @@
 //! Workers with a handler of their own each.
 
 use crate::{
+    containment::Contained,
     local,
     rows::Rows,
     sync::{Mutex, MutexGuard},
 };
 use std::sync::{Arc, PoisonError};
 
-type Handler<T> = Box<dyn FnMut(T) + Send>;
+pub(super) type Handler<T> = Contained<Box<dyn FnMut(T) + Send>>;
 
 /// The handlers of a pool, by seat.
 pub(super) struct Team<T>(Rows<Place<T>>);

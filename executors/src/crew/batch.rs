@@ -14,7 +14,8 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Puts all jobs in, until one is refused, and announces them in steps. Returns how many were accepted.
+    /// Puts all jobs in, until one is refused, and announces them: in steps, if it is known how many there are.
+    /// Returns how many were accepted.
     pub(super) fn deliver_all<F>(self: &Arc<Self>, to: S::Address, closures: impl IntoIterator<Item = F>) -> usize
     where
         F: FnOnce() + Send + 'static,
@@ -32,8 +33,10 @@ where
         F: FnOnce() + Send + 'static,
     {
         let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
-        let mut batch = Batch { crew: self, to, origin, accepted: 0, announced: 0 };
-        for job in closures.into_iter().map(Closure) {
+        let closures = closures.into_iter();
+        let largest_step = largest_step(&closures);
+        let mut batch = Batch { crew: self, to, origin, largest_step, accepted: 0, announced: 0 };
+        for job in closures.map(Closure) {
             let whom = match worker {
                 Some(worker) if worker.refuses() => return batch.cut_short(job),
                 Some(worker) => worker.push_quietly(to, job),
@@ -51,22 +54,32 @@ struct Batch<'a, S: Source, P: Parker + 'static> {
     crew: &'a Arc<Crew<S, P>>,
     to: S::Address,
     origin: Origin,
+    /// The most jobs that nobody is told of yet.
+    largest_step: usize,
     accepted: usize,
     announced: usize,
 }
 
-/// The most jobs of a batch that nobody is told of yet. The first is announced at once, then two, four and so on:
-/// neither a slow batch nor a long one should find the workers asleep.
+/// The first job is announced at once, then two, four and so on: neither a slow batch nor a long one should find the
+/// workers asleep.
 const LARGEST_STEP: usize = 256;
+
+/// A batch of unknown length may come from a channel, whose sender waits until what it has sent has run: there no job
+/// waits for the next.
+fn largest_step(closures: &impl Iterator) -> usize {
+    let (least, most) = closures.size_hint();
+    if most == Some(least) { LARGEST_STEP } else { 1 }
+}
 
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn count_one(&mut self, whom: Whom) {
         self.accepted += 1;
-        if let Whom::Seat(_) | Whom::Owner(_) | Whom::Nobody = whom {
+        let may_wait = self.largest_step > 1 && matches!(whom, Whom::Anyone | Whom::AnyoneInTime);
+        if !may_wait {
             self.announced += 1;
             self.crew.announce_to(self.to, whom, self.origin);
             self.see_to_late_jobs();
-        } else if self.accepted - self.announced >= (self.announced + 1).min(LARGEST_STEP) {
+        } else if self.accepted - self.announced >= (self.announced + 1).min(self.largest_step) {
             self.announce();
         }
     }

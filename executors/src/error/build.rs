@@ -15,6 +15,10 @@ pub(crate) enum BuildErrorKind {
         asked: usize,
         limit: usize,
     },
+    ParkerTooSmall {
+        asked: usize,
+        limit: usize,
+    },
     CoreAboveMax {
         core: usize,
         max: usize,
@@ -74,10 +78,13 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             BuildErrorKind::NoThreads => write!(f, "a pool of 0 threads can run nothing: ask for at least 1"),
-            BuildErrorKind::TooManyThreads { asked, limit } => write!(
+            BuildErrorKind::TooManyThreads { asked, limit } => {
+                write!(f, "{asked} threads were asked for, but no pool can have more than {limit}: ask for fewer")
+            }
+            BuildErrorKind::ParkerTooSmall { asked, limit } => write!(
                 f,
-                "{asked} threads were asked for, but this pool can have at most {limit}: \
-                 ask for fewer, or, if the limit is that of its parker, use `parker::dynamic()`"
+                "{asked} threads were asked for, but the parker of this pool serves at most {limit}: \
+                 ask for fewer, or use `parker::dynamic()`"
             ),
             BuildErrorKind::CoreAboveMax { core, max } => write!(
                 f,

@@ -6,7 +6,8 @@ use std::{error::Error, fmt, time::Duration};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Jobs that have run to their end, or to a panic, since the pool was built.
+    /// Jobs that have run to their end, or to a panic, since the pool was built. One that was cancelled before it began
+    /// counts as ended when its turn has come.
     pub finished: u64,
     /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
     /// by a pool that is built to discard the oldest.

@@ -12,6 +12,9 @@ use std::{
     time::Duration,
 };
 
+/// Later than a clock can tell, and so never due, also not for a clock that says that it is this time.
+const NEVER: Duration = Duration::MAX;
+
 /// When, by the timer's clock; and a number, for what is due at the same time comes up in the order in which it was
 /// scheduled.
 pub(crate) type Key = (Duration, u64);
@@ -42,8 +45,13 @@ struct Page {
 }
 
 impl Page {
+    /// The time of what is entered first.
+    fn first(&self) -> Option<Duration> {
+        self.entries.first_key_value().map(|((time, _), _)| *time)
+    }
+
     fn is_due(&self, now: Duration) -> bool {
-        self.entries.first_key_value().is_some_and(|((time, _), _)| *time <= now)
+        self.first().is_some_and(|time| time <= now && time != NEVER)
     }
 }
 
@@ -144,9 +152,8 @@ impl Agenda {
         let mut page = self.page();
         loop {
             let now = self.now();
-            let first = page.entries.first_key_value().map(|((time, _), _)| *time);
-            match first {
-                Some(time) if time <= now => {
+            match page.first() {
+                Some(_) if page.is_due(now) => {
                     let entry = page.entries.pop_first();
                     page.is_busy = true;
                     drop(page);
@@ -159,7 +166,7 @@ impl Agenda {
                     page.thread = None;
                     return self.settled.notify_all();
                 }
-                _ => {
+                first => {
                     self.settled.notify_all();
                     page = self.wait(page, first.and_then(|time| self.clock.patience(time - now)));
                 }

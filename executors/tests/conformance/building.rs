@@ -49,6 +49,7 @@ pub(crate) fn absurdly_many_threads_are_refused(subject: &impl Crew) {
     for threads in [1 << 20, 1_000_000_000, usize::MAX] {
         let error = refusal(subject.builder().threads(threads).build());
         assert!(error.to_string().contains(&threads.to_string()), "{error}");
+        assert!(!error.to_string().contains("parker"), "no parker would help: {error}");
         assert!(!error.is_thread_refused());
     }
 }

@@ -158,6 +158,50 @@ pub(crate) fn results_that_panic_when_dropped_are_survived(subject: &impl Subjec
     });
 }
 
+/// Also by who has the handle, when the job has ended before that is dropped.
+pub(crate) fn results_that_panic_at_the_handle_are_survived(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let gone = Counter::default();
+        for _ in 0..10 {
+            let result = Bomb { lives: 2, gone: gone.clone() };
+            let handle = pool.submit(move || result);
+            pool.join().expect("this is no worker");
+            handle.detach();
+        }
+        assert_eq!(gone.get(), 10);
+        assert_eq!(pool.stats().panicked, 0);
+    });
+}
+
+/// What a panic handler owns is dropped by the last who knows the pool: most often a thread of the user's.
+pub(crate) fn handlers_that_panic_when_dropped_are_survived(subject: &impl Crew) {
+    within(|| {
+        let gone = Counter::default();
+        let bomb = Bomb { lives: 1, gone: gone.clone() };
+        let handler = move |_: &(dyn Any + Send)| _ = &bomb;
+        let pool = subject.builder().threads(2).panic_handler(handler).build().expect("two threads");
+        assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+        pool.shutdown_borrowed().expect("nothing blocks");
+        drop(pool);
+        until_all_gone(&gone, 1);
+    });
+}
+
+/// As above, for the hooks.
+pub(crate) fn hooks_that_panic_when_dropped_are_survived(subject: &impl Crew) {
+    within(|| {
+        let gone = Counter::default();
+        let hook = || {
+            let bomb = Bomb { lives: 1, gone: gone.clone() };
+            move |_index| _ = &bomb
+        };
+        let pool = subject.builder().threads(2).on_start(hook()).on_stop(hook()).build().expect("two threads");
+        pool.shutdown_borrowed().expect("nothing blocks");
+        drop(pool);
+        until_all_gone(&gone, 2);
+    });
+}
+
 /// After many panics the same workers sit on the same seats.
 pub(crate) fn workers_keep_their_names(subject: &impl Crew) {
     let threads = 4;

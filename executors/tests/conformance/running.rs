@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Crew, RunNow, Subject, with_pool},
-    tools::{Counter, Tally, Witness, panic_quietly},
+    tools::{Counter, Tally, Witness, one_after_the_other, panic_quietly},
 };
 use crate::support::random::Random;
 use executors::{CanExecute, Executor, Pool, try_execute_locally};
@@ -70,6 +70,11 @@ pub(crate) fn each_job_of_a_batch_runs_once(subject: &impl Subject) {
             tally.assert_once_each();
         }
     });
+}
+
+/// Where nobody can tell how many jobs there will be, none waits for the next.
+pub(crate) fn a_batch_of_unknown_length_is_not_held_back(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(one_after_the_other(20)), 20));
 }
 
 /// A batch given by a job of the pool itself.

@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Crew, RunNow, Subject, with_pool},
-    tools::{Counter, threads_of},
+    tools::{Counter, one_after_the_other, threads_of},
 };
 use crate::support::watchdog::{PATIENCE, within};
 use executors::{Executor, Pool, ShutdownError, WaitError, try_execute_locally};
@@ -68,6 +68,15 @@ pub(crate) fn a_sibling_runs_what_a_blocked_worker_has_spawned(subject: &impl Cr
             });
             assert_eq!(parent.wait().expect("no panic"), round);
         }
+    });
+}
+
+/// The same for a batch whose iterator blocks on the jobs that it has given.
+pub(crate) fn a_sibling_runs_the_batch_of_a_blocked_worker(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let local = pool.clone();
+        let parent = pool.submit(move || local.execute_batch(one_after_the_other(20)));
+        assert_eq!(parent.wait().expect("no panic"), 20);
     });
 }
 

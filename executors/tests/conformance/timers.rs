@@ -119,6 +119,35 @@ pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
     });
 }
 
+/// What would be later than the clock can tell is never, also when the clock can tell no more.
+pub(crate) fn a_repetition_ends_with_time(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        for jump in [Duration::MAX, Duration::MAX - SECOND] {
+            let (timer, clock) = Timer::manual();
+            let runs = Counter::default();
+            let count = |runs: &Counter| {
+                let runs = runs.clone();
+                move || runs.add()
+            };
+            let rate = timer.at_fixed_rate(SECOND / 2, pool, count(&runs)).expect("a thread");
+            let delay = timer.with_fixed_delay(SECOND / 2, pool, count(&runs)).expect("a thread");
+            let once = timer.after(SECOND, pool, count(&runs)).expect("a thread");
+            let never = timer.after(Duration::MAX, pool, count(&runs)).expect("a thread");
+            advance(&clock, pool, jump);
+            assert_eq!(runs.get(), 3);
+            once.wait().expect("no panic");
+            advance(&clock, pool, SECOND);
+            // At the end, or passed over; in any case, no more.
+            assert!(runs.get() <= 5);
+            let total = runs.get();
+            advance(&clock, pool, Duration::MAX);
+            assert_eq!((clock.now(), runs.get()), (Duration::MAX, total));
+            assert!(!never.is_finished() && never.cancel());
+            assert!(rate.cancel() && delay.cancel());
+        }
+    });
+}
+
 /// So long after each end, whenever that was.
 pub(crate) fn a_delay_counts_from_the_end(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {

@@ -5,12 +5,14 @@ pub(crate) use crate::support::gate::occupy;
 use crate::support::watchdog::until;
 use executors::Pool;
 use std::{
+    iter,
     sync::{
         Arc, Barrier,
         atomic::{AtomicUsize, Ordering::SeqCst},
         mpsc,
     },
     thread::{self, ThreadId},
+    time::Duration,
 };
 
 /// Counts events. Clones count together.
@@ -63,6 +65,20 @@ impl Tally {
 /// Panics without a word: for tests whose many panics would only fill the log. The panic hook is not called.
 pub(crate) fn panic_quietly(payload: impl Send + 'static) -> ! {
     std::panic::resume_unwind(Box::new(payload))
+}
+
+/// Jobs of which each is there only when the one before has run; how many there are cannot be told beforehand.
+pub(crate) fn one_after_the_other(jobs: usize) -> impl Iterator<Item = impl FnOnce() + Send + 'static> {
+    let ((tell, told), mut given) = (mpsc::channel(), 0);
+    iter::from_fn(move || {
+        if given > 0 {
+            told.recv().expect("this iterator has a sender itself");
+            thread::sleep(Duration::from_millis(1)); // so that workers sleep, too
+        }
+        given += 1;
+        let tell = tell.clone();
+        (given <= jobs).then_some(move || tell.send(()).expect("the iterator waits"))
+    })
 }
 
 /// Occupies `threads` workers at the same time and asks each of them `question`.
