@@ -105,7 +105,8 @@ impl Session {
 
         let (seconds, surroundings) = (clock.now().as_secs_f64(), observer.seen());
         let rows = rows(&experiment, &series, seed);
-        let mut doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
+        let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
+        let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship(&rows, pace.target, seed));
         self.warn(&doubts);
         let failed: Vec<&str> = rows.iter().filter(|row| !row.is_ok()).map(|row| row.executor.as_str()).collect();
@@ -208,15 +209,14 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     Stop { reason: reason.to_owned(), remark }
 }
 
-/// What the scatter of the samples makes doubtful, where `target` was asked for.
-fn noise(rows: &[Row], target: f64) -> Vec<String> {
+/// What the scatter of the samples makes doubtful that are the `rows` of `run`, where `target` was asked for.
+fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     /// Beyond this, figures are not worth much, whatever was asked for.
     const NOISY: f64 = 0.05;
     let limit = NOISY.max(target);
     let scattered: Vec<String> = rows
         .iter()
-        .filter(|row| row.is_ok())
-        .map(|row| (row, stats::relative_error(&row.samples.values)))
+        .filter_map(|row| Some((row, row.costs(run)?.relative_error())))
         .filter(|(_, error)| error.is_finite() && *error > limit)
         .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
         .collect();
@@ -315,18 +315,33 @@ mod tests {
         assert!(subject.take(&Nothing).is_ok() && subject.take_metered(&Nothing).is_ok());
     }
 
+    /// Of which less is better.
+    fn latency() -> Run {
+        record().runs.remove(2)
+    }
+
     fn row(values: Vec<f64>) -> Row {
         Row::new("channel", Ok(Default::default()), Samples::new(values, &[]), None)
     }
 
     #[test]
     fn noise_is_told_with_the_remedy() {
-        let doubts = noise(&[row(vec![1.0, 2.0, 3.0])], 0.02);
+        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02);
         assert!(
             doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
             "{doubts:?}"
         );
-        assert_eq!(noise(&[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+    }
+
+    /// By which it stops, and which the column shows. The reciprocals scatter otherwise.
+    #[test]
+    fn noise_is_that_of_the_costs() {
+        let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
+        let told = rows[0].costs(&throughput).expect("samples").relative_error();
+        assert!((told - stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
+        let doubts = noise(&throughput, &rows, 0.02);
+        assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
     }
 
     #[test]
@@ -360,7 +375,7 @@ mod tests {
             row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
             row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
         ];
-        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&rows, 0.02)];
+        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
         let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
@@ -369,7 +384,7 @@ mod tests {
     fn many_outliers_are_told() {
         let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
         values.extend([1.5, 1.6]);
-        let doubts = noise(&[row(values)], 0.5);
+        let doubts = noise(&latency(), &[row(values)], 0.5);
         assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
     }
 }
