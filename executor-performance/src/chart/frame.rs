@@ -47,7 +47,7 @@ pub(super) fn names(names: &[&str], palette: &Palette) -> Markup {
         @for (index, name) in names.iter().enumerate() {
             @let y = TOP + 8.0 + index as f64 * LINE;
             line.series x1=(px(x)) x2=(px(x + 18.0)) y1=(px(y)) y2=(px(y))
-                style=(format!("stroke:{}", palette.color(name))) stroke-dasharray=(palette.dashes(name)) {}
+                style=(palette.painted("stroke", name)) stroke-dasharray=(palette.dashes(name)) {}
             text x=(px(x + 24.0)) y=(px(y + 4.0)) { (name) }
         }
     }

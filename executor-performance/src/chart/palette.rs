@@ -6,7 +6,9 @@ pub struct Palette {
     names: Vec<String>,
 }
 
-const COLORS: usize = 10;
+/// In light surroundings. In dark ones they are what [`STYLE`](super::STYLE) says.
+const COLORS: [&str; 10] =
+    ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#cf222e", "#0a7a83", "#9a6700", "#bf3989", "#57606a", "#4d7c0f"];
 
 /// For executors that share a colour.
 const DASHES: [&str; 3] = ["", "6 3", "2 3"];
@@ -23,14 +25,15 @@ impl Palette {
         Palette { names }
     }
 
-    /// The colour of `executor`.
-    pub fn color(&self, executor: &str) -> String {
-        format!("var(--c{})", self.place(executor) % COLORS)
+    /// The style that gives the `property` (`fill` or `stroke`) the colour of `executor`.
+    pub(super) fn painted(&self, property: &str, executor: &str) -> String {
+        let color = self.place(executor) % COLORS.len();
+        format!("{property}:{};{property}:var(--c{color})", COLORS[color])
     }
 
     /// The dashes of its lines.
     pub(super) fn dashes(&self, executor: &str) -> &'static str {
-        DASHES[self.place(executor) / COLORS % DASHES.len()]
+        DASHES[self.place(executor) / COLORS.len() % DASHES.len()]
     }
 
     fn place(&self, executor: &str) -> usize {

@@ -56,11 +56,10 @@ impl Plot {
             (frame::title(&self.title))
             (frame::axes(&self.x, &self.y, bottom))
             @for Series { executor, points } in &self.series {
-                @let color = palette.color(executor);
                 g {
                     title { (executor) }
                     @if points.len() > 1 {
-                        polyline.series points=(path(points)) style=(format!("stroke:{color}"))
+                        polyline.series points=(path(points)) style=(palette.painted("stroke", executor))
                             stroke-dasharray=(palette.dashes(executor)) {}
                     }
                     @if self.dots {
@@ -68,9 +67,9 @@ impl Plot {
                             @let (x, y) = (px(across(point.x)), px(up(point.y)));
                             @if let Some((low, high)) = point.interval {
                                 line x1=(x) x2=(x) y1=(px(up(low))) y2=(px(up(high)))
-                                    style=(format!("stroke:{color};stroke-width:1.5")) {}
+                                    style=(palette.painted("stroke", executor) + ";stroke-width:1.5") {}
                             }
-                            circle.dot cx=(x) cy=(y) r="4" style=(format!("fill:{color}")) {
+                            circle.dot cx=(x) cy=(y) r="4" style=(palette.painted("fill", executor)) {
                                 title { (executor) ": " (self.x.label) " " (short(point.x)) ", " (self.y.label) " " (short(point.y)) }
                             }
                         }
