@@ -302,7 +302,7 @@ mod tests {
             ("-m -1 throughput", "'-1'"),
             ("--budget 0 throughput", "'0'"),
             ("-e chanel throughput", "'channel'"),
-            ("-e nothing-like-it throughput", "workstealing-spin-counted"),
+            ("-e nothing-like-it throughput", "`list` names all"),
             ("throughputt", "'throughput'"),
             ("--no-such throughput", "--no-such"),
             ("", "subcommand"),
