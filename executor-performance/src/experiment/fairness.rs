@@ -10,6 +10,7 @@ use crate::{
     sampler::Pace,
     stats::{Dice, Distribution, Pooled},
     subject::Plan,
+    view::number,
     workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
@@ -221,7 +222,7 @@ impl Experiment for Fairness {
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
             ("threads", self.threads.to_string()),
-            ("load", format!("{} chains of empty jobs", self.asked.chains)),
+            ("load", format!("{} of empty jobs", number(self.asked.chains as usize, "chain"))),
             ("probes", format!("a job from outside every {} us or so", self.asked.interval.as_micros())),
             ("a sample", format!("{} ms of that", self.sampled.as_millis())),
         ]

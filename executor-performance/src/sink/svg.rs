@@ -19,7 +19,8 @@ pub(super) fn picture(record: &Record, comparison: Option<&Comparison>) -> Strin
     for run in &record.runs {
         let of_run = [bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten();
         // Titles of charts tell runs of one experiment not apart.
-        let heading = (record.runs.len() > 1).then(|| heading(format!("{}: {}", run.experiment, view::settings(run))));
+        let heading =
+            (record.runs.len() > 1).then(|| heading(format!("{}: {}", view::experiment(run), view::settings(run))));
         charts.extend(heading.into_iter().chain(of_run));
     }
     drawn(&charts)
