@@ -1,7 +1,8 @@
 //! What the program says of itself, and of what is wrong.
 
 use crate::support::{
-    BRIEF, EXPERIMENTS, documented_record, fresh_folder, measured, program, refused, refused_in, run, stderr, stdout,
+    BRIEF, EXPERIMENTS, documented_record, fresh_folder, json, measured, program, refused, refused_in, run, stderr,
+    stdout,
 };
 use std::fs;
 
@@ -157,14 +158,34 @@ const WRONG: &[&str] = &[
     "recommend --fail-on-regression",
     "report rows.json",
     "report newer.json",
+    "report empty.json",
+    "report negative.json",
+    "report zeroth.json",
     "report record.json -o run.xml",
     "compare one.json",
     "compare record.json fewer.json",
     "compare record.json record.json -o compared.csv",
+    "list -o x.json",
+    "-t 3 list",
+    "list --quiet",
+    "compare -t 3 record.json record.json",
+    "compare record.json record.json --budget 3",
+    "report -t 3 record.json",
+    "report --in-process record.json",
+    "man --seed 3",
+    "completions -p 2 bash",
+    "recommend --force",
     "man latenzy",
     "compare /no/such.json /no/such.json",
     "completions tcsh",
 ];
+
+/// The `record` after a change.
+fn json_of(record: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+    let mut record = json(record);
+    change(&mut record);
+    record.to_string()
+}
 
 /// Files of which the wrong command lines speak, and what is in them.
 fn wrong_files() -> Vec<(&'static str, String)> {
@@ -172,6 +193,12 @@ fn wrong_files() -> Vec<(&'static str, String)> {
     let run = |text: &str| format!("[[run]]\n{text}\n");
     vec![
         ("fewer.json", record.replace("\"producers\": 2", "\"producers\": 1")),
+        ("empty.json", json_of(&record, |record| record["runs"] = serde_json::json!([]))),
+        (
+            "negative.json",
+            json_of(&record, |record| record["runs"][0]["rows"][0]["samples"]["values"][0] = (-1).into()),
+        ),
+        ("zeroth.json", json_of(&record, |record| record["schema"] = 0.into())),
         ("record.json", record),
         ("rows.json", "a,b\n".to_owned()),
         ("newer.json", "{\"schema\": 99}".to_owned()),
