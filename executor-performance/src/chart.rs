@@ -33,8 +33,8 @@ pub struct Chart {
     pub content: Markup,
 }
 
-/// What charts and pages look like. Before each colour that a variable has, the light one stands as it is: most programs
-/// beside browsers know no variables, and would draw all in black.
+/// What charts and pages look like. Before each colour that a variable has, the light one stands as it is: most
+/// programs beside browsers know no variables, and would draw all in black.
 pub const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1f2328;--soft:#59636e;--rule:#d8dee4;--paper:#fff;--panel:#f6f8fa;--good:#1a7f37;--bad:#cf222e;\
 --c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#0a7a83;--c6:#9a6700;--c7:#bf3989;--c8:#57606a;--c9:#4d7c0f}\
