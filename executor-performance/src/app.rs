@@ -12,7 +12,15 @@ use crate::{
     session::{Outcome, Session},
     sink::{self, Destination, Sink, Target, Terminal, error},
 };
-use std::{collections::HashSet, env, ffi::OsString, io, path::Path, rc::Rc, time::Duration};
+use std::{
+    collections::HashSet,
+    env,
+    ffi::OsString,
+    io::{self, ErrorKind},
+    path::Path,
+    rc::Rc,
+    time::Duration,
+};
 
 /// Does what is ordered, and asks before what was not said. From then on it listens for an `interrupt`.
 ///
@@ -106,6 +114,7 @@ fn measure(
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget: Duration = plan.iter().map(|run| run.budget()).sum();
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
+    let session = session.judged(options.comparison.fail_on_regression);
     Ok(session.run(plan, conclude))
 }
 
@@ -262,6 +271,8 @@ fn print(text: &[u8]) -> io::Result<()> {
 fn written(result: io::Result<()>) -> Outcome {
     match result {
         Ok(()) => Outcome::Done,
+        // Whoever closes the pipe has read enough.
+        Err(why) if why.kind() == ErrorKind::BrokenPipe => Outcome::Done,
         Err(why) => {
             error(&format!("results could not be written: {why}"));
             Outcome::Failed

@@ -69,6 +69,9 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
 fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     let matches = definition().try_get_matches_from(words)?;
     let mut line = CommandLine::from_arg_matches(&matches)?;
+    if let Some((option, command)) = definition::meaningless(&matches) {
+        return Err(Refusal::Wrong(format!("--{option} means nothing to {command}: leave it out")));
+    }
     if let Some(Command::Recommend(own)) = &line.command {
         let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
         let given = own_matches.value_source("threads") != Some(ValueSource::DefaultValue);
@@ -178,6 +181,8 @@ mod tests {
         let Err(Refusal::Shown(help)) = parsed("executor-performance compare --help") else { panic!("help") };
         let help = help.to_string();
         assert!(help.contains("--noise-threshold") && !help.contains("--threads"), "{help}");
+        // Which cannot hold a comparison.
+        assert!(!help.contains(".csv") && !help.contains("-o run.json"), "{help}");
         let Err(Refusal::Shown(help)) = parsed("executor-performance recommend --help") else { panic!("help") };
         let help = help.to_string();
         for useless in
@@ -302,7 +307,7 @@ mod tests {
             ("-m -1 throughput", "'-1'"),
             ("--budget 0 throughput", "'0'"),
             ("-e chanel throughput", "'channel'"),
-            ("-e nothing-like-it throughput", "workstealing-spin-counted"),
+            ("-e nothing-like-it throughput", "`list` names all"),
             ("throughputt", "'throughput'"),
             ("--no-such throughput", "--no-such"),
             ("", "subcommand"),

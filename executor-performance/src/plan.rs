@@ -55,11 +55,23 @@ pub struct Prepared<X: Experiment> {
     pub threads: usize,
     /// What they must be able to do.
     pub ability: Ability,
+    /// Which question it answers, if it is one of several.
+    pub question: Option<&'static str>,
+}
+
+impl<X: Experiment> Prepared<X> {
+    /// The run as it begins.
+    pub fn beginning(&self) -> Run {
+        let mut run = Run::beginning(&self.experiment);
+        let question = self.question.map(|question| ("workload".to_owned(), question.to_owned()));
+        run.description.splice(..0, question);
+        run
+    }
 }
 
 impl<X: Experiment> Planned for Prepared<X> {
     fn outline(&self) -> Run {
-        Run::beginning(&self.experiment)
+        self.beginning()
     }
 
     fn executors(&self) -> Vec<&'static str> {
@@ -107,7 +119,7 @@ pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned
         for point in options.points() {
             plan.extend(runs(
                 command,
-                &Site { options, point, host, first: plan.len(), budget: options.sampling.budget },
+                &Site { options, point, host, first: plan.len(), budget: options.sampling.budget, question: None },
             )?);
         }
     }
@@ -122,6 +134,7 @@ struct Site<'a> {
     /// The number of its first run.
     first: usize,
     budget: Duration,
+    question: Option<&'static str>,
 }
 
 /// The experiments after which an executor is recommended.
@@ -139,7 +152,8 @@ impl Site<'_> {
         let share = self.options.sampling.budget / u32::try_from(workloads.len()).unwrap_or(1);
         let mut runs = Vec::new();
         for workload in workloads {
-            let site = Site { first: self.first + runs.len(), budget: share, ..*self };
+            let question = Some(workload.explained());
+            let site = Site { first: self.first + runs.len(), budget: share, question, ..*self };
             runs.extend(site.workload(workload, own.job_time(workload))?);
         }
         Ok(runs)
@@ -344,7 +358,14 @@ impl Site<'_> {
                 Some(host) => roster.names(&entries).into_iter().map(|name| guest(host, run, name)).collect(),
                 None => roster.enlist(&entries, threads),
             };
-            Box::new(Prepared { experiment, pace, subjects, threads, ability: roster.ability() }) as Box<dyn Planned>
+            Box::new(Prepared {
+                experiment,
+                pace,
+                subjects,
+                threads,
+                ability: roster.ability(),
+                question: self.question,
+            }) as Box<dyn Planned>
         });
         Ok(prepared.collect())
     }
@@ -400,6 +421,13 @@ mod tests {
             let all_but_one = sampling.longest_turn() * (executors - 1);
             assert!(sampling.budget + all_but_one <= SOON, "{line}: {all_but_one:?}");
         }
+    }
+
+    #[test]
+    fn each_table_of_a_recommendation_says_which_workload_it_is_of() {
+        let plan = planned("recommend --workload inside,bursts").expect("two workloads");
+        let told: Vec<String> = plan.iter().map(|run| run.outline().description.remove(0).1).collect();
+        assert!(told[0].starts_with("inside: ") && told[1].starts_with("bursts: "), "{told:?}");
     }
 
     #[test]

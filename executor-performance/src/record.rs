@@ -23,7 +23,7 @@ pub(crate) use self::costs::Costs;
 
 use crate::{clock::Precision, machine::Machine, program::Program};
 use serde::{Deserialize, Serialize};
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 /// The version of the form. Fields may be added without raising it; readers ignore what they do not know.
 pub const SCHEMA: u32 = 1;
@@ -60,7 +60,7 @@ impl Record {
         serde_json::to_string(self).expect("a record has nothing that JSON has not") + "\n"
     }
 
-    /// Reads the file at `path`.
+    /// Reads the file at `path`, or the standard input if that is `-`.
     ///
     /// # Errors
     ///
@@ -72,17 +72,49 @@ impl Record {
         }
 
         let name = path.display();
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let text = if path == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
+        let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
         let no_record = |error: serde_json::Error| {
             format!("{name} is no record of this program: {error}; write one with `-o FILE.json`")
         };
         let Schema { schema } = serde_json::from_str(&text).map_err(no_record)?;
+        if schema == 0 {
+            return Err(format!(
+                "{name} has version 0 of the format, which there never was: write one with `-o FILE.json`"
+            ));
+        }
         if schema > SCHEMA {
             return Err(format!(
                 "{name} has version {schema} of the format, and this program knows {SCHEMA}: use a newer one"
             ));
         }
-        serde_json::from_str(&text).map_err(no_record)
+        let record: Record = serde_json::from_str(&text).map_err(no_record)?;
+        match record.nonsense() {
+            Some(nonsense) => Err(format!("{name} is no record of measurements: {nonsense}")),
+            None => Ok(record),
+        }
+    }
+
+    /// What cannot have been measured. A run that was interrupted early may be without samples, but not all runs.
+    fn nonsense(&self) -> Option<String> {
+        let mut rows = self.runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
+        if rows.clone().all(|(_, row)| row.is_ok() && row.figures.values().all(Option::is_none)) {
+            return Some("nothing was measured".to_owned());
+        }
+        rows.find_map(|(run, row)| {
+            let Samples { values, process, .. } = &row.samples;
+            let first = run.first_column().and_then(|column| row.figure(column));
+            let what = if values.iter().any(|value| !value.is_finite() || *value < 0.0) {
+                "a sample that is negative"
+            } else if values.is_empty() && first.is_some() {
+                "figures without samples"
+            } else if !process.is_empty() && process.len() != values.len() {
+                "samples without processes"
+            } else {
+                return None;
+            };
+            Some(format!("{} of {} has {what}", run.experiment, row.executor))
+        })
     }
 }
 

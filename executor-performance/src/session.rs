@@ -15,8 +15,15 @@ use crate::{
     sink::{Progress, Sink, error, warning},
     stats::{self, Level},
     usage::Usage,
+    view::{self, number},
 };
-use std::{cell::Cell, fmt, io, rc::Rc, time::Duration};
+use std::{
+    cell::Cell,
+    fmt,
+    io::{self, ErrorKind},
+    rc::Rc,
+    time::Duration,
+};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,13 +44,31 @@ pub struct Session {
     interrupt: Interrupt,
     quiet: bool,
     outcome: Outcome,
+    /// Whether there are several runs, so that what is said of one has to say which.
+    several: bool,
+    /// Whether all runs are wanted although nobody reads the results.
+    judged: bool,
+    /// Whether all have gone away who read the results.
+    unread: bool,
 }
 
 impl Session {
     /// Nothing has run yet. Results go to `sinks`; all runs together have that `budget`.
     pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
         let progress = Progress::new(budget, quiet);
-        Session { record, sinks, progress, interrupt, quiet, outcome: Outcome::Done }
+        let outcome = Outcome::Done;
+        Session { record, sinks, progress, interrupt, quiet, outcome, several: false, judged: false, unread: false }
+    }
+
+    /// The same, which goes on although nobody reads the results: somebody wants to know how it ends.
+    #[must_use]
+    pub fn judged(self, judged: bool) -> Self {
+        Session { judged, ..self }
+    }
+
+    /// Whether nothing more is to be measured.
+    fn wants_end(&self) -> bool {
+        self.interrupt.came() || (self.unread && !self.judged)
     }
 
     /// Runs everything, unless it is interrupted, and says what `conclude` makes of it.
@@ -54,8 +79,9 @@ impl Session {
     ) -> Outcome {
         self.warn(&self.record.program.doubts());
         let mut warned = Vec::new();
+        self.several = plan.len() > 1;
         for run in plan {
-            if self.interrupt.came() {
+            if self.wants_end() {
                 break;
             }
             let (doubts, budget) = (self.record.machine.doubts(run.threads()), run.budget());
@@ -68,8 +94,10 @@ impl Session {
         self.progress.clear();
         self.each(|sink, record| sink.finish(record));
         if self.interrupt.came() {
-            error("interrupted: what was measured until then is written");
+            error(self.interrupted());
             self.outcome = Outcome::Failed;
+        } else if self.wants_end() {
+            return self.outcome;
         }
         match conclude(&self.record) {
             Ok(outcome) => self.outcome = self.outcome.max(outcome),
@@ -78,9 +106,22 @@ impl Session {
         self.outcome
     }
 
+    /// What an interrupt has left.
+    fn interrupted(&self) -> &'static str {
+        let measured = |row: &Row| row.samples.count() > 0 || !row.is_ok();
+        if !self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
+            "interrupted before anything was measured"
+        } else if self.sinks.len() > 1 {
+            "interrupted: what was measured until then is written"
+        } else {
+            "interrupted: what was measured until then is shown above"
+        }
+    }
+
     /// One run.
     pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
-        let Prepared { mut experiment, pace, subjects, threads, .. } = prepared;
+        let Prepared { pace, threads, .. } = prepared;
+        let (mut prepared, subjects) = (Prepared { subjects: Vec::new(), ..prepared }, prepared.subjects);
         let trying = Rc::new(Cell::new(true));
         let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects
             .into_iter()
@@ -91,10 +132,11 @@ impl Session {
             .collect();
         let (clock, seed) = (WallClock::start(), self.record.program.seed);
         self.progress.doing("trying out how long a sample takes");
-        experiment.fit(&pace, &subjects);
+        prepared.experiment.fit(&pace, &subjects);
         trying.set(false);
 
-        let mut run = Run::beginning(&experiment);
+        let mut run = prepared.beginning();
+        let experiment = prepared.experiment;
         run.warnings = [self.record.program.doubts(), self.record.machine.doubts(threads)].concat();
         self.record.runs.push(run);
         self.each(|sink, record| sink.begin(record));
@@ -105,10 +147,14 @@ impl Session {
 
         let (seconds, surroundings) = (clock.now().as_secs_f64(), observer.seen());
         let rows = rows(&experiment, &series, seed);
-        let mut doubts = [surroundings.doubts(), noise(&rows, pace.target)].concat();
+        let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
+        let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship(&rows, pace.target, seed));
-        self.warn(&doubts);
-        let failed: Vec<&str> = rows.iter().filter(|row| !row.is_ok()).map(|row| row.executor.as_str()).collect();
+        self.warn(&self.located(&doubts));
+        // If nobody reads on, what was not measured has not failed.
+        let ended = |row: &&Row| self.unread && row.error.as_ref() == Some(&Failure::Interrupted.to_string());
+        let failed = rows.iter().filter(|row| !row.is_ok() && !ended(row));
+        let failed: Vec<&str> = failed.map(|row| row.executor.as_str()).collect();
         let complaint = format!("{} of {} executors failed: {}", failed.len(), rows.len(), failed.join(", "));
         let failed = !failed.is_empty();
         self.update(|run| {
@@ -131,16 +177,32 @@ impl Session {
         }
     }
 
-    /// Does `step` with every sink, also if one of them fails. That is told, and it gets nothing more.
+    /// What is doubtful of the present run. If it is one of several, that is said, too.
+    fn located(&self, doubts: &[String]) -> Vec<String> {
+        let run = self.record.runs.last().filter(|_| self.several).map(view::settings);
+        let located = |doubt: &String| match &run {
+            Some(run) => view::of_runs(doubt, std::slice::from_ref(run)),
+            None => doubt.clone(),
+        };
+        doubts.iter().map(located).collect()
+    }
+
+    /// Does `step` with every sink, also if one of them fails. That is told, unless its reader has gone away, such as
+    /// `head`, and it gets nothing more.
     fn each(&mut self, mut step: impl FnMut(&mut dyn Sink, &Record) -> io::Result<()>) {
-        let (record, mut complaints) = (&self.record, Vec::new());
+        let (record, mut complaints, mut gone) = (&self.record, Vec::new(), false);
         self.progress.aside(|| {
             self.sinks.retain_mut(|sink| {
                 let done = step(&mut **sink, record);
-                complaints.extend(done.as_ref().err().map(|why| format!("results could not be written: {why}")));
+                match &done {
+                    Err(why) if why.kind() == ErrorKind::BrokenPipe => gone = true,
+                    Err(why) => complaints.push(format!("results could not be written: {why}")),
+                    Ok(()) => {}
+                }
                 done.is_ok()
             });
         });
+        self.unread |= gone && self.sinks.is_empty();
         complaints.iter().for_each(|complaint| self.fail(complaint));
     }
 
@@ -193,7 +255,9 @@ impl<T: Turn> Subject<T> for Interruptible<T> {
 
 /// Why sampling stopped.
 fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> Stop {
-    let samples = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+    let sound = || series.iter().filter(|series| series.failure.is_none());
+    let samples = number(sound().map(|series| series.samples.len()).max().unwrap_or(0), "sample");
+    let all = sound().count() == series.len();
     let target = pace.target * 100.0;
     // Milliseconds are more than enough: parts of a budget are no round numbers.
     let budget = (pace.budget.as_secs_f64() * 1e3).round() / 1e3;
@@ -204,19 +268,22 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
         Stopped::NothingLeft => ("nothing-left", "every executor failed".to_owned()),
         Stopped::Interrupted => ("interrupted", "it was interrupted".to_owned()),
     };
-    let remark = format!("Stopped after {seconds:.1} s with {samples} samples of each executor, as {why}.");
+    let remark = match stopped {
+        Stopped::NothingLeft => format!("Stopped after {seconds:.1} s, as {why}."),
+        _ if all => format!("Stopped after {seconds:.1} s with {samples} of each executor, as {why}."),
+        _ => format!("Stopped after {seconds:.1} s with {samples} of each executor that did not fail, as {why}."),
+    };
     Stop { reason: reason.to_owned(), remark }
 }
 
-/// What the scatter of the samples makes doubtful, where `target` was asked for.
-fn noise(rows: &[Row], target: f64) -> Vec<String> {
+/// What the scatter of the samples makes doubtful that are the `rows` of `run`, where `target` was asked for.
+fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     /// Beyond this, figures are not worth much, whatever was asked for.
     const NOISY: f64 = 0.05;
     let limit = NOISY.max(target);
     let scattered: Vec<String> = rows
         .iter()
-        .filter(|row| row.is_ok())
-        .map(|row| (row, stats::relative_error(&row.samples.values)))
+        .filter_map(|row| Some((row, row.costs(run)?.relative_error())))
         .filter(|(_, error)| error.is_finite() && *error > limit)
         .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
         .collect();
@@ -273,6 +340,7 @@ mod tests {
         machine::{Machine, Surroundings, mock::machine},
         program::Program,
         record::{Samples, mock::record},
+        sink::Terminal,
     };
     use serde::{Deserialize, Serialize};
 
@@ -315,18 +383,96 @@ mod tests {
         assert!(subject.take(&Nothing).is_ok() && subject.take_metered(&Nothing).is_ok());
     }
 
+    #[test]
+    fn what_stopped_says_how_many_samples_there_are_of_what_did_not_fail() {
+        let pace =
+            Pace { warm_up: 1, min_samples: 1, max_samples: 9, processes: 1, target: 0.02, budget: Duration::ZERO };
+        let series = |samples: usize, failure| Series {
+            name: "channel",
+            samples: (0..samples).map(|_| Nothing).collect(),
+            usages: Vec::new(),
+            processes: Vec::new(),
+            failure,
+        };
+        let remark = |series: &[Series<Nothing>], stopped| stop(&pace, series, stopped, 1.0).remark;
+        let failed = || Some(Failure::Interrupted);
+        assert!(remark(&[series(1, None)], Stopped::Enough).contains("with 1 sample of each executor, as"));
+        let told = remark(&[series(7, failed()), series(5, None)], Stopped::Enough);
+        assert!(told.contains("with 5 samples of each executor that did not fail, as"), "{told}");
+        let told = remark(&[series(7, failed())], Stopped::NothingLeft);
+        assert_eq!(told, "Stopped after 1.0 s, as every executor failed.");
+    }
+
+    #[test]
+    fn an_interrupt_says_what_it_has_left() {
+        let session = |record: Record| {
+            let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(Vec::new(), true))];
+            Session::new(record, sinks, Duration::ZERO, Interrupt::default(), true)
+        };
+        let empty = Record { runs: Vec::new(), ..record() };
+        assert!(session(empty).interrupted().ends_with("before anything was measured"));
+        assert!(session(record()).interrupted().ends_with("is shown above"));
+    }
+
+    #[test]
+    fn what_is_doubtful_says_of_which_of_several_runs() {
+        let mut session = Session::new(record(), Vec::new(), Duration::ZERO, Interrupt::default(), true);
+        assert_eq!(session.located(&["noisy".to_owned()]), ["noisy"]);
+        session.several = true;
+        assert_eq!(session.located(&["noisy".to_owned()]), ["noisy (with threads 2, producers 2)"]);
+    }
+
+    #[test]
+    fn what_nobody_reads_is_not_measured_on_unless_it_is_judged() {
+        struct Gone;
+
+        impl io::Write for Gone {
+            fn write(&mut self, _text: &[u8]) -> io::Result<usize> {
+                Err(ErrorKind::BrokenPipe.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        for judged in [false, true] {
+            let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(Gone, true))];
+            let session = Session::new(record(), sinks, Duration::ZERO, Interrupt::default(), true);
+            let mut session = session.judged(judged);
+            assert!(!session.wants_end());
+            session.each(|sink, record| sink.begin(record));
+            assert_eq!((session.wants_end(), session.outcome), (!judged, Outcome::Done));
+        }
+    }
+
+    /// Of which less is better.
+    fn latency() -> Run {
+        record().runs.remove(2)
+    }
+
     fn row(values: Vec<f64>) -> Row {
         Row::new("channel", Ok(Default::default()), Samples::new(values, &[]), None)
     }
 
     #[test]
     fn noise_is_told_with_the_remedy() {
-        let doubts = noise(&[row(vec![1.0, 2.0, 3.0])], 0.02);
+        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02);
         assert!(
             doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
             "{doubts:?}"
         );
-        assert_eq!(noise(&[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+    }
+
+    /// By which it stops, and which the column shows. The reciprocals scatter otherwise.
+    #[test]
+    fn noise_is_that_of_the_costs() {
+        let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
+        let told = rows[0].costs(&throughput).expect("samples").relative_error();
+        assert!((told - stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
+        let doubts = noise(&throughput, &rows, 0.02);
+        assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
     }
 
     #[test]
@@ -360,7 +506,7 @@ mod tests {
             row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
             row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
         ];
-        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&rows, 0.02)];
+        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
         let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
@@ -369,7 +515,7 @@ mod tests {
     fn many_outliers_are_told() {
         let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
         values.extend([1.5, 1.6]);
-        let doubts = noise(&[row(values)], 0.5);
+        let doubts = noise(&latency(), &[row(values)], 0.5);
         assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
     }
 }

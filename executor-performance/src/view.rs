@@ -10,7 +10,11 @@ pub use self::{
     table::{Column, Content, Table, decimals},
 };
 
-use crate::record::{Record, Run};
+use crate::record::{Record, Run, Value};
+
+/// Why two columns that stand side by side do not say the same.
+pub const RATIOS: &str = "\"Slower x best\" is the geometric mean over processes, each compared with one of the best \
+                          executor, so it may differ from the ratio of the figures beside it.";
 
 /// Facts about program, machine and clock: titles and lines.
 pub fn facts(record: &Record) -> Vec<(&'static str, String)> {
@@ -71,18 +75,49 @@ pub fn doubts(record: &Record) -> Vec<String> {
         }
     }
     let told = |(doubt, runs): (&str, Vec<String>)| {
-        if runs.len() == record.runs.len() {
-            doubt.to_owned()
-        } else {
-            format!("{doubt} (with {})", runs.join("; with "))
-        }
+        if runs.len() == record.runs.len() { doubt.to_owned() } else { of_runs(doubt, &runs) }
     };
     doubts.into_iter().map(told).collect()
 }
 
+/// What is doubtful of the runs with these settings only.
+pub fn of_runs(doubt: &str, runs: &[String]) -> String {
+    format!("{doubt} (with {})", runs.join("; with "))
+}
+
 /// The settings of a run, in a line.
 pub fn settings(run: &Run) -> String {
-    run.settings.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    run.settings.iter().map(|(name, value)| setting(name, value)).collect::<Vec<_>>().join(", ")
+}
+
+/// The setting that has that `name` in records, for people.
+pub fn setting(name: &str, value: &Value) -> String {
+    match called(name) {
+        (name, "") => format!("{name} {value}"),
+        (name, "/s") => format!("{name} {value}/s"),
+        (name, unit) => format!("{name} {value} {unit}"),
+    }
+}
+
+/// What people call what has that `name` in records, and its unit.
+pub fn called(name: &str) -> (String, &'static str) {
+    const UNITS: [(&str, &str); 4] = [("_per_s", "/s"), ("_ms", "ms"), ("_us", "us"), ("_units", "units")];
+    let known = UNITS.iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, *unit)));
+    let (name, unit) = known.unwrap_or((name, ""));
+    (name.replace('_', " "), unit)
+}
+
+/// What people call the experiment of `run`: what they say to have it.
+pub fn experiment(run: &Run) -> &str {
+    match run.experiment.as_str() {
+        "open-latency" => "latency --rate",
+        name => name,
+    }
+}
+
+/// So many of what there may be one of.
+pub fn number(count: usize, of: &str) -> String {
+    if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
 }
 
 /// The words of `text` in lines of so many letters, one line at least. A list that is longer than a line is broken
@@ -119,6 +154,20 @@ mod tests {
         assert_eq!(lines("-e one,two,three,four -t 2", 10), ["-e one,", "two,three,", "four -t 2"]);
         assert_eq!(lines("a long path/without/commas b", 8), ["a long", "path/without/commas", "b"]);
         assert_eq!(lines("", 8), [""]);
+    }
+
+    #[test]
+    fn settings_are_told_in_words() {
+        for (name, told) in [
+            ("threads", "threads 7"),
+            ("messages_per_producer", "messages per producer 7"),
+            ("pre_units", "pre 7 units"),
+            ("run_time_ms", "run time 7 ms"),
+            ("probe_interval_us", "probe interval 7 us"),
+            ("rate_per_s", "rate 7/s"),
+        ] {
+            assert_eq!(setting(name, &Value::Number(7)), told);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Bars {
                 @let middle = TOP + STEP * (index as f64 + 0.5);
                 text x=(px(LEFT - 8.0)) y=(px(middle + 4.0)) text-anchor="end" { (executor) }
                 rect.bar x=(px(LEFT)) y=(px(middle - 8.0)) width=(px(across(*value) - LEFT)) height="16" rx="2"
-                    style=(format!("fill:{}", palette.color(executor))) {
+                    style=(palette.painted("fill", executor)) {
                     title {
                         (executor) ": " (format!("{value:.decimals$}"))
                         @if let Some((low, high)) = interval { (format!(" ({low:.decimals$} to {high:.decimals$})")) }

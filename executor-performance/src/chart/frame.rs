@@ -1,6 +1,6 @@
 //! What is around the data: titles, axes, names.
 
-use super::{Axis, Palette, px};
+use super::{Axis, Palette, palette::Marker, px};
 use maud::{Markup, html};
 
 /// The place for data: from left to right and from top to bottom. At the right the longest name must fit.
@@ -40,14 +40,31 @@ pub(super) fn axes(x: &Axis, y: &Axis, bottom: f64) -> Markup {
     }
 }
 
-/// Which colour is whose, at the right.
-pub(super) fn names(names: &[&str], palette: &Palette) -> Markup {
+/// The mark of a point of `executor` at that place, with what is told of it.
+pub(super) fn dot(palette: &Palette, executor: &str, (x, y): (f64, f64), tip: &Markup) -> Markup {
+    let style = palette.painted("fill", executor);
+    let corners = |corners: &[(f64, f64)]| {
+        let corners = corners.iter().map(|(right, down)| format!("{},{}", px(x + right), px(y + down)));
+        corners.collect::<Vec<_>>().join(" ")
+    };
+    let polygon = match palette.marker(executor) {
+        Marker::Circle => return html! { circle.dot cx=(px(x)) cy=(px(y)) r="4" style=(style) { (tip) } },
+        Marker::Square => corners(&[(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)]),
+        Marker::Diamond => corners(&[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]),
+        Marker::Triangle => corners(&[(0.0, -5.0), (4.5, 3.5), (-4.5, 3.5)]),
+    };
+    html! { polygon.dot points=(polygon) style=(style) { (tip) } }
+}
+
+/// Which colour is whose, at the right, and which mark if there are `dots`.
+pub(super) fn names(names: &[&str], palette: &Palette, dots: bool) -> Markup {
     let x = RIGHT + 18.0;
     html! {
         @for (index, name) in names.iter().enumerate() {
             @let y = TOP + 8.0 + index as f64 * LINE;
             line.series x1=(px(x)) x2=(px(x + 18.0)) y1=(px(y)) y2=(px(y))
-                style=(format!("stroke:{}", palette.color(name))) stroke-dasharray=(palette.dashes(name)) {}
+                style=(palette.painted("stroke", name)) stroke-dasharray=(palette.dashes(name)) {}
+            @if dots { (dot(palette, name, (x + 9.0, y), &html! {})) }
             text x=(px(x + 24.0)) y=(px(y + 4.0)) { (name) }
         }
     }

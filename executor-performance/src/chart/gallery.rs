@@ -3,7 +3,7 @@
 use super::{Axis, Bars, Chart, Kind, Palette, Plot, Point, Series};
 use crate::{
     record::{Column, Row, Run, Times},
-    view::Sweep,
+    view::{self, Sweep},
 };
 
 /// Which direction is good.
@@ -28,7 +28,7 @@ pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
             Some((row.executor.clone(), figure, row.interval(run)))
         })
         .collect();
-    let title = format!("{}: {}, and 95 % interval ({})", run.experiment, labelled(column), aim(column));
+    let title = format!("{}: {}, and 95 % interval ({})", view::experiment(run), labelled(column), aim(column));
     (!bars.is_empty()).then(|| Bars { title, bars }.chart(palette))
 }
 
@@ -44,7 +44,7 @@ pub fn cpu_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let points = || series.iter().flat_map(|series| &series.points);
     let x = Axis::around(Kind::Linear, points().map(|point| point.x), &format!("{} ({})", labelled(wall), aim(wall)));
     let y = Axis::around(Kind::Linear, points().map(|point| point.y), &labelled(cpu));
-    let title = format!("{}: CPU time against {} (less CPU time is better)", run.experiment, wall.title);
+    let title = format!("{}: CPU time against {} (less CPU time is better)", view::experiment(run), wall.title);
     (!series.is_empty()).then(|| Plot { title, x, y, series, dots: true }.chart(palette))
 }
 
@@ -56,7 +56,7 @@ pub fn times_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let points = || series.iter().flat_map(|series| &series.points);
     let x = Axis::of_percentiles(points().map(|point| point.x).fold(10.0, f64::max));
     let y = Axis::around(Kind::Log, points().map(|point| point.y), "us");
-    let title = format!("{}: single times by percentile, us (less is better)", run.experiment);
+    let title = format!("{}: single times by percentile, us (less is better)", view::experiment(run));
     (!series.is_empty()).then(|| Plot { title, x, y, series, dots: false }.chart(palette))
 }
 
@@ -89,7 +89,7 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
     let values: Vec<f64> = sweep.runs.iter().map(|(value, _)| *value as f64).collect();
     // What grows by factors would crowd at the left.
     let kind = if values[0] > 0.0 && values[values.len() - 1] >= 16.0 * values[0] { Kind::Log } else { Kind::Linear };
-    let x = Axis::at(kind, &values, &sweep.axis);
+    let x = Axis::at(kind, &values, &sweep.axis_title());
     let y = Axis::around(
         Kind::Linear,
         series.iter().flat_map(|series| &series.points).map(|point| point.y),

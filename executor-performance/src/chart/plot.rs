@@ -56,34 +56,37 @@ impl Plot {
             (frame::title(&self.title))
             (frame::axes(&self.x, &self.y, bottom))
             @for Series { executor, points } in &self.series {
-                @let color = palette.color(executor);
                 g {
                     title { (executor) }
                     @if points.len() > 1 {
-                        polyline.series points=(path(points)) style=(format!("stroke:{color}"))
+                        polyline.series points=(path(points)) style=(palette.painted("stroke", executor))
                             stroke-dasharray=(palette.dashes(executor)) {}
                     }
                     @if self.dots {
                         @for point in points {
-                            @let (x, y) = (px(across(point.x)), px(up(point.y)));
+                            @let x = px(across(point.x));
                             @if let Some((low, high)) = point.interval {
                                 line x1=(x) x2=(x) y1=(px(up(low))) y2=(px(up(high)))
-                                    style=(format!("stroke:{color};stroke-width:1.5")) {}
+                                    style=(palette.painted("stroke", executor) + ";stroke-width:1.5") {}
                             }
-                            circle.dot cx=(x) cy=(y) r="4" style=(format!("fill:{color}")) {
+                            @let tip = html! {
                                 title { (executor) ": " (self.x.label) " " (short(point.x)) ", " (self.y.label) " " (short(point.y)) }
-                            }
+                            };
+                            (frame::dot(palette, executor, (across(point.x), up(point.y)), &tip))
                         }
                     }
                 }
             }
-            (frame::names(&executors, palette))
+            (frame::names(&executors, palette, self.dots))
         };
         Chart { title: self.title.clone(), height, content }
     }
 }
 
 fn short(value: f64) -> String {
+    if value.fract() == 0.0 {
+        return format!("{value:.0}");
+    }
     let decimals = (2.0 - value.abs().max(1e-6).log10().floor()).clamp(0.0, 6.0) as usize;
     format!("{value:.decimals$}")
 }

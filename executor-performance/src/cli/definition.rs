@@ -1,7 +1,7 @@
 //! The command line as its help and its manual explain it.
 
 use super::{command::Command, options::Options};
-use clap::{CommandFactory, Parser};
+use clap::{ArgMatches, CommandFactory, Parser, parser::ValueSource};
 
 const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
 
@@ -92,12 +92,39 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("man", &[]),
 ];
 
+/// The first option in `matches` that was given although it means nothing to that command, with the command's name.
+/// Options of the load mean nothing to some experiments either, which say so themselves, as does recommend.
+pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
+    let (command, own) = matches.subcommand()?;
+    let useful = TOOLS.iter().find(|(tool, _)| *tool == command).map(|(_, useful)| *useful);
+    let options = CommandLine::command();
+    let useless = |option: &&clap::Arg| {
+        let id = option.get_id().as_str();
+        match useful {
+            Some(useful) => option.is_global_set() && !useful.contains(&id),
+            None => command == "recommend" && ["noise_threshold", "force"].contains(&id),
+        }
+    };
+    let given = |option: &&clap::Arg| {
+        let id = option.get_id().as_str();
+        matches.ids().chain(own.ids()).any(|known| known == id)
+            && [matches, own]
+                .iter()
+                .any(|at| at.try_contains_id(id).is_ok() && at.value_source(id) == Some(ValueSource::CommandLine))
+    };
+    let option = options.get_arguments().filter(useless).find(given)?;
+    Some((option.get_long()?.to_owned(), command.to_owned()))
+}
+
 /// Options that mean nothing to recommend.
 const NOT_TO_RECOMMEND: &[&str] =
     &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
 
 const THREADS_TO_RECOMMEND_FOR: &str =
     "Worker threads that you will have [default: one for each core; if jobs block, 64]";
+
+const OUTPUT_OF_COMPARE: &str =
+    "Write the comparison to a file as well, in the format that its name says: .html, .md, .svg. May be repeated";
 
 /// As many workers as in the benchmark of burst_pool.
 const THREADS_TO_WAKE: &str = "10";
@@ -110,11 +137,15 @@ const EXECUTORS_TO_RECOMMEND: &str =
 pub fn definition() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
-    for (tool, useful) in TOOLS {
-        command = command.mut_subcommand(*tool, |tool| {
+    for (name, useful) in TOOLS {
+        command = command.mut_subcommand(*name, |tool| {
             tool.mut_args(|option| {
                 let useless = option.is_global_set() && !useful.contains(&option.get_id().as_str());
-                if useless { option.hide(true) } else { option }
+                match option.get_id().as_str() {
+                    _ if useless => option.hide(true),
+                    "output" if *name == "compare" => retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-"),
+                    _ => option,
+                }
             })
         });
     }

@@ -3,13 +3,13 @@
 use super::{
     point::countable,
     sweep::{Sweep, sweep},
-    values::{at_least_one, microseconds, milliseconds, more_than_nothing, whole},
+    values::{at_least_one, between, microseconds, milliseconds, more_than_nothing, whole},
 };
 use crate::{
     experiment::{Arrivals, Contest, Errand, Fairness, ForkJoin, Futures, OpenLatency, Play},
     workload::{Fib, Load, Pastime},
 };
-use clap::{Args, value_parser};
+use clap::Args;
 use std::time::Duration;
 
 /// What applies to throughput only.
@@ -422,7 +422,7 @@ pub struct ForkJoinOptions {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = value_parser!(u32).range(..=i64::from(Fib::LAST))
+        value_parser = between(0, Fib::LAST)
     )]
     pub fib: Option<u32>,
 
@@ -441,7 +441,7 @@ pub struct ForkJoinOptions {
         value_name = "N",
         allow_negative_numbers = true,
         requires = "workloads",
-        value_parser = value_parser!(u32).range(2..)
+        value_parser = between(2, u32::MAX)
     )]
     pub cutoff: Option<u32>,
 }

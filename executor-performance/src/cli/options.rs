@@ -172,7 +172,14 @@ pub struct SamplingOptions {
     /// Rounds to throw away at the beginning of each process
     ///
     /// Example: --warm-up 3
-    #[arg(long, global = true, value_name = "ROUNDS", allow_negative_numbers = true, default_value_t = 1)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ROUNDS",
+        allow_negative_numbers = true,
+        default_value = "1",
+        value_parser = whole::<usize>
+    )]
     pub warm_up: usize,
 
     /// Samples of each executor to take whatever the budget
@@ -232,7 +239,14 @@ pub struct SamplingOptions {
     /// What the random numbers begin with, for intervals, the times of probes and of jobs at a rate, and what is sorted
     ///
     /// Example: --seed 7
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "0",
+        value_parser = whole::<u64>
+    )]
     pub seed: u64,
 }
 

@@ -74,6 +74,18 @@ pub enum Workload {
     Blocking,
 }
 
+impl Workload {
+    /// Its name, and what it is.
+    pub fn explained(self) -> &'static str {
+        match self {
+            Workload::Outside => "outside: threads outside of the pool give it jobs all the time",
+            Workload::Inside => "inside: most jobs are given by other jobs",
+            Workload::Bursts => "bursts: the pool sleeps until some jobs come at once",
+            Workload::Blocking => "blocking: jobs wait for the system",
+        }
+    }
+}
+
 impl RecommendOptions {
     /// What to measure.
     ///

@@ -20,7 +20,7 @@ impl From<clap::Error> for Refusal {
     fn from(error: clap::Error) -> Self {
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
-            _ => Refusal::Wrong(one_line(&error.render().to_string()) + &remedy(&error)),
+            _ => Refusal::Wrong(one_line(&error.render().to_string(), is_of_executors(&error)) + &remedy(&error)),
         }
     }
 }
@@ -45,10 +45,33 @@ fn remedy(error: &clap::Error) -> String {
     }
 }
 
-/// What the parser has to say, without usage and hints on further reading, in one line.
-fn one_line(message: &str) -> String {
+/// Whether it is about names of executors, of which there are too many for a line.
+fn is_of_executors(error: &clap::Error) -> bool {
+    let option = error.get(ContextKind::InvalidArg);
+    matches!(option, Some(ContextValue::String(option)) if option.starts_with("--executor"))
+}
+
+/// What the parser has to say, without usage and hints on further reading, in one line. A tip stands in place of the
+/// values that there are; if there are `too_many`, so does the command that has them.
+fn one_line(message: &str, too_many: bool) -> String {
+    const VALUES: &str = "[possible values: ";
     let said = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let said = said.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
-    let line = said.collect::<Vec<_>>().join(" ");
-    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+    let said: Vec<&str> = said.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    let tipped = said.iter().any(|line| line.starts_with("tip: "));
+    let mut text = String::new();
+    for line in said {
+        let part = match line.strip_prefix(VALUES) {
+            Some(_) if tipped => continue,
+            Some(_) if too_many => "`list` names all".to_owned(),
+            Some(values) => format!("choose from {}", values.trim_end_matches(']')),
+            None => line.trim_start_matches("tip: ").to_owned(),
+        };
+        text += match text.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        };
+        text += &part;
+    }
+    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }

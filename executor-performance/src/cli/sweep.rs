@@ -33,6 +33,9 @@ where
 {
     let mut values = Vec::new();
     for part in text.split(',').map(str::trim) {
+        if part.is_empty() && text.contains(',') {
+            return Err("a value is missing beside a comma".to_owned());
+        }
         for value in range(part, text.contains(','), &number)? {
             if !values.contains(&value) {
                 values.push(value);
@@ -84,7 +87,7 @@ mod tests {
         for (text, part) in [
             ("0", "must be at least 1"),
             ("1,0", "`0`: must be at least 1"),
-            ("1,,2", "``: "),
+            ("1,,2", "a value is missing beside a comma"),
             ("4..1", "ends before it begins"),
             ("1..x", "`x`: "),
             ("1..1000000", "more than 1000 values"),

@@ -16,7 +16,7 @@ pub struct CompareOptions {
 /// What applies to report only.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// The record, written with `-o FILE.json`
+    /// The record, written with `-o FILE.json`; `-` is the standard input
     pub record: PathBuf,
 }
 

@@ -11,28 +11,68 @@ use std::{
 const MOST_THREADS: usize = 10_000;
 
 pub(super) fn number_of_threads(text: &str) -> Result<usize, String> {
+    let too_many = || format!("more than {MOST_THREADS} threads are not supported");
+    if is_overflow::<usize>(text) {
+        return Err(too_many());
+    }
     let number = at_least_one(text)?;
-    if number <= MOST_THREADS { Ok(number) } else { Err(format!("more than {MOST_THREADS} threads are not supported")) }
+    if number <= MOST_THREADS { Ok(number) } else { Err(too_many()) }
+}
+
+fn is_overflow<N: FromStr<Err = ParseIntError>>(text: &str) -> bool {
+    text.parse::<N>().is_err_and(|error| *error.kind() == IntErrorKind::PosOverflow)
 }
 
 pub(super) fn whole<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|error: ParseIntError| match error.kind() {
-        IntErrorKind::InvalidDigit => "not a whole number".to_owned(),
-        _ => error.to_string(),
-    })
+    from(0, text)
 }
 
 pub(super) fn at_least_one<N>(text: &str) -> Result<N, String>
 where
     N: FromStr<Err = ParseIntError> + Default + PartialEq,
 {
-    let number: N = whole(text)?;
+    let number: N = from(1, text)?;
     if number == N::default() { Err("must be at least 1".to_owned()) } else { Ok(number) }
 }
 
+/// One of `least` and more, or what is said of it.
+fn from<N: FromStr<Err = ParseIntError>>(least: u64, text: &str) -> Result<N, String> {
+    text.parse().map_err(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => format!("too large: no number may have more than {} bits", 8 * size_of::<N>()),
+        IntErrorKind::Empty => format!("a number is missing: say a whole one from {least} up"),
+        _ if text.strip_prefix('-').is_some_and(|digits| digits.parse::<u64>().is_ok()) => {
+            format!("must be at least {least}")
+        }
+        _ => match text.parse::<f64>() {
+            Ok(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
+                format!("not written with digits only: say {number:.0}")
+            }
+            _ => format!("not a whole number: say one from {least} up"),
+        },
+    })
+}
+
+/// One from `low` to `high`.
+pub(super) fn between(low: u32, high: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        if is_overflow::<u32>(text) {
+            return Err(format!("must be at most {high}"));
+        }
+        match from(u64::from(low), text)? {
+            number if number < low => Err(format!("must be at least {low}")),
+            number if number > high => Err(format!("must be at most {high}")),
+            number => Ok(number),
+        }
+    }
+}
+
 pub(super) fn positive(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if number.is_finite() && number > 0.0 { Ok(number) } else { Err("must be more than 0".to_owned()) }
+    match text.parse::<f64>() {
+        Ok(number) if number == f64::INFINITY => Err("too large: say a number that has an end".to_owned()),
+        Ok(number) if number > 0.0 => Ok(number),
+        Ok(number) if !number.is_nan() => Err("must be more than 0".to_owned()),
+        _ => Err("not a number".to_owned()),
+    }
 }
 
 /// What a time is counted in that is given without a unit.
@@ -107,6 +147,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_no_number_of_that_kind_is_refused_with_what_is_allowed() {
+        for (text, of_threads, of_jobs) in [
+            ("-1", "must be at least 1", "must be at least 1"),
+            ("0", "must be at least 1", "must be at least 1"),
+            ("1e6", "not written with digits only: say 1000000", "not written with digits only: say 1000000"),
+            ("2.5", "not a whole number: say one from 1 up", "not a whole number: say one from 1 up"),
+            ("", "a number is missing: say a whole one from 1 up", "a number is missing: say a whole one from 1 up"),
+            (
+                "99999999999999999999",
+                "more than 10000 threads are not supported",
+                "too large: no number may have more than 64 bits",
+            ),
+        ] {
+            assert_eq!(number_of_threads(text), Err(of_threads.to_owned()), "{text}");
+            assert_eq!(at_least_one::<u64>(text), Err(of_jobs.to_owned()), "{text}");
+        }
+        assert_eq!(whole::<u64>("-1"), Err("must be at least 0".to_owned()));
+        let from_two = between(2, 93);
+        for (text, told) in [
+            ("0", "must be at least 2"),
+            ("-7", "must be at least 2"),
+            ("94", "must be at most 93"),
+            ("4294967296", "must be at most 93"),
+            ("x", "not a whole number: say one from 2 up"),
+        ] {
+            assert_eq!(from_two(text), Err(told.to_owned()), "{text}");
+        }
+        assert_eq!((from_two("2"), from_two("93")), (Ok(2), Ok(93)));
+        assert_eq!(
+            (positive("nan"), positive("-1")),
+            (Err("not a number".to_owned()), Err("must be more than 0".to_owned()))
+        );
+    }
+
+    #[test]
     fn a_time_has_the_unit_of_its_option_unless_it_says_another() {
         assert_eq!((milliseconds("100"), milliseconds("100ms"), milliseconds("0.1s")), (Ok(100), Ok(100), Ok(100)));
         assert_eq!((microseconds("100"), microseconds("100us"), microseconds("0.1ms")), (Ok(100), Ok(100), Ok(100)));
@@ -128,6 +203,9 @@ mod tests {
             );
         }
         assert!(seconds("1e300").is_err_and(|why| why == "too long a time"));
+        for endless in ["inf", "1e400"] {
+            assert!(seconds(endless).is_err_and(|why| why.starts_with("too large")), "{endless}");
+        }
         for nothing in ["0", "0us"] {
             assert!(more_than_nothing(microseconds)(nothing).is_err());
             assert!(parts_of_microseconds(nothing).is_err() && seconds(nothing).is_err());

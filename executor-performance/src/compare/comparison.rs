@@ -154,7 +154,7 @@ fn warnings(name: &str, record: &Record) -> Vec<String> {
 
 fn title(run: &Run) -> String {
     let figure = run.first_column().map(|column| format!(", {}, {}", column.title, column.unit)).unwrap_or_default();
-    format!("{}{figure}; {}", run.experiment, view::settings(run))
+    format!("{}{figure}; {}", view::experiment(run), view::settings(run))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
         let mut siblings = runs.iter().filter(|sibling| sibling.experiment == run.experiment);
         if siblings.all(|sibling| counterpart(old, sibling, false).is_none()) {
             let before = old.runs.iter().find(|before| before.experiment == run.experiment);
-            differences.extend(before.map(|before| differing(&before.settings, &run.settings)).unwrap_or_default());
+            differences.extend(before.map(|before| differing(before, run)).unwrap_or_default());
         }
     }
     let mut told = HashSet::new();
@@ -38,9 +38,10 @@ pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
 }
 
 /// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that
-/// will do if it is to be `forced`.
+/// will do if it is to be `forced`; but never one whose samples are of another figure, as some were in older records.
 pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Run> {
-    let candidates: Vec<&Run> = record.runs.iter().filter(|other| other.experiment == run.experiment).collect();
+    let like = |other: &&Run| other.experiment == run.experiment && sampled(other) == sampled(run);
+    let candidates: Vec<&Run> = record.runs.iter().filter(like).collect();
     let same = candidates.iter().copied().find(|other| other.settings == run.settings);
     same.or_else(|| candidates.first().copied().filter(|_| forced && candidates.len() == 1))
 }
@@ -77,10 +78,19 @@ pub(super) fn in_both<S: AsRef<str>>(before: &Run, executors: &[S]) -> bool {
     executors.iter().any(|name| before.rows.iter().any(|row| row.executor == name.as_ref()))
 }
 
-fn differing(old: &Settings, new: &Settings) -> Vec<String> {
+/// What its samples are of.
+fn sampled(run: &Run) -> &str {
+    run.first_column().map_or("nothing", |column| &column.name)
+}
+
+fn differing(before: &Run, after: &Run) -> Vec<String> {
+    let (old, new) = (&before.settings, &after.settings);
     let text = |settings: &Settings, name: &str| settings.get(name).map_or("none".to_owned(), ToString::to_string);
     let names = new.keys().filter(|name| old.get(*name) != new.get(*name));
-    names.map(|name| format!("{name}: {} and {}", text(old, name), text(new, name))).collect()
+    let of_settings = names.map(|name| format!("{name}: {} and {}", text(old, name), text(new, name)));
+    let figures = [sampled(before), sampled(after)];
+    let of_figures = (figures[0] != figures[1]).then(|| format!("first figure: {} and {}", figures[0], figures[1]));
+    of_figures.into_iter().chain(of_settings).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +117,18 @@ mod tests {
         let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|run| run.title).collect();
         // Which of two runs of throughput it should be compared with, nobody knows.
         assert!(titles.len() == 1 && titles[0].starts_with("latency"), "{titles:?}");
+    }
+
+    #[test]
+    fn samples_of_different_figures_are_never_compared() {
+        let mut older = record();
+        older.runs.drain(..2);
+        let newer = older.clone();
+        older.runs[0].columns.swap(0, 1);
+        let complaint = Comparison::of(&older, &newer, &TERMS).expect_err("medians and percentiles");
+        assert!(complaint.contains("first figure: ") && complaint.contains(" and "), "{complaint}");
+        let complaint = Comparison::of(&older, &newer, &Terms { force: true, ..TERMS }).expect_err("neither by force");
+        assert!(complaint.contains("nothing is in both"), "{complaint}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
     sampler::Pace,
     stats::{Dice, Distribution, Pooled},
     subject::Plan,
+    view::number,
     workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
@@ -34,8 +35,8 @@ pub struct Fairness {
 }
 
 const METRICS: &[Metric] = &[
-    delay("p50_us", "p50"),
     delay("p99_us", "p99"),
+    delay("p50_us", "p50"),
     delay("max_us", "max"),
     count("probes", ["probes", ""]),
     count("starved_probes", ["starved", ""]),
@@ -68,6 +69,9 @@ pub struct Contest {
     /// When to give up waiting for jobs.
     pub patience: Duration,
 }
+
+/// Executors are compared by this part of the delays, in microseconds: those that wait are the ones that matter.
+const JUDGED: f64 = 0.99;
 
 /// More hops than a chain can run.
 const ENDLESS: u64 = 1 << 40;
@@ -181,9 +185,8 @@ pub struct Waited {
 }
 
 impl Sample for Waited {
-    /// The 99th percentile of the delays, in microseconds: those that wait are the ones that matter.
     fn cost(&self) -> f64 {
-        Distribution::of(self.delays.iter().copied()).map_or(0.0, |delays| delays.quantile_us(0.99))
+        Distribution::of(self.delays.iter().copied()).map_or(0.0, |delays| delays.quantile_us(JUDGED))
     }
 }
 
@@ -219,7 +222,7 @@ impl Experiment for Fairness {
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
             ("threads", self.threads.to_string()),
-            ("load", format!("{} chains of empty jobs", self.asked.chains)),
+            ("load", format!("{} of empty jobs", number(self.asked.chains as usize, "chain"))),
             ("probes", format!("a job from outside every {} us or so", self.asked.interval.as_micros())),
             ("a sample", format!("{} ms of that", self.sampled.as_millis())),
         ]
@@ -238,8 +241,8 @@ impl Experiment for Fairness {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
         vec![
+            quantile(JUDGED),
             quantile(0.5),
-            quantile(0.99),
             delays.as_ref().map(Distribution::max_us),
             Some(samples.iter().map(|sample| sample.delays.len()).sum::<usize>() as f64),
             Some(samples.iter().map(|sample| sample.starved).sum::<usize>() as f64),
@@ -252,7 +255,7 @@ impl Experiment for Fairness {
     }
 
     fn pooled(&self) -> Option<Pooled> {
-        Some(Pooled::Quantile(0.5))
+        Some(Pooled::Quantile(JUDGED))
     }
 
     fn times(&self, samples: &[Waited]) -> Option<Distribution> {
@@ -283,11 +286,21 @@ mod tests {
         let fairness = Fairness::new(2, CONTEST).expect("countable");
         let figures = fairness.figures(&[waited(1..=50, 3), waited(51..=100, 4)]);
         assert_eq!(figures.len(), METRICS.len());
-        for (figure, expected) in figures.iter().zip([50.0, 99.0, 100.0]) {
+        for (figure, expected) in figures.iter().zip([99.0, 50.0, 100.0]) {
             assert!((figure.expect("a figure") / expected - 1.0).abs() < 0.002, "{figure:?}");
         }
         assert_eq!(figures[3..7], [Some(100.0), Some(7.0), Some(1e8), Some(20.0)]);
         assert!(fairness.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn what_is_shown_first_is_what_executors_are_compared_by() {
+        let (fairness, sample) = (Fairness::new(2, CONTEST).expect("countable"), waited(1..=100, 0));
+        let cost = sample.cost();
+        let samples = [sample];
+        assert_eq!(fairness.figures(&samples)[0], Some(cost));
+        let (Some(pooled), Some(times)) = (fairness.pooled(), fairness.times(&samples)) else { panic!("single times") };
+        assert_eq!(pooled.interval(&[times], 0), Some((cost, cost)));
     }
 
     #[test]

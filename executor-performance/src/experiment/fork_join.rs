@@ -11,6 +11,7 @@ use crate::{
     record::{Metric, Setting},
     sampler::Pace,
     subject::Plan,
+    view::number,
     workload::Forks,
 };
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,13 @@ impl Experiment for ForkJoin {
         vec![
             ("threads", self.threads.to_string()),
             ("workload", format!("{}: {}", self.errand.name(), self.errand.summary())),
-            ("a sample", format!("{} runs on a new executor, after one that does not count", self.runs_per_sample)),
+            (
+                "a sample",
+                format!(
+                    "{} on a new executor, after one that does not count",
+                    number(self.runs_per_sample as usize, "run")
+                ),
+            ),
         ]
     }
 

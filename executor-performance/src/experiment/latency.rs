@@ -5,6 +5,7 @@ use crate::{
     record::{Metric, Setting},
     sampler::Pace,
     stats::{Distribution, Pooled},
+    view::number,
     workload::{Labour, Load},
 };
 use std::time::Duration;
@@ -100,7 +101,13 @@ impl Experiment for Latency {
             ("threads", self.threads.to_string()),
             ("burst", super::describe(&self.load)),
             ("pause", format!("{} ms before each burst", self.pause.as_millis())),
-            ("a sample", format!("{} bursts on a new executor, after one that does not count", self.bursts_per_sample)),
+            (
+                "a sample",
+                format!(
+                    "{} on a new executor, after one that does not count",
+                    number(self.bursts_per_sample as usize, "burst")
+                ),
+            ),
         ]
     }
 

@@ -7,6 +7,7 @@ use crate::{
     sampler::Pace,
     stats::{Condensed, Dice, Distribution, Pooled},
     subject::Plan,
+    view::number,
     workload::{Burst, Labour, Stream, Streamed, poisson},
 };
 use executors::Executor;
@@ -189,7 +190,7 @@ impl Experiment for OpenLatency {
         let (asked, turn) = (&self.asked, self.turn());
         vec![
             ("threads", self.threads.to_string()),
-            ("load", format!("{} jobs/s from {} threads, at random times", asked.rate, asked.producers)),
+            ("load", format!("{} jobs/s from {}, at random times", asked.rate, number(asked.producers, "thread"))),
             ("time", "from when a job was to come to its end".to_owned()),
             ("a sample", format!("{} ms of that, or {} jobs, on a new executor", turn.time.as_millis(), turn.jobs())),
         ]

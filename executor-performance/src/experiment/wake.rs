@@ -10,6 +10,7 @@ use crate::{
     sampler::Pace,
     stats::{Distribution, Pooled},
     subject::Plan,
+    view::number,
     workload::{Burst, Load, Relay},
 };
 use executors::Executor;
@@ -137,7 +138,13 @@ impl Experiment for Wake {
                 format!("{} jobs from one thread, each of which reads the clock when it starts", self.load.jobs()),
             ),
             ("pause", format!("{} ms before each burst", self.pause.as_millis())),
-            ("a sample", format!("{} bursts on a new executor, after one that does not count", self.bursts_per_sample)),
+            (
+                "a sample",
+                format!(
+                    "{} on a new executor, after one that does not count",
+                    number(self.bursts_per_sample as usize, "burst")
+                ),
+            ),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! What executors are compared by.
 
-use crate::stats::{Level, Turns};
+use crate::stats::{self, Level, Turns};
 
 /// What the samples of an executor cost, of which there is one at least, and which processes gave them.
 pub(crate) struct Costs<'a> {
@@ -19,6 +19,11 @@ impl<'a> Costs<'a> {
     /// What it costs in general: the best is the one of which this is the least.
     pub(crate) fn level(&self) -> Level {
         self.level
+    }
+
+    /// The relative standard error of the samples, as a fraction: that by which sampling stops.
+    pub(crate) fn relative_error(&self) -> f64 {
+        stats::relative_error(&self.samples)
     }
 
     /// Beside those of another that took turns with it.

@@ -52,6 +52,6 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
     }
 
     fn wants_end(&self) -> bool {
-        self.session.interrupt.came()
+        self.session.wants_end()
     }
 }

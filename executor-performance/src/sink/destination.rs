@@ -53,6 +53,9 @@ impl Destination {
     ///
     /// If there is no such format: a line that names those that there are.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("a name is missing: say that of a file, or -".to_owned());
+        }
         if text == "-" {
             return Ok(Destination { format: Format::Json, target: Target::Output });
         }
@@ -133,6 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_no_format_is_refused_with_those_that_are() {
+        assert!(Destination::parse("").is_err_and(|why| why.starts_with("a name is missing")));
         for text in ["run.xml", "xml:-"] {
             let complaint = Destination::parse(text).expect_err(text);
             assert!(complaint.contains("`xml`") && complaint.contains(".json, .csv, .md, .html, .svg"), "{complaint}");

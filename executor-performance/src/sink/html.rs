@@ -44,7 +44,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
         }
         p.remark {
             "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
-             real that is within the scatter. Intervals are 95 % intervals."
+             real that is within the scatter. Intervals are 95 % intervals. " (view::RATIOS)
         }
     };
     document(&format!("Executors measured: {}", experiments(record)), &body)
@@ -87,14 +87,14 @@ fn changes(comparison: &Comparison) -> Markup {
 }
 
 fn experiments(record: &Record) -> String {
-    let mut names: Vec<&str> = record.runs.iter().map(|run| run.experiment.as_str()).collect();
+    let mut names: Vec<&str> = record.runs.iter().map(view::experiment).collect();
     names.dedup();
     names.join(", ")
 }
 
 fn section(run: &Run, palette: &Palette) -> Markup {
     html! {
-        summary { h2 { (run.experiment) ": " (view::settings(run)) } }
+        summary { h2 { (view::experiment(run)) ": " (view::settings(run)) } }
         dl { @for (title, line) in &run.description { dt { (title) } dd { (line) } } }
         @if let Some(results) = view::results(run) { (table(&results)) }
         @for row in &run.rows {

@@ -40,7 +40,7 @@ fn changes(comparison: &Comparison, level: &str) -> String {
 }
 
 fn section(run: &Run) -> String {
-    let mut text = format!("\n## {}: {}\n\n", run.experiment, escaped(&view::settings(run)));
+    let mut text = format!("\n## {}: {}\n\n", view::experiment(run), escaped(&view::settings(run)));
     for doubt in &run.warnings {
         text += &format!("> **Warning**: {}\n\n", escaped(doubt));
     }

@@ -19,7 +19,8 @@ pub(super) fn picture(record: &Record, comparison: Option<&Comparison>) -> Strin
     for run in &record.runs {
         let of_run = [bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten();
         // Titles of charts tell runs of one experiment not apart.
-        let heading = (record.runs.len() > 1).then(|| heading(format!("{}: {}", run.experiment, view::settings(run))));
+        let heading =
+            (record.runs.len() > 1).then(|| heading(format!("{}: {}", view::experiment(run), view::settings(run))));
         charts.extend(heading.into_iter().chain(of_run));
     }
     drawn(&charts)
@@ -72,7 +73,11 @@ fn drawn(charts: &[Chart]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::mock::record;
+    use crate::{
+        chart::light,
+        compare::mock::{TERMS, faster, of_processes},
+        record::mock::record,
+    };
 
     #[test]
     fn all_charts_of_the_page_are_in_the_picture() {
@@ -83,6 +88,22 @@ mod tests {
         for title in of_page {
             let shown = picture.matches(&format!(">{title}<")).count();
             assert_eq!(shown, page.matches(&format!("aria-label=\"{title}\"")).count(), "{title}");
+        }
+    }
+
+    /// Not all programs know variables.
+    #[test]
+    fn every_colour_is_there_as_it_is_in_light_surroundings_before_its_variable() {
+        let compared = Comparison::of(&of_processes(), &faster(0.7), &TERMS).expect("alike");
+        let picture = picture(&record(), Some(&compared));
+        let colours: Vec<&str> = picture.split("var(--").collect();
+        assert!(colours.len() > 20, "{picture}");
+        for pair in colours.windows(2) {
+            let name = pair[1].split(')').next().expect("a name");
+            let (_, before) = pair[0].rsplit_once(['{', '"', ')']).expect("a style");
+            let declarations: Vec<&str> = before.split(';').filter(|it| !it.is_empty()).collect();
+            let [.., literal, variable] = declarations[..] else { panic!("{before}var(--{name})") };
+            assert_eq!(Some(literal), light(name).map(|light| format!("{variable}{light}")).as_deref(), "{before}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     record::{Record, Run},
     view::{self, Column, Content, Table},
 };
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 
 const WIDTH: usize = 80;
 
@@ -26,8 +26,7 @@ const BAR_WIDTH: usize = 8;
 const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare rows of one table only, and take no \
                       difference for real that is within the scatter.";
 
-/// Writes results as text, with colours, which `out` may have to remove. A reader that has gone away, such as `head`,
-/// is no error.
+/// Writes results as text, with colours, which `out` may have to remove.
 #[derive(Debug)]
 pub struct Terminal<W> {
     out: W,
@@ -45,12 +44,9 @@ impl<W: Write> Terminal<W> {
     ///
     /// # Errors
     ///
-    /// If it cannot be written, although there is somebody to read it.
+    /// If it cannot be written: a broken pipe if the reader has gone away, such as `head`.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
-        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
+        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush())
     }
 
     /// Writes what has changed: a table for each run, and what is to be known about the tables.
@@ -91,7 +87,7 @@ impl<W: Write> Sink for Terminal<W> {
             text.extend(view::facts(record).into_iter().map(|(title, line)| titled(title, &line)));
         }
         if before.is_none_or(|before| before.experiment != run.experiment) {
-            text += &titled("experiment", &run.experiment);
+            text += &titled("experiment", view::experiment(run));
         }
         text.extend(view::news(run, before).into_iter().map(|(title, line)| titled(title, line)));
         if text.is_empty() { Ok(()) } else { self.write(&format!("{text}\n")) }
@@ -119,7 +115,7 @@ impl<W: Write> Sink for Terminal<W> {
             text += &format!("\n{}", drawn(&sweep.table()));
         }
         if !self.quiet {
-            text += &wrapped(CAVEAT, 0);
+            text += &wrapped(&format!("{CAVEAT} {}", view::RATIOS), 0);
         }
         self.write(&text)
     }
@@ -302,7 +298,9 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_has_gone_is_no_error_but_a_full_disk_is() {
+    fn a_reader_that_has_gone_can_be_told_from_a_full_disk() {
+        use std::io::ErrorKind;
+
         struct Broken(ErrorKind);
 
         impl Write for Broken {
@@ -315,7 +313,9 @@ mod tests {
             }
         }
 
-        assert!(Terminal::new(Broken(ErrorKind::BrokenPipe), false).begin(&record()).is_ok());
-        assert!(Terminal::new(Broken(ErrorKind::StorageFull), false).begin(&record()).is_err());
+        for kind in [ErrorKind::BrokenPipe, ErrorKind::StorageFull] {
+            let told = Terminal::new(Broken(kind), false).begin(&record());
+            assert_eq!(told.map_err(|error| error.kind()), Err(kind));
+        }
     }
 }

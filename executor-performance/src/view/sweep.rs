@@ -1,4 +1,4 @@
-use super::{Column, Table, decimals};
+use super::{Column, Table, called, decimals, experiment, setting};
 use crate::record::{self, Record, Run};
 
 /// What is varied first in a sweep, as far as it is varied.
@@ -46,7 +46,7 @@ fn sweeps_of<'a>(record: &'a Record, experiment: &str) -> Vec<Sweep<'a>> {
     let mut sweeps: Vec<Sweep<'a>> = Vec::new();
     for run in runs {
         let choice: Vec<String> =
-            others.iter().filter_map(|name| Some(format!("{name} {}", run.settings.get(*name)?))).collect();
+            others.iter().filter_map(|name| Some(setting(name, run.settings.get(*name)?))).collect();
         let (choice, point) = (choice.join(", "), (run.number(axis).unwrap_or_default(), run));
         match sweeps.iter_mut().find(|sweep| sweep.choice == choice) {
             Some(sweep) => sweep.runs.push(point),
@@ -74,6 +74,15 @@ impl Sweep<'_> {
     pub fn figures(&self, executor: &str) -> Vec<Option<f64>> {
         let figure = |run: &Run| run.rows.iter().find(|row| row.executor == executor)?.first(run);
         self.runs.iter().map(|(_, run)| figure(run)).collect()
+    }
+
+    /// What people call the setting that is varied.
+    pub fn axis_title(&self) -> String {
+        match called(&self.axis) {
+            (name, "") => name,
+            (name, "/s") => format!("{name} per s"),
+            (name, unit) => format!("{name}, {unit}"),
+        }
     }
 
     /// Whether more threads should give more.
@@ -105,7 +114,7 @@ impl Sweep<'_> {
     pub fn title(&self) -> String {
         let Some((column, (_, run))) = self.column().zip(self.runs.first()) else { return String::new() };
         let choice = if self.choice.is_empty() { String::new() } else { format!(" ({})", self.choice) };
-        format!("{}{choice}: {}, {}, by {}", run.experiment, column.title, column.unit, self.axis)
+        format!("{}{choice}: {}, {}, by {}", experiment(run), column.title, column.unit, self.axis_title())
     }
 
     /// What its table shows.
@@ -131,7 +140,7 @@ impl Sweep<'_> {
                 }
                 (Some(figure), _) => format!("{figure:.decimals$}"),
             };
-            columns.push(Column::text([&self.axis, &value.to_string()], (0..executors.len()).map(cell)));
+            columns.push(Column::text([&self.axis_title(), &value.to_string()], (0..executors.len()).map(cell)));
         }
         Table { columns, best: None }
     }

@@ -42,7 +42,7 @@ fn measures_the_latency_of_jobs_that_come_at_a_rate() {
     let path = fresh("open", "json");
     let line = format!("{BRIEF} -t 2 -e channel -o {path} --seed 5 latency --rate 1000,20000 --run-time 20");
     let text = measured(&line);
-    assert!(text.contains("1000 jobs/s from 1 thread") && text.contains("by rate_per_s"), "{text}");
+    assert!(text.contains("1000 jobs/s from 1 thread") && text.contains("by rate per s"), "{text}");
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let row = &record["runs"][1]["rows"][0];
     let jobs = record["runs"][1]["fitted"]["jobs_per_sample"].as_u64().expect("a number");

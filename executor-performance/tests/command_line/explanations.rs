@@ -1,7 +1,8 @@
 //! What the program says of itself, and of what is wrong.
 
 use crate::support::{
-    BRIEF, EXPERIMENTS, documented_record, fresh_folder, measured, program, refused, refused_in, run, stderr, stdout,
+    BRIEF, EXPERIMENTS, documented_record, fresh_folder, json, measured, program, refused, refused_in, run, stderr,
+    stdout,
 };
 use std::fs;
 
@@ -114,6 +115,21 @@ const WRONG: &[&str] = &[
     "-o - -o csv:- throughput",
     "-t 1,0 throughput",
     "-t 4..1 throughput",
+    "-t 1,,2 throughput",
+    "-t -1 throughput",
+    "-t 99999999999999999999 throughput",
+    "-m 99999999999999999999 throughput",
+    "-a -1 throughput",
+    "-m 2.5 throughput",
+    "--seed x throughput",
+    "--warm-up -1 throughput",
+    "--budget inf throughput",
+    "--budget 1e400 throughput",
+    "--rse nan throughput",
+    "-e nobody throughput",
+    "fork-join --workload fib --cutoff 0",
+    "fork-join --workload fib --cutoff 4294967296",
+    "-o= throughput",
     "-o rows.csv throughput",
     "--in-process --timeout 1 throughput",
     "--patience 0.5 blocking -s 500",
@@ -142,14 +158,34 @@ const WRONG: &[&str] = &[
     "recommend --fail-on-regression",
     "report rows.json",
     "report newer.json",
+    "report empty.json",
+    "report negative.json",
+    "report zeroth.json",
     "report record.json -o run.xml",
     "compare one.json",
     "compare record.json fewer.json",
     "compare record.json record.json -o compared.csv",
+    "list -o x.json",
+    "-t 3 list",
+    "list --quiet",
+    "compare -t 3 record.json record.json",
+    "compare record.json record.json --budget 3",
+    "report -t 3 record.json",
+    "report --in-process record.json",
+    "man --seed 3",
+    "completions -p 2 bash",
+    "recommend --force",
     "man latenzy",
     "compare /no/such.json /no/such.json",
     "completions tcsh",
 ];
+
+/// The `record` after a change.
+fn json_of(record: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+    let mut record = json(record);
+    change(&mut record);
+    record.to_string()
+}
 
 /// Files of which the wrong command lines speak, and what is in them.
 fn wrong_files() -> Vec<(&'static str, String)> {
@@ -157,6 +193,12 @@ fn wrong_files() -> Vec<(&'static str, String)> {
     let run = |text: &str| format!("[[run]]\n{text}\n");
     vec![
         ("fewer.json", record.replace("\"producers\": 2", "\"producers\": 1")),
+        ("empty.json", json_of(&record, |record| record["runs"] = serde_json::json!([]))),
+        (
+            "negative.json",
+            json_of(&record, |record| record["runs"][0]["rows"][0]["samples"]["values"][0] = (-1).into()),
+        ),
+        ("zeroth.json", json_of(&record, |record| record["schema"] = 0.into())),
         ("record.json", record),
         ("rows.json", "a,b\n".to_owned()),
         ("newer.json", "{\"schema\": 99}".to_owned()),
@@ -185,10 +227,16 @@ fn refuses_what_makes_no_sense() {
 }
 
 #[test]
-fn an_unknown_executor_is_named_with_all_that_are_known() {
-    let complaint = refused("-e channel,workstealin throughput");
-    for part in ["'workstealin'", "'workstealing'", "threadpool, channel, workstealing,", "all"] {
-        assert!(complaint.contains(part), "{part} in {complaint}");
+fn an_unknown_executor_is_named_with_the_one_that_was_meant_or_where_all_are() {
+    for (line, parts) in [
+        ("-e channel,workstealin throughput", ["'workstealin'", "; a similar value exists: 'workstealing'"]),
+        ("-e nobody throughput", ["'nobody'", "; `list` names all"]),
+    ] {
+        let complaint = refused(line);
+        for part in parts {
+            assert!(complaint.contains(part), "{part} in {complaint}");
+        }
+        assert!(complaint.len() < 150, "{complaint}");
     }
 }
 

@@ -170,7 +170,7 @@ fn a_record_is_shown_again_without_measuring() {
 
     assert_eq!(json(&shown("-o -")), json(&documented_record()));
     let (page, picture) = (shown("-o html:-"), shown("-o svg:-"));
-    for part in ["channel", "workstealing", "M jobs/s", "12.0", "30.0"] {
+    for part in ["channel", "workstealing", "M jobs/s", ">12<", ">30<"] {
         assert!(page.contains(part) && picture.contains(part), "{part} in {page} and {picture}");
     }
 }
