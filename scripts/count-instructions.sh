@@ -69,9 +69,11 @@ per_job() {
     printf '%d\n' $(((many - few + jobs / 2) / jobs))
 }
 
-# count WAY JOBS: all instructions of one run.
+# count WAY JOBS: all instructions of one run. Without the C library's fast bins: when it empties these depends on what
+# else is in the heap, and makes a difference of a hundred instructions for each future.
 count() {
     local log=$work/valgrind
+    GLIBC_TUNABLES=glibc.malloc.mxfast=0 \
     valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" "$@" >"$log" 2>&1 ||
         fail "the program failed under valgrind: $(cat "$log")"
     sed -n 's/.*I *refs: *//p' "$log" | tr -d ,

@@ -29,7 +29,7 @@ pub(crate) use staff::Terms;
 use crate::{
     containment,
     error::ShutdownReport,
-    local::PoolId,
+    local::{Employer, PoolId},
     meter::{Exporter, Reading},
     options::{Fairness, Idle, Options},
     parker::Parker,
@@ -84,6 +84,7 @@ pub(crate) struct Crew<S: Source, P> {
     life: Life,
     /// For those who start threads.
     this: Weak<Self>,
+    employer: Employer,
     terms: Terms,
     seats: Seats,
     /// For workers that come and go, and for strangers.
@@ -112,6 +113,7 @@ where
         let cores = options.placement.seats(reserved);
         Arc::new_cyclic(|this| Crew {
             this: Weak::clone(this),
+            employer: Employer::new(),
             source,
             parker,
             life: Life::new(),

@@ -12,7 +12,7 @@ use std::{
     any::Any,
     cell::Cell,
     ptr,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
 /// Tells executors apart: the address of what all handles and workers of one executor share.
@@ -108,21 +108,34 @@ thread_local! {
     /// See [`shard`].
     static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
 
-    /// See [`employ`].
-    static EMPLOYER: Cell<Option<PoolId>> = const { Cell::new(None) };
+    /// Who has started this thread.
+    static EMPLOYER: Cell<Option<Employer>> = const { Cell::new(None) };
 
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
 }
 
-/// This thread was started by `pool`, and is waited for by those who wait for its end.
-pub(crate) fn employ(pool: PoolId) {
-    EMPLOYER.with(|employer| employer.set(Some(pool)));
-}
+/// An executor that starts threads, and whose end those wait for who wait for these threads. A number, and not a
+/// [`PoolId`]: when a thread runs destructors of thread-locals, its executor may be gone, and another at its address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Employer(u64);
 
-/// Whether this thread was started by `pool`; also when it runs no job any more, but destructors of thread-locals.
-pub(crate) fn is_employed_by(pool: PoolId) -> bool {
-    EMPLOYER.with(Cell::get) == Some(pool)
+impl Employer {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // Relaxed: it is enough that they differ.
+        Employer(NEXT.fetch_add(1, Relaxed))
+    }
+
+    /// This thread was started by this executor.
+    pub(crate) fn employ(self) {
+        EMPLOYER.with(|employer| employer.set(Some(self)));
+    }
+
+    /// Whether this thread was; also when it runs no job any more, but destructors of thread-locals.
+    pub(crate) fn has_employed_this_thread(self) -> bool {
+        EMPLOYER.with(Cell::get) == Some(self)
+    }
 }
 
 /// A number for this thread, to spread threads over the shards of something.
@@ -318,7 +331,8 @@ pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 ///
-/// Gives `f` back if this thread is not running a job of an executor of this crate.
+/// Gives `f` back if this thread is not running a job of an executor of this crate. Where a job from inside is refused
+/// (after `shutdown_now`, and in a stop hook) the result is `Ok`, and the job is dropped, with one `warn!`.
 ///
 /// # Examples
 ///

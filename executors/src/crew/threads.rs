@@ -6,7 +6,6 @@ use super::{Crew, Setup, worker::Worker};
 use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
-    local,
     parker::Parker,
     source::Source,
     sync::thread,
@@ -65,7 +64,7 @@ where
         self.life.thread_starts();
         let crew = Arc::clone(self);
         let spawned = builder.spawn(move || {
-            local::employ(crew.id());
+            crew.employer.employ();
             let departure = Departure { crew, seat };
             work(&departure.crew, seat);
         });
@@ -88,7 +87,7 @@ where
     /// Waits until the threads of a crew that is over have really ended.
     pub(super) fn join_threads(&self) {
         // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
-        if local::is_employed_by(self.id()) {
+        if self.employer.has_employed_this_thread() {
             return;
         }
         // Locked until all have ended, so that of several callers none returns before.
