@@ -92,7 +92,10 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
     let x = Axis::at(kind, &values, &sweep.axis_title());
     let y = Axis::around(
         Kind::Linear,
-        series.iter().flat_map(|series| &series.points).map(|point| point.y),
+        series.iter().flat_map(|series| &series.points).flat_map(|point| {
+            let (low, high) = point.interval.unwrap_or((point.y, point.y));
+            [low, point.y, high]
+        }),
         &labelled(column),
     );
     let title = format!("{} ({})", sweep.title(), aim(column));
