@@ -1,8 +1,9 @@
 //! Building a pool with options of one's own.
 
 use crate::{
+    containment::Tame,
     error::BuildError,
-    options::{Fairness, Idle, Options, Placement},
+    options::{Fairness, Idle, Options, Placement, WorkerHook},
 };
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -85,7 +86,7 @@ impl<P: Build> Builder<P> {
     /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
     /// workers wait, that is for ever.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_start = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
+        self.options.on_start = Some(tame(hook));
         self
     }
 
@@ -93,7 +94,7 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Box::new(hook))));
+        self.options.on_stop = Some(tame(hook));
         self
     }
 
@@ -102,7 +103,8 @@ impl<P: Build> Builder<P> {
     /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic
     /// in the handler itself is caught and logged.
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Box::new(handler))));
+        let handler = Tame::new(handler);
+        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Box::new(move |payload| handler.get()(payload)))));
         self
     }
 
@@ -165,4 +167,10 @@ impl<P: Build> Builder<P> {
     pub fn build(self) -> Result<P, BuildError> {
         P::build(self.options, self.extra)
     }
+}
+
+/// A hook that is dropped with the pool, by whoever is the last to go, and must not harm them.
+fn tame(hook: impl Fn(usize) + Send + Sync + 'static) -> WorkerHook {
+    let hook = Tame::new(hook);
+    Arc::new(AssertUnwindSafe(Box::new(move |worker| hook.get()(worker))))
 }

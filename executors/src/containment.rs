@@ -20,6 +20,27 @@ pub(crate) fn discard<V>(value: V) {
     guard(|| drop(value));
 }
 
+/// A user's value that is dropped as by [`discard`].
+#[derive(Clone)]
+pub(crate) struct Tame<V>(Option<V>);
+
+impl<V> Tame<V> {
+    pub(crate) fn new(value: V) -> Self {
+        Tame(Some(value))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> &V {
+        self.0.as_ref().unwrap_or_else(|| unreachable!("only the drop takes it out"))
+    }
+}
+
+impl<V> Drop for Tame<V> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
 /// Drops what a closed executor was given, and says so.
 #[cold]
 pub(crate) fn ignore<J>(job: J) {
