@@ -75,6 +75,7 @@
     allow(dead_code)
 )]
 
+mod aftermath;
 mod backing;
 mod bell;
 pub mod bichannel;
