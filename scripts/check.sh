@@ -40,6 +40,7 @@ unsafe_leaves=(
     executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
     executors/src/crew/delivery.rs
+    executors/src/futures_executor/reporting.rs
     executors/src/job.rs
     executors/src/local.rs
     executors/src/source/queue/lane.rs

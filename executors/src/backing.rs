@@ -12,6 +12,11 @@ use std::time::Duration;
 /// How long the methods of [`Executor`](crate::Executor) wait for an executor's end.
 pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Closures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack. Picked out
+/// of thin air: a hundredth of such a stack, and far more than an allocation is worth. (Boxes of no type of their own,
+/// so that little is compiled for the closures that are smaller.)
+pub(crate) const HUGE: usize = 16 << 10;
+
 /// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 macro_rules! impl_backing_by_crew {
@@ -100,6 +105,15 @@ pub(crate) trait Backing {
 
     #[inline(always)]
     fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
+        if size_of::<F>() > HUGE {
+            let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
+            return self.execute_as_it_is(boxed);
+        }
+        self.execute_as_it_is(closure);
+    }
+
+    #[inline(always)]
+    fn execute_as_it_is<F: FnOnce() + Send + 'static>(&self, closure: F) {
         if let Err(closure) = self.admit(closure) {
             self.drop_refused(closure);
         }
@@ -136,6 +150,18 @@ pub(crate) trait Backing {
     }
 
     fn submit<F, T>(&self, closure: F) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if size_of::<F>() > HUGE {
+            let boxed: Box<dyn FnOnce() -> T + Send> = Box::new(closure);
+            return self.submit_as_it_is(boxed);
+        }
+        self.submit_as_it_is(closure)
+    }
+
+    fn submit_as_it_is<F, T>(&self, closure: F) -> TaskHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,

@@ -39,6 +39,7 @@ impl<V> Drop for Contained<V> {
 impl<V> Deref for Contained<V> {
     type Target = V;
 
+    #[inline]
     fn deref(&self) -> &V {
         self.0.as_ref().expect("it is there until the drop")
     }

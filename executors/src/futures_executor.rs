@@ -16,26 +16,31 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod reporting;
+
 use crate::{
+    aftermath::{Aftermath, one_after_the_other},
     common::Executor,
-    containment::contain,
+    containment::ignore,
     handle::{TaskHandle, continuation},
-    local::{self, Home},
+    job::Job,
+    local::Home,
+    sync::thread_local,
 };
 use async_task::{Runnable, Schedule};
-use pin_project_lite::pin_project;
-use std::{
-    future::Future,
-    panic::resume_unwind,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use reporting::Reporting;
+use std::{cell::RefCell, future::Future};
 
 /// The result of a spawned future, itself a future.
 ///
 /// Dropping it cancels the future; call `detach` to let it run on. Awaiting it passes on the panic of a future that
 /// panicked, and panics if the future was cancelled because its pool had ended; `fallible` turns the latter into
 /// `None`.
+///
+/// What is in the hands of the crate `async-task` ends the process if it panics: a result, or the payload of a panic,
+/// that panics when it is dropped because the handle was detached or dropped before the future's end; and a waker that
+/// the handle was polled with, when it is woken or dropped. (What the future owns may well panic when it is dropped.)
+/// [`submit_future`](FuturesExecutor::submit_future) survives all of these.
 pub type JoinHandle<R> = async_task::Task<R>;
 
 /// An executor that polls futures.
@@ -76,7 +81,9 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// [`TaskHandle::cancel`] succeeds until the first step begins. [`TaskHandle::wait`] in a job of the same pool runs
     /// a future that has not begun, to its end; the wait for one that has begun blocks its worker, although the future
-    /// may need one to go on: where all workers wait like that, they wait for ever. `await` the handle instead.
+    /// may need one to go on: where all workers wait like that, they wait for ever. `await` the handle instead. A
+    /// future that waits for its own handle is told so in its first step only
+    /// ([`WouldDeadlock`](crate::TaskError::WouldDeadlock)): behind an `await` it waits for ever.
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///
@@ -111,7 +118,7 @@ pub(crate) fn spawn_task<R: Send + 'static>(
     future: impl Future<Output = R> + Send + 'static,
     schedule: impl Schedule + Send + Sync + 'static,
 ) -> (Runnable, JoinHandle<R>) {
-    async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting { future }, schedule)
+    async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting::new(future), schedule)
 }
 
 /// One poll of a task, as a job.
@@ -125,21 +132,16 @@ pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     }
 }
 
-pin_project! {
-    /// A future that reports its panic before it passes it on.
-    struct Reporting<F> {
-        #[pin]
-        future: F,
-    }
+/// Drops a step that its pool does not take any more, which cancels the future.
+///
+/// That wakes who waits for the future, and drops the handles that it waits for; and these may be, or belong to, other
+/// futures of the same kind, and so on along a chain of any length.
+#[cold]
+pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
+    one_after_the_other(&REFUSED, Job::new(refused), ignore);
 }
 
-impl<F: Future> Future for Reporting<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        contain(|| self.project().future.poll(context)).unwrap_or_else(|payload| {
-            local::report(&*payload);
-            resume_unwind(payload)
-        })
-    }
+thread_local! {
+    /// See [`cancel`].
+    static REFUSED: Aftermath<Job> = const { RefCell::new(None) };
 }

@@ -10,6 +10,7 @@ mod continuation;
 mod model;
 
 use crate::{
+    aftermath::{Aftermath, one_after_the_other},
     containment::{contain, discard, guard},
     courtesy::Courtesy,
     error::{Panic, TaskError},
@@ -414,34 +415,12 @@ fn wake(waiter: Option<Waker>) {
 /// for all.
 fn wake_after_drop(waiter: Option<Waker>) {
     let Some(waiter) = waiter else { return };
-    let mut next = Some(waiter);
-    let is_first = TO_BE_WOKEN.try_with(|list| match &mut *list.borrow_mut() {
-        Some(others) => {
-            others.extend(next.take());
-            false
-        }
-        none => {
-            *none = Some(Vec::new());
-            true
-        }
-    });
-    match is_first {
-        Ok(true) => {
-            while next.is_some() {
-                wake(next);
-                next = TO_BE_WOKEN.with(|list| list.borrow_mut().as_mut().and_then(Vec::pop));
-            }
-            TO_BE_WOKEN.with(|list| *list.borrow_mut() = None);
-        }
-        Ok(false) => (),
-        // This thread is about to end, and has no list any more.
-        Err(_) => wake(next),
-    }
+    one_after_the_other(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
 }
 
 thread_local! {
-    /// Who is still to be woken, while somebody further out on this stack does that. See [`wake_after_drop`].
-    static TO_BE_WOKEN: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
+    /// See [`wake_after_drop`].
+    static TO_BE_WOKEN: Aftermath<Waker> = const { RefCell::new(None) };
 }
 
 /// What a handle can do with a task whose work it does not know.

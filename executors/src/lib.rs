@@ -75,6 +75,7 @@
     allow(dead_code, rustdoc::broken_intra_doc_links)
 )]
 
+mod aftermath;
 mod backing;
 mod bell;
 pub mod bichannel;

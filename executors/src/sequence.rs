@@ -28,7 +28,7 @@ mod serial;
 #[cfg(feature = "_futures")]
 pub use self::serial::{Stopped, serial};
 use crate::{
-    containment::{contain, discard},
+    containment::{Contained, contain},
     group::Group,
     handle::panicked,
     pool::Pool,
@@ -58,7 +58,8 @@ where
     F: Fn(I::Item) -> T + Send + Sync + 'static,
     T: Send + 'static,
 {
-    let f = Arc::new(f);
+    // What the function owns is dropped with the last use of it, and that must not cost an element its result.
+    let f = Arc::new(Contained::new(f));
     let submit = |element| {
         let f = Arc::clone(&f);
         pool.submit(move || f(element))
@@ -101,7 +102,8 @@ where
     if size == 0 {
         return Err(ClusterOfNothing);
     }
-    let f = Arc::new(f);
+    // As in `each`.
+    let f = Arc::new(Contained::new(f));
     let mut elements = elements.into_iter();
     let mut group = Group::new();
     loop {
@@ -110,12 +112,7 @@ where
             return Ok(group);
         }
         let (f, len) = (Arc::clone(&f), cluster.len());
-        let job = move || {
-            let results = cluster.into_iter().map(|element| contain(|| f(element)).map_err(panicked)).collect();
-            // The last one drops what the function owns, and that must not cost the cluster its results.
-            discard(f);
-            results
-        };
+        let job = move || cluster.into_iter().map(|element| contain(|| f(element)).map_err(panicked)).collect();
         group.push_cluster(pool.submit(job), len);
     }
 }

@@ -99,9 +99,13 @@ macro_rules! every_executor {
                     closures_of_any_size_and_alignment_run
                     closures_without_captures_run
                     each_job_of_a_batch_runs_once
+                    huge_closures_run
                     each_job_runs_once
                     local_jobs_run_on_the_same_pool;
-                sequences: a_cluster_is_one_job each_element_has_its_result;
+                sequences:
+                    a_cluster_is_one_job
+                    a_function_that_panics_when_dropped_costs_no_result
+                    each_element_has_its_result;
                 statistics:
                     a_new_pool_has_done_nothing
                     joined_jobs_are_counted;
@@ -206,7 +210,6 @@ macro_rules! any_pool {
                 panics:
                     a_panicking_handler_is_survived
                     captures_that_panic_when_dropped_are_survived
-                    handlers_that_panic_when_dropped_are_survived
                     workers_keep_their_names;
                 statistics:
                     an_idle_pool_says_so
@@ -293,6 +296,7 @@ macro_rules! in_turn {
                 panics:
                     a_panicking_logger_changes_nothing
                     each_panic_is_reported_once
+                    handlers_that_panic_when_dropped_are_survived
                     nothing_leaks_after_panics
                     other_jobs_are_unaffected
                     the_next_job_does_not_see_a_panic;
@@ -340,6 +344,7 @@ macro_rules! has_threads {
                     futures_may_wait_for_each_other
                     handles_cancel_or_detach
                     shutdown_now_cancels_futures
+                    spawned_futures_that_panic_when_dropped_are_survived
                     wakers_race_with_close;
                 groups: jobs_may_wait_for_groups;
                 handles:
@@ -589,6 +594,7 @@ macro_rules! loses_nothing {
                 panics:
                     a_panicking_handler_is_survived
                     each_panic_is_reported_once
+                    handlers_that_panic_when_dropped_are_survived
                     other_jobs_are_unaffected
                     panicking_hooks_are_survived
                     panics_are_counted_once
@@ -603,6 +609,7 @@ macro_rules! loses_nothing {
                     closures_of_any_size_and_alignment_run
                     closures_without_captures_run
                     each_job_of_a_batch_runs_once
+                    huge_closures_run
                     local_jobs_run_on_the_same_pool;
                 sequences: a_cluster_is_one_job each_element_has_its_result;
                 spreading:

@@ -3,7 +3,9 @@
 
 mod support;
 
-use executors::{FuturesExecutor, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool};
+use executors::{
+    FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool,
+};
 use futures::{channel::oneshot, executor::block_on, future::FutureExt};
 use support::watchdog::{PATIENCE, within};
 
@@ -89,4 +91,60 @@ fn a_million_continuations_are_discarded() {
     for name in ["narrow", "bound"] {
         run(subpool(name));
     }
+}
+
+/// Futures each of which waits for the one before; the first waits for the sender.
+fn spawned_chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<()>, JoinHandle<Option<()>>) {
+    let (tell, told) = oneshot::channel();
+    let mut last = pool.spawn(told.map(Result::ok));
+    for _ in 0..LINKS {
+        let before = last.fallible();
+        last = pool.spawn(async move { before.await.flatten() });
+    }
+    (tell, last)
+}
+
+/// A future that is dropped drops the handle that it waits for, which cancels that future; and wakes who waits for it.
+#[test]
+fn a_million_spawned_futures_are_dropped() {
+    /// From either end of the chain.
+    fn run<P: Pool + FuturesExecutor>(make: impl Fn() -> P) {
+        within(|| {
+            let suspended = || {
+                let pool = make();
+                let (tell, last) = spawned_chain(&pool);
+                pool.join().expect("this is no worker");
+                pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+                (tell, last)
+            };
+            let (tell, last) = suspended();
+            drop(tell);
+            assert_eq!(block_on(last.fallible()), None);
+            let (tell, last) = suspended();
+            drop(last);
+            assert!(tell.is_canceled());
+
+            let pool = make();
+            let (tell, last) = spawned_chain(&pool);
+            tell.send(()).expect("the first link waits");
+            pool.shutdown_now();
+            block_on(last.fallible());
+            pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+
+            // While the pool is open, too.
+            let pool = make();
+            let (tell, last) = spawned_chain(&pool);
+            pool.join().expect("this is no worker");
+            drop(last);
+            pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert!(tell.is_canceled());
+        });
+    }
+
+    run(|| crossbeam_workstealing_pool::small_pool(2));
+    run(|| crossbeam_channel_pool::ThreadPool::new(2));
+    #[cfg(feature = "threadpool-exec")]
+    run(|| executors::threadpool_executor::ThreadPoolExecutor::new(2));
+    #[cfg(feature = "dispatcher-exec")]
+    run(|| subpool("bound"));
 }

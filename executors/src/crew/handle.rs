@@ -3,9 +3,8 @@
 use super::{Crew, Setup, delivery::Admission, worker::Worker};
 use crate::{
     backing::Backing,
-    containment::ignore,
     error::{BuildError, ShutdownReport},
-    futures_executor::{JoinHandle, spawn_task, step},
+    futures_executor::{JoinHandle, cancel, spawn_task, step},
     job::Job,
     local::{Home, PoolId},
     parker::{Origin, Parker},
@@ -193,7 +192,7 @@ where
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
             if let Err(refused) = tether.deliver(to, admission, step(runnable)) {
-                ignore(refused); // cancels the future
+                cancel(refused);
             }
         };
         let (runnable, handle) = spawn_task(future, WithInfo(schedule));

@@ -3,9 +3,8 @@
 use super::{LABEL, records::Records, wrapped::Wrapped};
 use crate::{
     backing::Backing,
-    containment::ignore,
     error::ShutdownReport,
-    futures_executor::{JoinHandle, spawn_task, step},
+    futures_executor::{JoinHandle, cancel, spawn_task, step},
     local::PoolId,
     options::PanicHandler,
     pool::Stats,
@@ -38,7 +37,7 @@ impl Handle {
                 None => Some(step),
             };
             if let Some(step) = refused {
-                ignore(step); // cancels the future
+                cancel(step);
             }
         };
         let (runnable, handle) = spawn_task(future, schedule);

@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Subject, with, with_pool},
-    tools::{Counter, Witness, occupy, panic_quietly},
+    tools::{Bomb, Counter, Witness, occupy, panic_quietly},
 };
 use crate::support::{suspend::yield_once, watchdog::PATIENCE};
 use ::futures::{FutureExt, TryFutureExt, channel::oneshot, executor::block_on, future::join_all};
@@ -197,16 +197,6 @@ pub(crate) fn dropped_futures_say_so(subject: &impl Subject<Pool: FuturesExecuto
 
 /// Neither a future nor a result that panics when it is dropped harms the pool.
 pub(crate) fn futures_that_panic_when_dropped_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
-    struct Bomb;
-
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            if !thread::panicking() {
-                panic_quietly("dropped");
-            }
-        }
-    }
-
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         // The result is dropped by the pool, as the handle is gone.

@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Crew, Subject, with, with_pool},
-    tools::{Counter, Life, Tally, Witness, occupy, panic_quietly, threads_of},
+    tools::{Bomb, Counter, Life, Tally, Witness, occupy, panic_quietly, threads_of},
 };
 use crate::support::{
     child::Child,
@@ -318,6 +318,64 @@ pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: Fu
         drop(dropped_late);
     });
     assert_eq!(noise, "");
+}
+
+/// What a future owns may panic when it is dropped: by the pool, by the end of the pool, or by the thread that cancels
+/// or wakes the future.
+pub(crate) fn spawned_futures_that_panic_when_dropped_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
+    // The process would end.
+    Child::default().run(|| {
+        let pool = subject.pool(2);
+        let remaining = pool.clone();
+        with(pool, |pool| {
+            let ready = || {
+                let bomb = Bomb;
+                poll_fn(move |_| {
+                    let _captured = &bomb;
+                    Poll::Ready(5)
+                })
+            };
+            assert_eq!(block_on(pool.spawn(ready())), 5);
+            pool.spawn(ready()).detach();
+            // Cancelled while it waits for its worker, as a rule.
+            drop(pool.spawn(ready()));
+
+            let bomb = Bomb;
+            let thrown = pool.spawn(poll_fn(move |_| -> Poll<()> {
+                let _captured = &bomb;
+                panic_quietly(13_u8)
+            }));
+            let thrown = catch_unwind(AssertUnwindSafe(|| block_on(thrown))).expect_err("it panicked");
+            assert_eq!(thrown.downcast_ref::<u8>(), Some(&13));
+
+            let suspended = || {
+                let (signal, bomb) = (Signal::default(), Bomb);
+                let awaited = signal.clone();
+                let handle = pool.spawn(async move {
+                    let _captured = &bomb;
+                    awaited.wait().await;
+                });
+                signal.until_awaited();
+                pool.join().expect("this is no worker");
+                (signal, handle)
+            };
+            let (_signal, cancelled) = suspended();
+            drop(cancelled);
+            let (signal, forgotten) = suspended();
+            forgotten.detach();
+            let waker = signal.0.lock().expect("no panic under this lock").1.take();
+            drop(waker);
+            pool.join().expect("this is no worker");
+            let (signal, late) = suspended();
+            assert_eq!(block_on(pool.spawn(async { 6 })), 6, "the pool works");
+            pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+            signal.raise();
+            assert_eq!(block_on(late.fallible()), None);
+        });
+        let bomb = Bomb;
+        let refused = remaining.spawn(async move { drop(bomb) });
+        assert_eq!(block_on(refused.fallible()), None);
+    });
 }
 
 /// A future that owns a handle to its own pool, dropped with it, by a worker or by the thread that wakes it.

@@ -2,12 +2,12 @@
 
 use super::{
     subject::{Crew, Subject, with, with_pool},
-    tools::{Counter, Life, Witness, ask_all, names_of, occupy, panic_on_all, panic_quietly},
+    tools::{self, Counter, Life, Witness, ask_all, names_of, occupy, panic_on_all, panic_quietly},
 };
 use crate::support::{
     child::Child,
     log_book, threads,
-    watchdog::{until, within},
+    watchdog::{PATIENCE, until, within},
 };
 use executors::{Executor, Pool};
 use std::{
@@ -98,6 +98,28 @@ pub(crate) fn a_panicking_handler_is_survived(subject: &impl Crew) {
     });
 }
 
+/// The handler is dropped with what is left of the pool, be it by the last thread when that ends.
+pub(crate) fn handlers_that_panic_when_dropped_are_survived(subject: &impl Crew) {
+    let noise = Child::default().run(|| {
+        for round in 0..10 {
+            let (bomb, life) = (tools::Bomb, Life::new());
+            let mark = life.mark();
+            let handler = move |_: &(dyn Any + Send)| {
+                let _captured = (&bomb, &mark);
+            };
+            let pool = subject.builder().threads(2).panic_handler(handler).build().expect("two threads");
+            let other = pool.clone();
+            pool.execute(move || drop(other));
+            if round % 2 == 0 {
+                pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            }
+            drop(pool);
+            life.until_over();
+        }
+    });
+    assert_eq!(noise, "");
+}
+
 /// A captured value that panics when it is dropped: by the job, by cancelling, by the end of the pool.
 pub(crate) fn captures_that_panic_when_dropped_are_survived(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
@@ -173,21 +195,7 @@ pub(crate) fn results_that_panic_at_the_handle_are_survived(subject: &impl Subje
     });
 }
 
-/// What a panic handler owns is dropped by the last who knows the pool: most often a thread of the user's.
-pub(crate) fn handlers_that_panic_when_dropped_are_survived(subject: &impl Crew) {
-    within(|| {
-        let gone = Counter::default();
-        let bomb = Bomb { lives: 1, gone: gone.clone() };
-        let handler = move |_: &(dyn Any + Send)| _ = &bomb;
-        let pool = subject.builder().threads(2).panic_handler(handler).build().expect("two threads");
-        assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
-        pool.shutdown_borrowed().expect("nothing blocks");
-        drop(pool);
-        until_all_gone(&gone, 1);
-    });
-}
-
-/// As above, for the hooks.
+/// What hooks own is dropped by the last who knows the pool: most often a thread of the user's.
 pub(crate) fn hooks_that_panic_when_dropped_are_survived(subject: &impl Crew) {
     within(|| {
         let gone = Counter::default();

@@ -163,6 +163,27 @@ pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
     });
 }
 
+/// A closure of half a worker's stack: on its way it is moved from one function to the next, each of which may keep it
+/// on the stack, but not on the worker's.
+pub(crate) fn huge_closures_run(subject: &impl Subject) {
+    const SUBMITTER_STACK: usize = 64 << 20;
+
+    fn give(pool: &impl Pool) {
+        let [first, second] = [Bytes::<{ 1 << 20 }>::new(), Bytes::new()];
+        pool.execute(move || first.assert_intact());
+        pool.submit(move || second.assert_intact()).wait().expect("it is intact");
+        pool.join().expect("this is no worker");
+        assert_eq!((pool.stats().done, pool.stats().panicked), (2, 0));
+    }
+
+    with_pool(subject, 2, |pool| {
+        thread::scope(|scope| {
+            let submitter = thread::Builder::new().stack_size(SUBMITTER_STACK);
+            submitter.spawn_scoped(scope, || give(pool)).expect("there is room for a thread");
+        });
+    });
+}
+
 /// A zero-sized closure has nothing to carry a count in.
 pub(crate) fn closures_without_captures_run(subject: &impl Subject) {
     static RUNS: AtomicU64 = AtomicU64::new(0);

@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Subject, with_pool},
-    tools::{Counter, Tally, occupy, panic_quietly},
+    tools::{Bomb, Counter, Tally, occupy, panic_quietly},
 };
 use executors::{
     Failure, Pool, TaskError,
@@ -45,6 +45,27 @@ pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
         }
         pool.join().expect("this is no worker");
         assert_eq!(pool.stats().panicked, 70);
+    });
+}
+
+/// What the function owns is dropped with its last use, by a job or by the caller: no concern of the elements.
+pub(crate) fn a_function_that_panics_when_dropped_costs_no_result(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        for round in 0..40 {
+            let bomb = Bomb;
+            let f = move |number: usize| {
+                let _captured = &bomb;
+                number
+            };
+            let group = match round % 2 {
+                0 => sequence::each(pool, 0..3, f),
+                _ => sequence::clusters(pool, 0..3, 2, f).expect("the size is not 0"),
+            };
+            let results: Result<Vec<_>, _> = group.wait().into_iter().collect();
+            assert_eq!(results.expect("no call has panicked"), [0, 1, 2]);
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 0);
     });
 }
 

@@ -29,6 +29,17 @@ impl Counter {
     }
 }
 
+/// Panics when it is dropped.
+pub(crate) struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            panic_quietly("dropped");
+        }
+    }
+}
+
 /// Counts its own destruction. Capture one to see when, and how often, a closure is dropped.
 pub(crate) struct Witness(pub(crate) Counter);
 

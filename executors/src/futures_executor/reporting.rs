@@ -1,0 +1,49 @@
+//! What becomes of the panics of a spawned future.
+
+use crate::{
+    containment::{contain, guard},
+    local,
+};
+use std::{
+    future::Future,
+    mem::ManuallyDrop,
+    panic::resume_unwind,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+/// A future that reports its panic before it passes it on, and keeps to itself what its drop throws: that would end the
+/// process.
+///
+/// An `Option`, which would be safe, makes a step dearer by 12 instructions of 236.
+pub(super) struct Reporting<F> {
+    /// Pinned as the whole is.
+    future: ManuallyDrop<F>,
+}
+
+impl<F> Reporting<F> {
+    pub(super) fn new(future: F) -> Self {
+        Reporting { future: ManuallyDrop::new(future) }
+    }
+}
+
+impl<F> Drop for Reporting<F> {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses the future any more.
+        guard(|| unsafe { ManuallyDrop::drop(&mut self.future) });
+    }
+}
+
+impl<F: Future> Future for Reporting<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: the future is never moved: what is called here hands out nothing but this reference, and the drop
+        // drops it in place.
+        let future = unsafe { self.map_unchecked_mut(|this| &mut *this.future) };
+        contain(|| future.poll(context)).unwrap_or_else(|payload| {
+            local::report(&*payload);
+            resume_unwind(payload)
+        })
+    }
+}
