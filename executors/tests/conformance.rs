@@ -403,7 +403,8 @@ macro_rules! any_crew {
     };
 }
 
-/// What pools answer for that call hooks on threads of their own, whichever worker a job waits for.
+/// What pools answer for whose threads do what the builder says: they call hooks, whichever worker a job waits for, and
+/// idle as they are told.
 macro_rules! has_hooks {
     ($subject:expr) => {
         mod has_hooks {
@@ -422,6 +423,8 @@ macro_rules! has_hooks {
                     a_job_may_block_on_its_child_after_the_last_handle;
                 handles:
                     discarding_ends_a_wait;
+                idling:
+                    who_looks_for_long_keeps_nobody_waiting;
                 panics:
                     hooks_that_panic_when_dropped_are_survived
                     panicking_hooks_are_survived
@@ -437,12 +440,7 @@ macro_rules! sleeps {
         mod sleeps {
             use super::*;
 
-            tests! { $subject; idling:
-                sleeping_workers_use_no_processor_time
-                sleeping_workers_wake_up
-                spinning_ends_soon
-                who_looks_for_long_keeps_nobody_waiting;
-            }
+            tests! { $subject; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up spinning_ends_soon; }
         }
     };
 }
