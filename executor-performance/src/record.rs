@@ -105,7 +105,7 @@ impl Record {
             let Samples { values, process, .. } = &row.samples;
             let first = run.first_column().and_then(|column| row.figure(column));
             let what = if values.iter().any(|value| !value.is_finite() || *value < 0.0) {
-                "a sample that is negative"
+                "a sample that is negative or not finite"
             } else if values.is_empty() && first.is_some() {
                 "figures without samples"
             } else if !process.is_empty() && process.len() != values.len() {

@@ -21,7 +21,8 @@ pub(crate) fn discard<V>(value: V) {
     guard(|| drop(value));
 }
 
-/// A user's value that nobody hears of when its `Drop` panics: whoever comes to drop it has nothing to do with it.
+/// A user's value whose `Drop` may panic: that goes no further, as whoever happens to drop it has nothing to do with
+/// it.
 pub(crate) struct Contained<V>(Option<V>);
 
 impl<V> Contained<V> {

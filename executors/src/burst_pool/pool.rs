@@ -88,6 +88,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
+        let handler: Handler<T> = Contained::new(Box::new(handler));
         let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
         if crew.is_closed_to_caller() {
             return Err(BuildErrorKind::ClosedToWorkers.into());
@@ -95,7 +96,7 @@ impl<T: Send + 'static> BurstPool<T> {
         if boxes.workers() >= MAX_THREADS {
             return Err(BuildErrorKind::TooManyThreads { asked: boxes.workers() + 1, limit: MAX_THREADS }.into());
         }
-        let (handler, mut place): (Handler<T>, _) = (Contained::new(Box::new(handler)), None);
+        let mut place = None;
         let equip = |seat| self.team.equip(*place.insert(seat), handler);
         if let Err(refused) = crew.hire(equip) {
             place.into_iter().for_each(|seat| self.team.strip(seat));

@@ -242,6 +242,9 @@ where
         crew.discard_backlog();
         if S::WITHHOLDS {
             crew.give_out();
+            // A late job may have come in since, whose late shift has found no way to it. (The fence in `give_out`
+            // pairs with its submitter's.)
+            crew.discard_backlog();
         }
     }
 

@@ -1,4 +1,5 @@
-//! Hiring: how workers come to a crew in which they come and go, and who does their work if none can be had.
+//! Hiring: how workers come to a crew in which they come and go; and who does a worker's work, in any crew, if none can
+//! be had.
 //!
 //! These are steps S3 to S5 of `elastic_pool/README.md`. Whether one is due is the affair of `staff.rs`.
 

@@ -98,8 +98,8 @@ where
         });
     }
 
-    /// Runs what is there and leaves, without sleeping: the pool is over. Without hooks: they are called for the
-    /// workers that the user knows of.
+    /// Runs what is there and leaves, without sleeping: the pool is over, or has no thread for a worker. Without hooks:
+    /// they are called for the workers that the user knows of.
     pub(super) fn work_late(self) {
         self.at_post(|| {
             self.become_active();

@@ -6,7 +6,7 @@
 
 use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
 use crate::{
-    containment::{contain, discard, guard},
+    containment::{contain, guard},
     error::TaskError,
     local::Home,
 };
@@ -119,8 +119,6 @@ impl<F: Future> Claim<F> {
     fn end(&mut self, result: Result<F::Output, TaskError>) {
         if let Some(task) = self.task.take() {
             wake(task.end(result));
-            // If the handle is gone, the result is dropped here; what it throws would end the process.
-            discard(task);
         }
     }
 }
@@ -133,6 +131,5 @@ impl<F: Future> Drop for Claim<F> {
         } else {
             task.end_unrun(TaskError::Dropped, wake_after_drop);
         }
-        discard(task);
     }
 }

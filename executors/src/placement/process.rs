@@ -19,8 +19,10 @@ fn count() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
     let Some(given) = system::cores_of_main_thread() else { return here };
-    let is_pinned = given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given);
-    // Nobody tells a pinned thread of the quota. Too many cores is the lesser evil: this is asked only once.
+    let is_pinned =
+        given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given && own.len() <= here);
+    // Nobody tells of the quota where the thread may use no more cores than that. Too many is the lesser evil: this is
+    // asked only once.
     if is_pinned { given.len() } else { here }
 }
 
@@ -81,8 +83,8 @@ mod tests {
     #[cfg(feature = "thread-pinning")]
     #[test]
     fn a_pinned_thread_counts_those_of_the_process() {
-        let all = count();
-        let first = cores_by_number().expect("Linux tells")[0];
+        let given = cores_by_number().expect("Linux tells");
+        let (all, first) = (given.len(), given[0]);
         let pinned = thread::spawn(move || {
             crate::placement::pin_current_thread(first);
             (thread::available_parallelism().map_or(1, usize::from), count())

@@ -23,6 +23,7 @@ use crate::{
     job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
+    sync::thread,
 };
 use board::Board;
 use crossbeam_utils::CachePadded;
@@ -286,7 +287,10 @@ impl Source for DispatchSource {
                 return Some(job);
             }
             if !self.leave(local) {
-                return None;
+                if !local.is_stranger || !self.has_left_something() {
+                    return None;
+                }
+                thread::yield_now();
             }
         }
     }

@@ -100,6 +100,7 @@ where
             return None;
         }
         let (begin, mut courtesy) = (Instant::now(), Courtesy::new());
+        let deadline = self.deadline(begin);
         loop {
             for _ in 0..8 {
                 if self.crew.source.has_jobs_for(&self.local)
@@ -110,7 +111,8 @@ where
                 }
                 hint::spin_loop();
             }
-            if self.crew.life.is_closed() || is_awaited() || begin.elapsed() >= spin {
+            let is_up = begin.elapsed() >= spin || self.is_to_leave(deadline);
+            if is_up || self.crew.life.is_closed() || is_awaited() {
                 return None;
             }
             if courtesy.is_due(None) {
@@ -192,6 +194,11 @@ where
         self.become_active();
     }
 
+    /// Whether it is time to leave.
+    fn is_to_leave(&self, deadline: Option<Instant>) -> bool {
+        deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline)
+    }
+
     /// Whether there are more workers than those that stay for good.
     fn is_surplus(&self) -> bool {
         self.crew.life.roll().live() > self.crew.terms.core
@@ -209,9 +216,8 @@ where
     }
 
     fn hover(&self, deadline: Option<Instant>) {
-        let is_due = || deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline);
         let backoff = Backoff::new();
-        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !is_due() {
+        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !self.is_to_leave(deadline) {
             backoff.snooze();
         }
     }

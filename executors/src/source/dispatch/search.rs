@@ -11,6 +11,7 @@ use crate::{
     job::Job,
     meter::Meter,
     source::{Source, queue::insist},
+    sync::atomic::{Ordering::SeqCst, fence},
 };
 
 impl DispatchSource {
@@ -137,6 +138,17 @@ impl DispatchSource {
         places
             .filter(|&at| !self.subpools[at.subpool()].queues[at.level()].is_empty())
             .find_map(|at| self.follow(local, meter, Choice { at, by_turn: false }, &mut false))
+    }
+
+    /// Whether jobs wait behind an open gate, whatever the board says: for who goes for good, and sees to nothing
+    /// afterwards.
+    pub(super) fn has_left_something(&self) -> bool {
+        // As the fences of `Entrance`: who has found the gate shut put its job in before, or looks once more itself.
+        fence(SeqCst);
+        self.subpools.iter().enumerate().any(|(number, subpool)| {
+            let waits = || subpool.len() > 0 || self.has_stream(number);
+            subpool.gate.read().is_open() && waits()
+        })
     }
 
     /// Whether one of `queues`, of the board of those that share or of a bound subpool, really has jobs.
