@@ -108,7 +108,8 @@ with $(rustc --version | cut -d' ' -f1-2), $(valgrind --version) and $(ldd --ver
 
 Instructions of a job of no work on its way through the work-stealing pool with one worker, those of all threads
 together: the difference between a run with $jobs jobs and one with twice as many, divided by $jobs. \`submit\` and
-\`spawn\` allocate, and the C library's instructions for that are counted, too.
+\`spawn\` allocate, and the C library's instructions for that are counted, too; without its fast bins, as when it empties
+these depends on what else is in the heap.
 
 $(cat "$work/table")
 
