@@ -109,12 +109,10 @@ impl Session {
     /// What an interrupt has left.
     fn interrupted(&self) -> &'static str {
         let measured = |row: &Row| row.samples.count() > 0 || !row.is_ok();
-        if !self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
-            "interrupted before anything was measured"
-        } else if self.sinks.len() > 1 {
-            "interrupted: what was measured until then is written"
+        if self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
+            "interrupted: the results are of what was measured until then"
         } else {
-            "interrupted: what was measured until then is shown above"
+            "interrupted before anything was measured"
         }
     }
 

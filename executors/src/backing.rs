@@ -12,9 +12,9 @@ use std::time::Duration;
 /// How long the methods of [`Executor`](crate::Executor) wait for an executor's end.
 pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Closures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack. Picked out
-/// of thin air: a hundredth of such a stack, and far more than an allocation is worth. (Boxes of no type of their own,
-/// so that little is compiled for the closures that are smaller.)
+/// Closures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack. Chosen
+/// freely: a hundredth of such a stack, and far more than an allocation is worth. (Boxed as `dyn`, so that no second
+/// instance is compiled for smaller closures.)
 pub(crate) const HUGE: usize = 16 << 10;
 
 /// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.

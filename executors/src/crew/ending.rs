@@ -88,7 +88,6 @@ where
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
     /// if the operating system refuses that.
     #[cold]
-    #[inline(never)]
     fn settle_late_jobs(self: &Arc<Self>) {
         let seat = self.vacancies.take();
         let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());

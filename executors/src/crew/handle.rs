@@ -157,7 +157,7 @@ where
 
     /// Whether the caller is in a job that its thread runs in place of a worker.
     pub(crate) fn caller_stands_in(&self) -> bool {
-        self.crew().with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
+        self.crew().caller_stands_in()
     }
 
     /// Whether a new job would be refused.

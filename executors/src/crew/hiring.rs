@@ -42,16 +42,17 @@ where
         };
         let left = self.life.cancel_hire().live();
         guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
-        if left == 0 && !self.has_stranger_here() {
-            // Nobody else would run what is waiting.
+        // A thread that stands in already will look for what is waiting when its job has ended: to do so now would take
+        // stack for each job of a chain.
+        if left == 0 && !self.caller_stands_in() {
+            // Nobody else would run it.
             self.stand_in(|worker| worker.work_late());
         }
         false
     }
 
-    /// Whether this thread stands in already. It will look for what is waiting when its job has ended: to do so now
-    /// would take stack for each job of a chain.
-    fn has_stranger_here(&self) -> bool {
+    /// Whether the caller is in a job that its thread runs in place of a worker.
+    pub(super) fn caller_stands_in(&self) -> bool {
         self.with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
 

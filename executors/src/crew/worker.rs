@@ -109,8 +109,6 @@ where
         });
     }
 
-    #[cold]
-    #[inline(never)]
     fn run_what_waits(&self) {
         while let Some(job) = self.search() {
             if self.crew.life.is_discarding() {
