@@ -409,7 +409,7 @@ mod tests {
         };
         let empty = Record { runs: Vec::new(), ..record() };
         assert!(session(empty).interrupted().ends_with("before anything was measured"));
-        assert!(session(record()).interrupted().ends_with("is shown above"));
+        assert!(session(record()).interrupted().ends_with("measured until then"));
     }
 
     #[test]
