@@ -61,6 +61,38 @@ impl<P: Build> Builder<P> {
         self
     }
 
+    /// How many threads [`build`](Self::build) starts in the channel pool, the work-stealing pool and the dispatcher. The
+    /// others start one by one when a job comes that may run, and nobody has time for it. The default is one; in a pool
+    /// that [spins](Idle::Spin), all.
+    ///
+    /// One is started in any case; in a dispatcher one of those that share subpools, and those to which subpools are
+    /// bound. More than there are is an error of `build`, and so is any number for another pool: an elastic one starts
+    /// none (but see its `start_core_threads`), the others all.
+    ///
+    /// Who gives a job that needs a thread starts it, which takes some ten microseconds. Such threads may inherit from
+    /// the giver what the system passes on: a nice value, say.
+    ///
+    /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
+    /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
+    /// 1024. Only a new job asks again: what waits when all threads that are there block (in `wait`, say, for a job
+    /// that has not begun) waits until one of them goes on, or the next job brings a thread. With all threads preheated
+    /// it is `build` that fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, crossbeam_channel_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().threads(16).preheat(2).build()?;
+    /// assert_eq!(pool.stats().workers, 2);
+    /// assert!(ThreadPool::builder().threads(16).preheat(17).build().is_err(), "there are only 16");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn preheat(mut self, threads: usize) -> Self {
+        self.options.preheat = Some(threads);
+        self
+    }
+
     /// Names the threads `name-0`, `name-1` and so on. The name also appears in log messages about the pool.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.options.name = Some(name.into());

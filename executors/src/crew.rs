@@ -6,6 +6,7 @@
 
 mod batch;
 mod calls;
+mod cold;
 mod delivery;
 mod ending;
 mod handle;
@@ -42,11 +43,13 @@ use crate::{
     },
     time_slice::TimeSlice,
 };
+use cold::ColdSeats;
 use life::Life;
 use seats::{Seats, Vacancies};
 use std::{
     any::Any,
     fmt,
+    ops::Range,
     sync::{Arc, Weak},
 };
 
@@ -68,6 +71,9 @@ pub(crate) struct Charter {
 /// What a crew is made of.
 pub(crate) struct Setup<S, P> {
     pub(crate) terms: Terms,
+    /// Of a crew whose workers do not come and go: the seats of those who come when they are needed. That before them is
+    /// not among them.
+    pub(crate) cold: Range<usize>,
     pub(crate) source: S,
     pub(crate) parker: P,
     pub(crate) charter: Charter,
@@ -87,6 +93,7 @@ pub(crate) struct Crew<S: Source, P> {
     employer: Employer,
     terms: Terms,
     seats: Seats,
+    cold: ColdSeats,
     /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
     charter: Charter,
@@ -107,7 +114,7 @@ where
 {
     /// A crew that has no workers yet.
     fn found(setup: Setup<S, P>) -> Arc<Self> {
-        let Setup { terms, source, parker, charter, options } = setup;
+        let Setup { terms, cold, source, parker, charter, options } = setup;
         let reserved =
             if S::ELASTIC { terms.core.min(MOST_RESERVED).max(options.placement.named()) } else { terms.max };
         let cores = options.placement.seats(reserved);
@@ -119,6 +126,7 @@ where
             life: Life::new(),
             terms,
             seats: seats::on(cores),
+            cold: ColdSeats::new(cold),
             vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,
             idle: options.idle.unwrap_or(charter.idle),

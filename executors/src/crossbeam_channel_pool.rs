@@ -108,8 +108,10 @@ impl ThreadPool {
     }
 
     fn start(options: Options) -> Result<ThreadPool, BuildError> {
-        let (terms, source) = (Terms::fixed(options.thread_count()?), ChannelSource::new());
-        let handle = Handle::start(Setup { terms, source, parker: parker::dynamic(), charter: CHARTER, options })?;
+        let threads = options.thread_count()?;
+        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle)?);
+        let (source, parker) = (ChannelSource::new(), parker::dynamic());
+        let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
     }
 }

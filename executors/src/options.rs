@@ -4,7 +4,7 @@ use crate::{
     containment::Contained,
     error::{BuildError, BuildErrorKind},
 };
-use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
+use std::{any::Any, env, fmt, num::NonZeroUsize, ops::Range, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
@@ -133,6 +133,7 @@ pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(&(dyn A
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
+    pub(crate) preheat: Option<usize>,
     pub(crate) name: Option<String>,
     /// The name of a thread of a pool that has a name.
     pub(crate) thread_names: fn(&str, usize) -> String,
@@ -150,6 +151,7 @@ impl Options {
     pub(crate) const fn new() -> Self {
         Options {
             threads: None,
+            preheat: None,
             name: None,
             thread_names: |name, worker| format!("{name}-{worker}"),
             stack_size: None,
@@ -183,6 +185,34 @@ impl Options {
         check_threads(threads)
     }
 
+    /// How many of a fixed number of `threads` start at once.
+    #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "dispatcher-exec"))]
+    pub(crate) fn preheated(&self, threads: usize, default: usize) -> Result<usize, BuildError> {
+        match self.preheat.unwrap_or(default) {
+            preheat if preheat > threads => Err(BuildErrorKind::TooManyPreheated { preheat, threads }.into()),
+            preheat => Ok(preheat),
+        }
+    }
+
+    /// The seats of those of `threads` that come when they are needed, in a pool where all share their jobs. `idle` is
+    /// what that kind of pool does when there is nothing to do.
+    #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
+    pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> Result<Range<usize>, BuildError> {
+        // Who spins is never seen to be free: each of the first jobs would bring a thread.
+        let spins = self.idle.unwrap_or(idle) == Idle::Spin;
+        let preheat = self.preheated(threads, if spins { threads } else { 1 })?;
+        Ok(preheat.max(1)..threads)
+    }
+
+    /// For a pool that starts its threads otherwise; `remedy` says how.
+    #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+    pub(crate) fn refuse_preheat(&self, pool: &'static str, remedy: &'static str) -> Result<(), BuildError> {
+        match self.preheat {
+            Some(_) => Err(BuildErrorKind::Unsupported { option: "preheat", pool, remedy }.into()),
+            None => Ok(()),
+        }
+    }
+
     /// The name of thread `worker`: `fallback` if the user gave none, else their name and the worker's number.
     pub(crate) fn thread_name(
         &self,
@@ -206,6 +236,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("threads", &self.threads)
+            .field("preheat", &self.preheat)
             .field("name", &self.name)
             .field("stack_size", &self.stack_size)
             .field("idle", &self.idle)

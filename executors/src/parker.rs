@@ -16,8 +16,6 @@
 //! pool.shutdown().unwrap();
 //! ```
 
-#[cfg(feature = "dispatcher-exec")]
-mod cold;
 mod idle;
 #[cfg(feature = "_crew")]
 mod slumber;
@@ -142,6 +140,15 @@ pub trait Parker: Sync + Send + Clone {
     fn nap(&self, thread_id: usize, duration: Duration) {
         let _ = duration;
         self.abort_park(thread_id);
+    }
+
+    /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was called
+    /// and has not come yet, or looks. The pool issues a sequentially consistent fence before, and starts one more thread
+    /// for the job if the answer is `false` and it has not started all of them yet.
+    ///
+    /// The provided body does not know, and returns `false`: then each job starts a thread, until all are there.
+    fn is_anybody_free(&self) -> bool {
+        false
     }
 
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
@@ -378,6 +385,10 @@ macro_rules! impl_parker_by_set {
 
             fn unpark_all(&self) {
                 self.set.unpark_all();
+            }
+
+            fn is_anybody_free(&self) -> bool {
+                self.set.is_anybody_free()
             }
 
             #[inline(always)]

@@ -105,6 +105,7 @@ impl Recipe for ThreadPoolExecutor {
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, (): ()) -> Result<Self, BuildError> {
         let asked = [
+            ("preheat", options.preheat.is_some()),
             ("on_start", options.on_start.is_some()),
             ("on_stop", options.on_stop.is_some()),
             ("idle", options.idle.is_some()),

@@ -36,6 +36,7 @@ mod topics {
     pub(crate) mod parkers;
     #[cfg(feature = "thread-pinning")]
     pub(crate) mod pinning;
+    pub(crate) mod preheating;
     pub(crate) mod running;
     pub(crate) mod sequences;
     #[cfg(feature = "_futures")]
@@ -456,6 +457,34 @@ macro_rules! is_limited {
     };
 }
 
+/// What pools answer for whose threads come with jobs, but for those that are to be there before.
+macro_rules! preheats {
+    ($subject:expr) => {
+        mod preheats {
+            use super::*;
+
+            tests! { $subject;
+                preheating:
+                    a_pool_may_end_before_its_threads_come
+                    a_refused_thread_comes_later
+                    more_than_there_are_cannot_be_preheated
+                    no_needed_thread_is_missed;
+            }
+        }
+    };
+}
+
+/// What such pools answer for whose parker tells whether somebody is free.
+macro_rules! spares_threads {
+    ($subject:expr) => {
+        mod spares_threads {
+            use super::*;
+
+            tests! { $subject; preheating: one_job_at_a_time_needs_few_threads; }
+        }
+    };
+}
+
 /// What takes five seconds, and so is asked of one pool only.
 macro_rules! gives_up {
     ($subject:expr) => {
@@ -759,10 +788,11 @@ mod channel {
         };
     }
 
-    policy! { sleeping: Idle::PARK, Placement::Floating, subject::ANY; every_crew sleeps gives_up }
+    // The first thread starts at once, the others when they are needed; where workers spin, all at once.
+    policy! { sleeping: Idle::PARK, Placement::Floating, subject::ANY; any_crew preheats spares_threads sleeps gives_up }
     policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
-    policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; every_crew sleeps pins }
+    policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; any_crew sleeps pins }
 }
 
 #[cfg(feature = "burst-exec")]
@@ -862,7 +892,7 @@ mod dispatcher {
     policy! {
         cold: ("cpu", Priority::NORMAL), |builder| builder.preheat(0), Idle::PARK,
         Fairness::COUNTED, Placement::Floating, subject::ANY;
-        any_crew sleeps
+        any_crew preheats spares_threads sleeps
     }
     // One job at a time is less than the others promise: what needs two that wait for each other, or occupies all
     // workers, is not asked of these.
@@ -1011,12 +1041,12 @@ mod stealing {
 
                 policy! {
                     sleeping_timed: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
-                    every_crew sleeps $($group)*
+                    any_crew preheats sleeps $($group)*
                 }
                 policy! {
                     sleeping_counted: $parker = $equip,
                     Idle::PARK, Fairness::COUNTED, Placement::Floating, $sizes;
-                    every_crew sleeps
+                    any_crew preheats sleeps
                 }
                 policy! {
                     spinning_timed: $parker = $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, $sizes;
@@ -1030,7 +1060,7 @@ mod stealing {
                 #[cfg(feature = "thread-pinning")]
                 policy! {
                     pinned: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, $sizes;
-                    every_crew sleeps pins
+                    any_crew sleeps pins
                 }
             }
         };
@@ -1040,12 +1070,12 @@ mod stealing {
         parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
     }
 
-    parker! { automatic: DynParker = |builder| builder, subject::ANY; }
+    parker! { automatic: DynParker = |builder| builder, subject::ANY; spares_threads }
     parker! {
-        small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited
+        small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited spares_threads
     }
     parker! {
-        large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited
+        large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited spares_threads
     }
     parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
     parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }

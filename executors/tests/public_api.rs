@@ -20,7 +20,7 @@ use std::{
 #[allow(unused_imports, reason = "not all is needed with all features")]
 use support::{
     case,
-    child::Child,
+    child::{Child, ballast},
     threads,
     watchdog::{until, within},
 };
@@ -70,17 +70,26 @@ fn assert_panics(construct: impl FnOnce(), word: &str) {
     assert!(message.is_some_and(|message| message.contains(word)), "the message should tell of {word}: {message:?}");
 }
 
-/// The system refuses threads: the constructor says so and what to do, and no half of a pool is left.
+/// The system has room for so many threads only: the constructor says so and what to do, and no half of a pool is left.
 #[allow(dead_code, reason = "only pools have threads")]
-fn assert_refused_threads_panic<P>(test: &'static str, construct: impl FnOnce(usize) -> P) {
+fn assert_refused_threads_panic<P>(test: &'static str, room: Room, construct: impl FnOnce(usize) -> P) {
     case::begin(test);
     // The stacks of four threads fit into the address space, those of twelve do not.
     let child = Child::default().address_space(2 << 30).variable("RUST_MIN_STACK", "268435456");
     child.run(|| {
         let Some(before) = threads::count() else { return };
+        let ballast = if room == Room::None { ballast(128 << 20) } else { Vec::new() };
         assert_panics(|| drop(construct(12)), "fewer threads");
         until("the threads that there were are gone again", || threads::count() == Some(before));
+        drop(ballast);
     });
+}
+
+#[allow(dead_code, reason = "only pools have threads")]
+#[derive(PartialEq)]
+enum Room {
+    None,
+    ForSome,
 }
 
 #[test]
@@ -278,7 +287,7 @@ mod channel_pool {
 
     #[test]
     fn refused_threads() {
-        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), ThreadPool::new);
+        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), Room::None, ThreadPool::new);
     }
 
     #[cfg(feature = "defaults")]
@@ -342,7 +351,7 @@ mod workstealing_pool {
 
     #[test]
     fn refused_threads() {
-        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), small_pool);
+        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), Room::None, small_pool);
     }
 
     /// A feature decides what a pool does that is not told. Somebody who turns it on wants the busy core.
@@ -452,7 +461,11 @@ mod threadpool_pool {
 
     #[test]
     fn refused_threads() {
-        assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), ThreadPoolExecutor::new);
+        assert_refused_threads_panic(
+            concat!(module_path!(), "::refused_threads"),
+            Room::ForSome,
+            ThreadPoolExecutor::new,
+        );
     }
 
     #[cfg(feature = "defaults")]

@@ -311,6 +311,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
             let remedy = "call `spawn` once for each worker";
             return Err(BuildErrorKind::Unsupported { option: "threads", pool: "BurstPool", remedy }.into());
         }
+        options.refuse_preheat("BurstPool", "leave it out: a thread starts with each `spawn`")?;
         options.placement.check(CHARTER.label)?;
         if options.placement == Placement::Auto {
             // How many there will be is not known.
@@ -321,7 +322,8 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = CrewHandle::found(Setup { terms, source, parker: parker::dynamic(), charter: CHARTER, options });
+        let (cold, parker) = (0..0, parker::dynamic());
+        let crew = CrewHandle::found(Setup { terms, cold, source, parker, charter: CHARTER, options });
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }
 }

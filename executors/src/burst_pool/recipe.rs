@@ -102,10 +102,11 @@ impl Recipe for ThreadPool {
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, extra: BurstOptions) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
+        options.refuse_preheat(CHARTER.label, "leave it out: all its threads start in `build`, as jobs are dealt to them")?;
         let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::dynamic());
         let boxes = Arc::new(Mailboxes::new(terms.core));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let crew = CrewHandle::start(Setup { terms, source, parker, charter: CHARTER, options })?;
+        let crew = CrewHandle::start(Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
     }
 }

@@ -31,7 +31,7 @@ where
         fence(SeqCst);
         if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
             // It is awake, but may be at another job before it comes to this one.
-            self.parker.job_arrived(origin);
+            self.call_one(origin);
         }
     }
 
@@ -54,8 +54,27 @@ where
         if S::ELASTIC && self.may_grow() {
             self.grow(jobs);
         }
-        self.parker.job_arrived(origin);
+        self.call_one(origin);
         for _ in 1..jobs.min(self.terms.max) {
+            self.call_one(origin);
+        }
+    }
+
+    /// Calls a worker for a job that everybody can see, if one is needed. Relies on a fence between that and this.
+    #[inline(always)]
+    pub(super) fn call_one(&self, origin: Origin) {
+        if !S::ELASTIC && self.cold.are_left() {
+            self.call_one_of_few(origin);
+        } else {
+            self.parker.job_arrived(origin);
+        }
+    }
+
+    /// The same, while there are workers who come when they are needed: one does if nobody else will look for the job.
+    #[cold]
+    fn call_one_of_few(&self, origin: Origin) {
+        let is_free = self.parker.is_anybody_free() || self.cold.is_one_coming();
+        if is_free || !self.cold.start_one(|seat| self.start_late(seat)) {
             self.parker.job_arrived(origin);
         }
     }

@@ -118,6 +118,7 @@ mod tests {
     fn late_job(stack_size: Option<usize>) -> ThreadId {
         let setup = Setup {
             terms: Terms::fixed(1),
+            cold: 0..1,
             source: ChannelSource::new(),
             parker: parker::dynamic(),
             charter: Charter {
@@ -129,7 +130,7 @@ mod tests {
             },
             options: Options { stack_size, ..Options::new() },
         };
-        let crew = Crew::start(setup, |_seat| false).unwrap_or_else(|_| panic!("there is no thread to be refused"));
+        let crew = Crew::start(setup).unwrap_or_else(|_| panic!("there is no thread to be refused"));
         crew.close();
         assert!(crew.is_over());
         let (tell, told) = mpsc::channel();

@@ -66,20 +66,9 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// A crew of a fixed number of workers, with all of them.
+    /// A crew of a fixed number of workers.
     pub(crate) fn start(setup: Setup<S, P>) -> Result<Self, BuildError> {
-        Self::start_some(setup, |_seat| true)
-    }
-
-    /// As above, with the workers on those seats that are among `ahead`. See [`starter`](Self::starter).
-    pub(crate) fn start_some(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Self, BuildError> {
-        Crew::start(setup, ahead).map(Self::first)
-    }
-
-    /// What starts the worker on a seat that was left out at first. Does not keep the crew open, nor alive.
-    pub(crate) fn starter(&self) -> impl Fn(usize) -> bool + Send + Sync + use<S, P> {
-        let crew = Arc::downgrade(self.crew());
-        move |seat| crew.upgrade().is_some_and(|crew| crew.start_late(seat))
+        Crew::start(setup).map(Self::first)
     }
 
     /// A crew whose workers come and go. None is there yet.

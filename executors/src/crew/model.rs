@@ -175,7 +175,7 @@ const CHARTER: Charter = Charter {
 };
 
 fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {
-    Setup { terms, source, parker, charter: CHARTER, options: Options::new() }
+    Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options: Options::new() }
 }
 
 fn start<S: Source>(workers: usize, source: S) -> Handle<S, ModelParker> {

@@ -20,12 +20,12 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// A crew of a fixed number of workers, with those of them whose seats are among `ahead`.
-    pub(super) fn start(setup: Setup<S, P>, ahead: impl Fn(usize) -> bool) -> Result<Arc<Self>, BuildError> {
+    /// A crew of a fixed number of workers, with those of them who are there from the beginning.
+    pub(super) fn start(setup: Setup<S, P>) -> Result<Arc<Self>, BuildError> {
         debug_assert!(!S::ELASTIC);
         let crew = Crew::found(setup);
         let threads = crew.terms.core;
-        for worker in (0..threads).filter(|&seat| ahead(seat)) {
+        for worker in (0..threads).filter(|&seat| !crew.cold.contain(seat)) {
             if let Err(error) = crew.spawn_worker(worker) {
                 crew.close();
                 crew.join_threads();
@@ -35,13 +35,13 @@ where
         Ok(crew)
     }
 
-    /// Starts the worker on a `seat` that was left out at first. Returns whether it comes: not if the crew is over, and
-    /// not if the operating system refuses it; then the others do its work.
-    pub(super) fn start_late(self: &Arc<Self>, seat: usize) -> bool {
+    /// Starts the worker on a cold `seat`. Returns whether it comes: not if the crew is over, and not if the operating
+    /// system refuses it; then the others do its work.
+    pub(super) fn start_late(&self, seat: usize) -> bool {
         if self.life.is_over() {
             return false;
         }
-        if let Err(refused) = self.spawn_worker(seat) {
+        if let Err(refused) = self.myself().spawn_worker(seat) {
             let refused = refused.into_build_error(None);
             guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
             return false;

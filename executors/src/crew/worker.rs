@@ -78,6 +78,7 @@ where
             placement::pin_current_thread(core);
         }
         self.crew.time_slice.ask();
+        self.crew.cold.arrived(self.seat);
         self.crew.parker.init(self.seat);
         self.on_duty(|| {
             let Some(first) = self.settle_in() else { return };

@@ -10,7 +10,6 @@ pub(super) enum Misfit {
     TooManyBound { bound: usize, threads: usize },
     AllReserved { reserve: usize, threads: usize },
     ReservedForNothing { reserve: usize, bound: usize },
-    TooManyPreheated { preheat: usize, threads: usize },
     UnknownMain { name: String, known: Vec<String> },
 }
 
@@ -38,11 +37,6 @@ impl fmt::Display for Misfit {
             Misfit::ReservedForNothing { reserve, bound } => write!(
                 f,
                 "{reserve} threads are reserved for bound subpools, of which there are {bound}: reserve at most as many"
-            ),
-            Misfit::TooManyPreheated { preheat, threads } => write!(
-                f,
-                "{preheat} threads are to be preheated, but there are only {threads}: preheat at most as many, or ask \
-                 for more threads"
             ),
             Misfit::UnknownMain { name, known } => {
                 write!(

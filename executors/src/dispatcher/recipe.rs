@@ -19,7 +19,6 @@ pub struct Extra {
     subpools: Vec<(String, usize)>,
     bound: Vec<String>,
     reserve: Option<usize>,
-    warm: Option<usize>,
     strict: bool,
     main: Option<(String, Priority)>,
 }
@@ -93,32 +92,6 @@ impl Builder<Dispatcher> {
     /// ```
     pub fn reserve(mut self, threads: usize) -> Self {
         self.extra.reserve = Some(threads);
-        self
-    }
-
-    /// How many threads [`build`](Self::build) starts; the others start one by one when a job comes that may run, and
-    /// nobody has time for it. By default all are started.
-    ///
-    /// One of those that share subpools is started in any case, and so are those to which subpools are bound. More than
-    /// there are is an error of `build`.
-    ///
-    /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
-    /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
-    /// 1024. Only a new job asks again: what waits when all threads that are there block (in `wait`, say, for a job
-    /// of another subpool) waits until one of them goes on, or the next job brings a thread.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{Pool, dispatcher::Dispatcher};
-    ///
-    /// let dispatcher = Dispatcher::builder().threads(16).preheat(2).build()?;
-    /// assert_eq!(dispatcher.stats().workers, 2);
-    /// assert!(Dispatcher::builder().threads(16).preheat(17).build().is_err(), "there are only 16");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn preheat(mut self, threads: usize) -> Self {
-        self.extra.warm = Some(threads);
         self
     }
 
@@ -247,10 +220,7 @@ impl Extra {
         if reserve > bound {
             return Err(Misfit::ReservedForNothing { reserve, bound }.into());
         }
-        let preheat = self.warm.unwrap_or(threads);
-        if preheat > threads {
-            return Err(Misfit::TooManyPreheated { preheat, threads }.into());
-        }
+        let preheat = options.preheated(threads, threads)?;
         let sharing = threads - reserve;
         let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
         let warm = preheat.saturating_sub(reserve).clamp(1.max(bound - reserve), sharing);
@@ -287,10 +257,8 @@ impl Recipe for Dispatcher {
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats, age);
         let source = if extra.strict { source.in_strict_order() } else { source };
         let source = source.with_main(main, priority.level());
-        let (terms, parker) = (Terms::fixed(threads), TwoParkers::new(warm, sharing));
-        let setup = Setup { terms, source, parker: parker.clone(), charter: CHARTER, options };
-        let handle = CrewHandle::start_some(setup, |seat| seat < warm || seat >= sharing)?;
-        parker.start_by(handle.starter());
+        let (terms, cold, parker) = (Terms::fixed(threads), warm..sharing, TwoParkers::new(sharing));
+        let handle = CrewHandle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(Dispatcher { handle, names: names.into() })
     }
 }

@@ -156,6 +156,7 @@ impl Recipe for ThreadPool {
             // Its jobs block, and its workers come and go: a core to each would be a core to none.
             options.placement = Placement::Floating;
         }
+        options.refuse_preheat(CHARTER.label, "call `start_core_threads` on the pool")?;
         let terms = extra.terms(&options)?;
         if extra.saturation == (Saturation::DiscardOldest { queue: 0 }) {
             return Err(BuildErrorKind::NothingToDiscard.into());

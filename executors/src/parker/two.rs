@@ -1,8 +1,7 @@
 //! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of
-//! them. And among the others some may be [cold](ColdSeats).
+//! them.
 
-use super::{Origin, Parker, cold::ColdSeats, idle::IdleSet, parker_by_place};
-use crossbeam_utils::CachePadded;
+use super::{Origin, Parker, idle::IdleSet, parker_by_place};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -11,30 +10,12 @@ pub(crate) struct TwoParkers {
     sharing: Arc<IdleSet>,
     reserved: Arc<IdleSet>,
     first_reserved: usize,
-    cold: Arc<CachePadded<ColdSeats>>,
 }
 
 impl TwoParkers {
-    /// The first `warm` of those that share are there from the beginning.
-    pub(crate) fn new(warm: usize, first_reserved: usize) -> Self {
+    pub(crate) fn new(first_reserved: usize) -> Self {
         let [sharing, reserved] = [(); 2].map(|()| Arc::new(IdleSet::new(None)));
-        let cold = Arc::new(CachePadded::new(ColdSeats::new(warm..first_reserved)));
-        TwoParkers { sharing, reserved, first_reserved, cold }
-    }
-
-    /// Has cold threads started by `start`. To be called before there are jobs.
-    pub(crate) fn start_by(&self, start: impl Fn(usize) -> bool + Send + Sync + 'static) {
-        self.cold.start_by(start);
-    }
-
-    /// Starts a thread, if nobody else will look for the job that has arrived. Relies on a fence before.
-    #[cold]
-    fn job_arrived_among_few(&self, origin: Origin) {
-        if self.sharing.is_anybody_free() || self.cold.is_one_coming() {
-            self.sharing.job_arrived(origin);
-        } else {
-            self.cold.start_one();
-        }
+        TwoParkers { sharing, reserved, first_reserved }
     }
 
     fn place_of(&self, thread: usize) -> (&IdleSet, usize) {
@@ -54,7 +35,6 @@ impl Parker for TwoParkers {
     }
 
     fn init(&self, thread: usize) {
-        self.cold.arrived(thread);
         let (set, number) = self.place_of(thread);
         set.init(number);
     }
@@ -68,13 +48,13 @@ impl Parker for TwoParkers {
         self.reserved.unpark_all();
     }
 
+    fn is_anybody_free(&self) -> bool {
+        self.sharing.is_anybody_free()
+    }
+
     #[inline(always)]
     fn job_arrived(&self, origin: Origin) {
-        if self.cold.are_left() {
-            self.job_arrived_among_few(origin);
-        } else {
-            self.sharing.job_arrived(origin);
-        }
+        self.sharing.job_arrived(origin);
     }
 
     fn wake_ups(&self) -> u64 {

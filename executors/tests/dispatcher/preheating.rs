@@ -1,16 +1,9 @@
 //! Threads that are started when they are needed.
 
 use super::tools::{end, watched};
-use crate::support::{child::Child, gate::Gate, log_book, watchdog::until};
+use crate::support::{gate::Gate, watchdog::until};
 use executors::{Executor, Pool, dispatcher::Dispatcher, try_execute_locally};
-use std::{
-    mem,
-    sync::{
-        Arc, Barrier,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    thread,
-};
+use std::sync::{Arc, Barrier};
 
 #[test]
 fn cold_threads_start_when_nobody_has_time() {
@@ -45,26 +38,6 @@ fn cold_threads_start_when_nobody_has_time() {
 }
 
 #[test]
-fn cold_threads_are_not_missed() {
-    for _ in 0..50 {
-        let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).preheat(0).build().expect("possible");
-        let _watchdog = watched(&dispatcher);
-        let meeting = Arc::new(Barrier::new(4));
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let meeting = Arc::clone(&meeting);
-                    dispatcher.execute(move || _ = meeting.wait());
-                });
-            }
-        });
-        end(dispatcher);
-    }
-    // Cold when it ends.
-    end(Dispatcher::builder().threads(4).preheat(0).build().expect("possible"));
-}
-
-#[test]
 fn what_is_full_or_paused_starts_no_threads() {
     let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).preheat(1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
@@ -78,44 +51,4 @@ fn what_is_full_or_paused_starts_no_threads() {
     assert!(one.stats().workers <= 2, "{:?}", one.stats());
     gate.open();
     end(dispatcher);
-}
-
-/// The system has no room for another stack, and later it has: no seat is lost.
-#[test]
-fn a_refused_thread_comes_later() {
-    if !cfg!(target_os = "linux") {
-        return; // there the address space is not limited
-    }
-    const STACK: usize = 256 << 20;
-    Child::default().address_space(4 << 30).run(|| {
-        log_book::open();
-        let builder = Dispatcher::builder().threads(3).cpu_limit(3).preheat(1).name("few").stack_size(STACK);
-        let dispatcher = builder.build().expect("there is room for one");
-        let mut ballast = Vec::<Vec<u8>>::new();
-        let mut addresses = Vec::new();
-        while addresses.try_reserve_exact(STACK / 2).is_ok() {
-            ballast.push(mem::take(&mut addresses));
-        }
-        let (gate, begun) = (Gate::default(), Arc::new(AtomicUsize::new(0)));
-        let give = || {
-            let (gate, begun) = (gate.clone(), Arc::clone(&begun));
-            dispatcher.execute(move || {
-                begun.fetch_add(1, SeqCst);
-                gate.pass();
-            });
-        };
-        give();
-        until("the first has begun", || begun.load(SeqCst) == 1);
-        (0..5).for_each(|_| give());
-        let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
-        assert_eq!((refusals(), dispatcher.stats().workers), (3, 1), "after each, more needs are passed over");
-        drop(ballast);
-        until("two more have come", || {
-            give();
-            begun.load(SeqCst) == 3
-        });
-        assert_eq!((refusals(), dispatcher.stats().workers), (3, 3));
-        gate.open();
-        end(dispatcher);
-    });
 }

@@ -67,3 +67,15 @@ impl Child {
         command
     }
 }
+
+/// Takes what is left of a limited address space, but for gaps of less than `gap` bytes.
+pub(crate) fn ballast(gap: usize) -> Vec<Vec<u8>> {
+    let mut ballast = Vec::new();
+    loop {
+        let mut addresses = Vec::new();
+        if addresses.try_reserve_exact(gap).is_err() {
+            return ballast;
+        }
+        ballast.push(addresses);
+    }
+}

@@ -1,10 +1,10 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
-use super::{ModelSource, Pair, see_off, setup};
+use super::{ModelParker, ModelSource, Pair, see_off, setup};
 use crate::{
     backing::Backing,
-    crew::{Handle, Terms},
-    parker::TwoParkers,
+    crew::{Charter, Handle, Setup, Terms},
+    parker,
     sync::{Gate, check, thread},
 };
 use std::sync::{
@@ -12,24 +12,24 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-type Cold = Handle<ModelSource, TwoParkers>;
+type Cold = Handle<ModelSource, ModelParker>;
 
-/// `threads` workers, of which the first is there, and the others come when they are needed. The first `refusals`
-/// attempts to start one fail.
-fn crew(threads: usize, refusals: usize) -> Cold {
-    let (source, parker) = (ModelSource::new(threads, |_| 1), TwoParkers::new(1, threads));
-    let crew = Handle::start_some(setup(Terms::fixed(threads), source, parker.clone()), |seat| seat == 0).unwrap();
-    // Not loom's: attempts are made one at a time.
-    let (start, attempts) = (crew.starter(), AtomicUsize::new(0));
-    parker.start_by(move |seat| attempts.fetch_add(1, Relaxed) >= refusals && start(seat));
-    crew
+/// `threads` workers, of which the first is there or on its way, and the others come when they are needed.
+fn crew(threads: usize) -> Cold {
+    refusing_crew(threads, |seat| seat.to_string())
+}
+
+/// The same; a thread whose name has a NUL is refused.
+fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
+    let setup = setup(Terms::fixed(threads), ModelSource::new(threads, |_| 1), parker::dynamic());
+    Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
 }
 
 /// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
 #[test]
 fn a_cold_thread_comes_for_a_second_job() {
     check(2, || {
-        let (crew, pair) = (crew(2, 0), Pair::default());
+        let (crew, pair) = (crew(2), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
         see_off(crew);
@@ -40,7 +40,7 @@ fn a_cold_thread_comes_for_a_second_job() {
 #[test]
 fn a_cold_thread_comes_for_one_of_two_submitters() {
     check(1, || {
-        let (crew, pair) = (crew(2, 0), Pair::default());
+        let (crew, pair) = (crew(2), Pair::default());
         let mut jobs = pair.jobs();
         let submitter = thread::spawn({
             let (crew, job) = (crew.clone(), jobs.next().unwrap());
@@ -58,7 +58,7 @@ fn a_cold_thread_comes_for_one_of_two_submitters() {
 #[test]
 fn cold_threads_come_one_after_the_other() {
     check(1, || {
-        let (crew, pair) = (crew(3, 0), Pair::default());
+        let (crew, pair) = (crew(3), Pair::default());
         let meeting = pair.clone();
         crew.execute(move || meeting.meet());
         pair.jobs().for_each(|job| crew.execute(job));
@@ -70,8 +70,15 @@ fn cold_threads_come_one_after_the_other() {
 /// The thread is refused to the second job, if not to the first. So the third asks once more.
 #[test]
 fn a_refused_thread_is_asked_for_again() {
-    check(2, || {
-        let (crew, [begun, done]) = (crew(2, 1), [(); 2].map(|()| Arc::new(Gate::default())));
+    // Not loom's: attempts are made one at a time.
+    static ATTEMPTS: AtomicUsize = AtomicUsize::new(0);
+    let name = |seat: usize| {
+        let is_refused = seat == 1 && ATTEMPTS.fetch_add(1, Relaxed) == 0;
+        if is_refused { "\0".to_owned() } else { seat.to_string() }
+    };
+    check(2, move || {
+        ATTEMPTS.store(0, Relaxed);
+        let (crew, [begun, done]) = (refusing_crew(2, name), [(); 2].map(|()| Arc::new(Gate::default())));
         crew.execute({
             let (begun, done) = (Arc::clone(&begun), Arc::clone(&done));
             move || {

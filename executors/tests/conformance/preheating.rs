@@ -1,0 +1,106 @@
+//! Threads that come when they are needed.
+
+use super::subject::{Crew, with};
+use crate::support::{
+    child::{Child, ballast},
+    gate::Gate,
+    log_book,
+    watchdog::until,
+};
+use executors::{Executor, Pool};
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+};
+
+/// As many as were asked for are there from the beginning, and others do not come for jobs for which somebody has time.
+pub(crate) fn one_job_at_a_time_needs_few_threads(subject: &impl Crew) {
+    for preheat in [0, 2] {
+        with(subject.builder().threads(6).preheat(preheat).build().expect("possible"), |pool| {
+            let workers = || pool.stats().workers;
+            assert_eq!(workers(), preheat.max(1));
+            for _ in 0..100 {
+                pool.submit(|| ()).wait().expect("it runs");
+                pool.join().expect("this is no worker");
+                until("it sleeps", || pool.stats().idle == workers());
+            }
+            assert!(workers() <= preheat.max(1) + 1, "{} threads for one job at a time", workers());
+        });
+    }
+}
+
+/// Jobs from several threads that need each other.
+pub(crate) fn no_needed_thread_is_missed(subject: &impl Crew) {
+    for _ in 0..50 {
+        with(subject.builder().threads(4).preheat(1).build().expect("possible"), |pool| {
+            let meeting = Arc::new(Barrier::new(4));
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let meeting = Arc::clone(&meeting);
+                        pool.execute(move || _ = meeting.wait());
+                    });
+                }
+            });
+            pool.join().expect("this is no worker");
+            assert_eq!(pool.stats().workers, 4);
+        });
+    }
+}
+
+/// Threads that are not there, or on their way, keep no pool from its end.
+pub(crate) fn a_pool_may_end_before_its_threads_come(subject: &impl Crew) {
+    for jobs in 0..3 {
+        let ran = Arc::new(AtomicUsize::new(0));
+        with(subject.builder().threads(8).preheat(1).build().expect("possible"), |pool| {
+            for _ in 0..jobs {
+                let ran = Arc::clone(&ran);
+                pool.execute(move || _ = ran.fetch_add(1, SeqCst));
+            }
+        });
+        assert_eq!(ran.load(SeqCst), jobs);
+    }
+}
+
+pub(crate) fn more_than_there_are_cannot_be_preheated(subject: &impl Crew) {
+    let error = subject.builder().threads(4).preheat(5).build().err().expect("there are only 4").to_string();
+    assert!(error.contains("5 threads are to be preheated, but there are only 4: preheat at most as many"), "{error}");
+}
+
+/// The system has no room for another stack, and later it has: no seat is lost.
+pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    const STACK: usize = 256 << 20;
+    Child::default().address_space(4 << 30).run(|| {
+        log_book::open();
+        let builder = subject.builder().threads(3).preheat(1).name("few").stack_size(STACK);
+        with(builder.build().expect("there is room for one"), |pool| {
+            let ballast = ballast(STACK / 2);
+            let (gate, begun) = (Gate::default(), Arc::new(AtomicUsize::new(0)));
+            let give = || {
+                let (gate, begun) = (gate.clone(), Arc::clone(&begun));
+                pool.execute(move || {
+                    begun.fetch_add(1, SeqCst);
+                    gate.pass();
+                });
+            };
+            give();
+            until("the first has begun", || begun.load(SeqCst) == 1);
+            (0..5).for_each(|_| give());
+            let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
+            assert_eq!((refusals(), pool.stats().workers), (3, 1), "after each, more needs are passed over");
+            drop(ballast);
+            until("two more have come", || {
+                give();
+                begun.load(SeqCst) == 3
+            });
+            assert_eq!((refusals(), pool.stats().workers), (3, 3));
+            gate.open();
+        });
+    });
+}
