@@ -1,8 +1,14 @@
 //! Threads that are started when they are needed.
 
 use super::tools::{end, watched};
-use crate::support::{child::Child, gate::Gate, log_book, watchdog::until};
-use executors::{Executor, Pool, dispatcher::Dispatcher, try_execute_locally};
+use crate::support::{
+    child::Child,
+    gate::Gate,
+    log_book,
+    threads::{allowed_cores, on_pinned_thread, pin_to_one_of_several_cores},
+    watchdog::until,
+};
+use executors::{Executor, Placement, Pool, dispatcher::Dispatcher, try_execute_locally};
 use std::{
     mem,
     sync::{
@@ -62,6 +68,27 @@ fn cold_threads_are_not_missed() {
     }
     // Cold when it ends.
     end(Dispatcher::builder().threads(4).preheat(0).build().expect("possible"));
+}
+
+/// Whoever can start it is pinned: the one that is warm, and the submitter.
+#[test]
+fn a_cold_thread_is_not_pinned_by_who_starts_it() {
+    let pin_the_warm_one = |worker| _ = worker == 0 && pin_to_one_of_several_cores();
+    let builder = Dispatcher::builder().threads(2).cpu_limit(2).preheat(1).name("free").on_start(pin_the_warm_one);
+    let dispatcher = builder.placement(Placement::Floating).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let meeting = Arc::new(Barrier::new(2));
+    let ask = |_| {
+        let meeting = Arc::clone(&meeting);
+        dispatcher.submit(move || {
+            meeting.wait();
+            (thread::current().name().map(str::to_owned), allowed_cores())
+        })
+    };
+    if let Some(places) = on_pinned_thread(|| [(); 2].map(ask).map(|place| place.wait().expect("no panic"))) {
+        assert!(places.contains(&(Some("free-1".to_owned()), allowed_cores())), "{places:?}");
+    }
+    end(dispatcher);
 }
 
 #[test]
