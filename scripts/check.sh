@@ -43,6 +43,7 @@ unsafe_leaves=(
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
     executors/src/local.rs
+    executors/src/placement/mask.rs
     executors/src/source/queue/lane.rs
     executors/src/source/queue/ring.rs
     executors/src/time_slice.rs

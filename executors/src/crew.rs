@@ -34,6 +34,7 @@ use crate::{
     meter::{Exporter, Reading},
     options::{Fairness, Idle, Options},
     parker::Parker,
+    placement::Mask,
     pool::Stats,
     source::Source,
     sync::{
@@ -101,6 +102,8 @@ pub(crate) struct Crew<S: Source, P> {
     idle: Idle,
     fairness: Fairness,
     time_slice: TimeSlice,
+    /// Where its founder could run, and so may who has no core, whoever starts the thread.
+    mask: Mask,
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
@@ -132,6 +135,7 @@ where
             idle: options.idle.unwrap_or(charter.idle),
             fairness: options.fairness.unwrap_or(charter.fairness),
             time_slice: options.time_slice.map_or(charter.time_slice, TimeSlice::Chosen),
+            mask: Mask::of_this_thread(),
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),

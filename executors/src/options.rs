@@ -111,11 +111,12 @@ pub enum Placement {
     /// by themselves.
     #[default]
     Auto,
-    /// Wherever the operating system likes; within the limits of the thread that builds the pool, which its threads
-    /// inherit.
+    /// Wherever the operating system likes; on Linux on those cores on which the thread that builds the pool may run at
+    /// that time, whoever starts the worker's thread. That one may itself be pinned: a worker that is, and any thread
+    /// that gives a job, may start others.
     Floating,
     /// The first worker on the first of these cores (numbered as the operating system does), and so on; workers beyond
-    /// the end of the list are not pinned. Needs the feature `thread-pinning`.
+    /// the end of the list are not pinned, as with `Floating`. Needs the feature `thread-pinning`.
     Cores(Vec<usize>),
 }
 

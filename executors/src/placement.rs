@@ -2,6 +2,7 @@
 
 #[cfg(any(target_os = "linux", feature = "numa-aware"))]
 mod kernel_list;
+mod mask;
 #[cfg(not(feature = "numa-aware"))]
 #[path = "placement/equal.rs"]
 mod neighbourhood;
@@ -18,6 +19,7 @@ mod process;
 #[cfg(feature = "numa-aware")]
 pub(crate) mod topology;
 
+pub(crate) use mask::Mask;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
 pub(crate) use process::cores;
@@ -58,9 +60,18 @@ impl Placement {
     }
 }
 
-/// Pins the calling thread to `core`, or warns that this failed.
-pub(crate) fn pin_current_thread(core: usize) {
-    if !pinning::pin_current_thread(core) {
+/// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned.
+pub(crate) fn place_current_thread(core: Option<usize>, mask: &Mask) {
+    if !core.is_some_and(pin_current_thread) {
+        mask.apply();
+    }
+}
+
+/// Returns whether it succeeded, and warns if not.
+fn pin_current_thread(core: usize) -> bool {
+    let is_pinned = pinning::pin_current_thread(core);
+    if !is_pinned {
         guard(|| log::warn!("A worker could not be pinned to core {core}; it runs unpinned."));
     }
+    is_pinned
 }

@@ -741,6 +741,7 @@ macro_rules! takes_cores {
 
             tests! { $subject;
                 pinning:
+                    a_pinned_submitter_pins_nobody
                     floating_workers_go_anywhere
                     workers_may_share_a_core
                     workers_sit_on_their_cores;

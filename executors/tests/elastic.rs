@@ -12,6 +12,7 @@ mod topics {
     mod growing;
     mod leaving;
     mod order;
+    mod placing;
     mod refused;
     mod running;
     mod saturation;

@@ -106,16 +106,17 @@ mod tests {
         job::Closure,
         options::{Fairness, Idle, Options},
         parker,
+        placement::Mask,
         source::channel::ChannelSource,
         time_slice::TimeSlice,
     };
-    use std::{
-        sync::mpsc,
-        thread::{self, ThreadId},
-    };
+    use std::{sync::mpsc, thread};
 
-    /// A job that was admitted before the end of a crew, and comes in after it. Returns where it runs.
-    fn late_job(stack_size: Option<usize>) -> ThreadId {
+    /// A `job` that was admitted before the end of a crew, and comes in after it, from a thread that `prepare`s itself.
+    fn late_job<R>(stack_size: Option<usize>, prepare: impl FnOnce(), job: fn() -> R) -> R
+    where
+        R: Send + 'static,
+    {
         let setup = Setup {
             terms: Terms::fixed(1),
             cold: 0..1,
@@ -134,17 +135,27 @@ mod tests {
         crew.close();
         assert!(crew.is_over());
         let (tell, told) = mpsc::channel();
-        crew.put_from_outside((), Closure(move || tell.send(thread::current().id()).expect("the test listens")));
-        let place = told.recv().expect("it runs");
+        prepare();
+        crew.put_from_outside((), Closure(move || assert!(tell.send(job()).is_ok(), "the test listens")));
+        let result = told.recv().expect("it runs");
         crew.join_threads();
         assert_eq!((crew.report().finished, crew.report().discarded), (1, 0));
-        place
+        result
     }
 
     #[test]
     fn late_jobs_run_on_one_more_thread_or_on_their_submitter() {
-        assert_ne!(late_job(None), thread::current().id());
+        let place = |stack_size| late_job(stack_size, || (), || thread::current().id());
+        assert_ne!(place(None), thread::current().id());
         let too_large_for_any_system = usize::MAX / 2;
-        assert_eq!(late_job(Some(too_large_for_any_system)), thread::current().id());
+        assert_eq!(place(Some(too_large_for_any_system)), thread::current().id());
+    }
+
+    #[test]
+    fn late_jobs_are_not_pinned_by_their_submitter() {
+        let all = Mask::of_this_thread();
+        let Some(one) = all.first_of_several() else { return };
+        let submitter = move || late_job(None, || one.apply(), Mask::of_this_thread);
+        assert_eq!(thread::spawn(submitter).join().expect("no panic"), all);
     }
 }

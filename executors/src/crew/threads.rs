@@ -7,6 +7,7 @@ use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
     parker::Parker,
+    placement::place_current_thread,
     source::Source,
     sync::thread,
 };
@@ -54,7 +55,7 @@ where
         self.spawn(seat, |crew, seat| Worker::new(crew, seat).work())
     }
 
-    /// Starts a thread for `seat` that does `work`.
+    /// Starts a thread for `seat`, on its core if it has one, that does `work`.
     pub(super) fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
         let mut builder = thread::Builder::new().name(name);
@@ -66,6 +67,7 @@ where
         let spawned = builder.spawn(move || {
             crew.employer.employ();
             let departure = Departure { crew, seat };
+            place_current_thread(departure.crew.seats.get(seat).core, &departure.crew.mask);
             work(&departure.crew, seat);
         });
         match spawned {

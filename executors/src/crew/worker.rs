@@ -15,7 +15,6 @@ use crate::{
     meter::Meter,
     options::WorkerHook,
     parker::{Origin, Parker},
-    placement,
     source::{Source, Whom},
     sync::atomic::{
         Ordering::{Relaxed, SeqCst},
@@ -74,9 +73,6 @@ where
 
     /// From the first job to the last.
     pub(super) fn work(self) {
-        if let Some(core) = self.crew.seats.get(self.seat).core {
-            placement::pin_current_thread(core);
-        }
         self.crew.time_slice.ask();
         self.crew.cold.arrived(self.seat);
         self.crew.parker.init(self.seat);

@@ -4,7 +4,7 @@ use super::{
     subject::{Crew, with},
     tools::{ask_all, panic_on_all},
 };
-use crate::support::threads::allowed_cores;
+use crate::support::threads::{allowed_cores, on_pinned_thread};
 use executors::{Placement, Pool};
 use std::{collections::BTreeMap, thread};
 
@@ -68,6 +68,16 @@ fn workers_go_anywhere(subject: &impl Crew, placement: Placement) {
     let builder = subject.builder().threads(3).name("float").placement(placement);
     with(builder.build().expect("three threads"), |pool| {
         assert_eq!(cores_by_worker(pool, 3), expected("float", &[], 3));
+    });
+}
+
+/// The threads that jobs start are started by a thread that is pinned itself.
+pub(crate) fn a_pinned_submitter_pins_nobody(subject: &impl Crew) {
+    let builder = subject.builder().threads(3).name("free").placement(Placement::Floating);
+    with(builder.build().expect("three threads"), |pool| {
+        if let Some(places) = on_pinned_thread(|| cores_by_worker(pool, 3)) {
+            assert_eq!(places, expected("free", &[], 3));
+        }
     });
 }
 

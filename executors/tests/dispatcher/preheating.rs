@@ -1,9 +1,16 @@
 //! Threads that are started when they are needed.
 
 use super::tools::{end, watched};
-use crate::support::{gate::Gate, watchdog::until};
-use executors::{Executor, Pool, dispatcher::Dispatcher, try_execute_locally};
-use std::sync::{Arc, Barrier};
+use crate::support::{
+    gate::Gate,
+    threads::{allowed_cores, on_pinned_thread, pin_to_one_of_several_cores},
+    watchdog::until,
+};
+use executors::{Executor, Placement, Pool, dispatcher::Dispatcher, try_execute_locally};
+use std::{
+    sync::{Arc, Barrier},
+    thread,
+};
 
 #[test]
 fn cold_threads_start_when_nobody_has_time() {
@@ -34,6 +41,27 @@ fn cold_threads_start_when_nobody_has_time() {
     });
     dispatcher.join().expect("this is no worker");
     assert_eq!((workers(), dispatcher.stats().panicked), (6, 0));
+    end(dispatcher);
+}
+
+/// Whoever can start it is pinned: the one that is warm, and the submitter.
+#[test]
+fn a_cold_thread_is_not_pinned_by_who_starts_it() {
+    let pin_the_warm_one = |worker| _ = worker == 0 && pin_to_one_of_several_cores();
+    let builder = Dispatcher::builder().threads(2).cpu_limit(2).preheat(1).name("free").on_start(pin_the_warm_one);
+    let dispatcher = builder.placement(Placement::Floating).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let meeting = Arc::new(Barrier::new(2));
+    let ask = |_| {
+        let meeting = Arc::clone(&meeting);
+        dispatcher.submit(move || {
+            meeting.wait();
+            (thread::current().name().map(str::to_owned), allowed_cores())
+        })
+    };
+    if let Some(places) = on_pinned_thread(|| [(); 2].map(ask).map(|place| place.wait().expect("no panic"))) {
+        assert!(places.contains(&(Some("free-1".to_owned()), allowed_cores())), "{places:?}");
+    }
     end(dispatcher);
 }
 

@@ -3,7 +3,7 @@
 //! `None` where it does not say it in this way; a Linux that does not is an error, so that no test passes for lack of
 //! `/proc`.
 
-use std::{fs, time::Duration};
+use std::{fs, thread, time::Duration};
 
 /// How many threads this process has.
 pub(crate) fn count() -> Option<usize> {
@@ -41,4 +41,41 @@ pub(crate) fn allowed_cores() -> Option<String> {
         let status = fs::read_to_string("/proc/thread-self/status").ok()?;
         Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
     })
+}
+
+/// Runs `act` on a thread that may run on one core only. `None`, and says why a test is left out, where that is no
+/// difference.
+pub(crate) fn on_pinned_thread<R: Send>(act: impl FnOnce() -> R + Send) -> Option<R> {
+    let pinned_act = || {
+        if !pin_to_one_of_several_cores() {
+            println!("skipped: this takes a thread that Linux lets run on several cores, and can pin to one");
+            return None;
+        }
+        Some(act())
+    };
+    thread::scope(|scope| scope.spawn(pinned_act).join().expect("no panic"))
+}
+
+/// Pins the calling thread. Returns whether it did, and it was on several before.
+#[cfg(target_os = "linux")]
+pub(crate) fn pin_to_one_of_several_cores() -> bool {
+    let cores = allowed_cores().expect("this is Linux");
+    let first = cores.split([',', '-']).next().expect("there is a core").parse().expect("cores have numbers");
+    if cores == usize::to_string(&first) {
+        return false;
+    }
+    // SAFETY: the set is an array of numbers, for which 0 is a value; the number of the core is checked before it is
+    // set there; and as many bytes are read as the set has.
+    let failed = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(first, &mut set);
+        libc::sched_setaffinity(0, size_of_val(&set), &raw const set)
+    };
+    assert_eq!(failed, 0, "a thread may pin itself");
+    true
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pin_to_one_of_several_cores() -> bool {
+    false
 }

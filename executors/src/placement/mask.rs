@@ -1,0 +1,109 @@
+//! The cores on which the system lets a thread run.
+//!
+//! On Linux a new thread has those of the thread that starts it, and the threads of a pool are started by whoever gives
+//! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
+//! when it starts.
+
+/// The cores on which some thread was allowed to run. Says nothing where the system does not: if it has none of this,
+/// or more cores than the usual set has room for.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Mask(Option<system::Cores>);
+
+impl Mask {
+    /// Of the calling thread, as it is now.
+    pub(crate) fn of_this_thread() -> Self {
+        Mask(system::allowed_cores())
+    }
+
+    /// Lets the calling thread run on these cores, and no others. Changes nothing, and asks for no change, where that
+    /// is so already: programs that pin nobody may forbid themselves to, by a filter of system calls.
+    pub(crate) fn apply(&self) {
+        if let Mask(Some(cores)) = self
+            && system::allowed_cores().is_some_and(|present| present != *cores)
+        {
+            system::allow(cores);
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", not(executors_loom)))]
+mod system {
+    use libc::{c_ulong, cpu_set_t, pid_t, sched_getaffinity, sched_setaffinity};
+
+    const CALLER: pid_t = 0;
+    const SIZE: usize = size_of::<cpu_set_t>();
+
+    /// A bit for each core, the first one lowest: a `cpu_set_t`, as words that can be compared.
+    pub(super) type Cores = [c_ulong; SIZE / size_of::<c_ulong>()];
+
+    /// No new kind of call where system calls are filtered: with glibc, each thread of the standard library makes this
+    /// one when it starts, to find its stack.
+    pub(super) fn allowed_cores() -> Option<Cores> {
+        let mut cores = Cores::default();
+        // SAFETY: no more than SIZE bytes are written there, which are those of an array that nobody else refers to.
+        let failed = unsafe { sched_getaffinity(CALLER, SIZE, (&raw mut cores).cast()) };
+        (failed == 0).then_some(cores)
+    }
+
+    /// Without effect if the system refuses, for instance as none of these cores is left to this process.
+    pub(super) fn allow(cores: &Cores) {
+        // SAFETY: SIZE bytes are read there, as many as the array has.
+        let _refused = unsafe { sched_setaffinity(CALLER, SIZE, (&raw const *cores).cast()) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(executors_loom))))]
+mod system {
+    #[derive(Debug, PartialEq)]
+    pub(super) struct Cores;
+
+    pub(super) fn allowed_cores() -> Option<Cores> {
+        None
+    }
+
+    pub(super) fn allow(_cores: &Cores) {}
+}
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+impl Mask {
+    /// Only the first of these cores; or says why a test is left out.
+    pub(crate) fn first_of_several(&self) -> Option<Mask> {
+        let all = self.0.expect("this system tells");
+        if all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
+            println!("skipped: who may run on one core only cannot be told from who is pinned there");
+            return None;
+        }
+        let mut first = system::Cores::default();
+        let word = all.iter().position(|&word| word != 0)?;
+        first[word] = 1 << all[word].trailing_zeros();
+        Some(Mask(Some(first)))
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::placement::place_current_thread;
+    use std::thread;
+
+    #[test]
+    fn who_has_no_core_runs_where_the_mask_allows() {
+        let all = Mask::of_this_thread();
+        let Some(one) = all.first_of_several() else { return };
+        let beyond_all = 1023;
+        for (present, core, mask) in [(&one, None, &all), (&one, Some(beyond_all), &all), (&all, None, &one)] {
+            let place = || {
+                assert_eq!(Mask::of_this_thread(), *present, "threads inherit");
+                place_current_thread(core, mask);
+                assert_eq!(Mask::of_this_thread(), *mask);
+                Mask(None).apply();
+                assert_eq!(Mask::of_this_thread(), *mask);
+            };
+            let start = || {
+                present.apply();
+                thread::scope(|scope| scope.spawn(place).join().expect("no panic"));
+            };
+            thread::scope(|scope| scope.spawn(start).join().expect("no panic"));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Workers run where the pool's builder might, whoever starts their threads.
+
+use super::tools::{FOR_EVER, end, occupy, pool};
+use crate::support::{
+    gate::Gate,
+    threads::{allowed_cores, on_pinned_thread},
+    watchdog::within,
+};
+use executors::Pool;
+
+#[test]
+fn a_pinned_submitter_pins_no_worker() {
+    within(|| {
+        let (pool, gate) = (pool(1, 2, FOR_EVER), Gate::default());
+        // One for the core, and one beyond it.
+        for _ in 0..2 {
+            if let Some(place) = on_pinned_thread(|| pool.submit(allowed_cores).wait().expect("no panic")) {
+                assert_eq!(place, allowed_cores());
+            }
+            occupy(&pool, &gate);
+        }
+        gate.open();
+        end(&pool);
+    });
+}
+
+/// Who builds a pool where few cores are allowed means it.
+#[test]
+fn the_workers_of_a_pinned_builder_stay_with_it() {
+    within(|| {
+        let build = || {
+            let pool = pool(1, 1, FOR_EVER);
+            (pool, allowed_cores())
+        };
+        if let Some((pool, cores)) = on_pinned_thread(build) {
+            assert_eq!(pool.submit(allowed_cores).wait().expect("no panic"), cores);
+            end(&pool);
+        }
+    });
+}
+
+/// The worker on a core brings others, while it is in its job.
+#[cfg(feature = "thread-pinning")]
+#[test]
+fn a_pinned_worker_pins_no_other() {
+    use super::tools::sized;
+    use executors::{Executor, Placement};
+    use std::sync::mpsc;
+
+    within(|| {
+        let core = core_affinity::get_core_ids().expect("tests run where cores are known")[0].id;
+        let builder = sized(1, 3, FOR_EVER).placement(Placement::Cores(vec![core]));
+        let pool = builder.build().expect("the core exists");
+        let local = pool.clone();
+        let places = pool.submit(move || {
+            let mut places = vec![allowed_cores()];
+            let gate = Gate::default();
+            for _ in 0..2 {
+                let ((tell, told), gate) = (mpsc::channel(), gate.clone());
+                local.execute(move || {
+                    tell.send(allowed_cores()).expect("the first worker waits");
+                    gate.pass();
+                });
+                places.push(told.recv().expect("there is another worker for it"));
+            }
+            gate.open();
+            places
+        });
+        let (pinned, anywhere) = (allowed_cores().is_some().then(|| core.to_string()), allowed_cores());
+        assert_eq!(places.wait().expect("no panic"), [pinned, anywhere.clone(), anywhere]);
+        end(&pool);
+    });
+}
