@@ -1117,6 +1117,6 @@ mod stealing {
     policy! {
         restless: DynParker = |builder| builder,
         Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1), Placement::Floating, subject::FEW;
-        every_crew sleeps
+        any_crew preheats sleeps
     }
 }

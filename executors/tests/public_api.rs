@@ -315,6 +315,7 @@ mod channel_pool {
         let cores = core_affinity::get_core_ids().expect("core ids");
         assert_pinned(&ThreadPool::with_affinity(&cores[..1], 0), cores[0]);
         use_executor(ThreadPool::with_affinity(&cores, 1));
+        use_executor(ThreadPool::with_affinity(&[core_affinity::CoreId { id: 5000 }], 0));
         use_executor(ThreadPool::with_affinity(&[], 1));
         assert_panics(|| drop(ThreadPool::with_affinity(&[], 0)), "0 threads");
     }
