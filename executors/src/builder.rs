@@ -191,7 +191,7 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Builds the pool and starts its workers.
+    /// Builds the pool and starts its workers, or those that are to be there [from the beginning](Self::preheat).
     ///
     /// # Errors
     ///

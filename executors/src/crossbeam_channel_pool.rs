@@ -59,13 +59,14 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Starts a pool of `threads` workers.
+    /// Starts a pool of `threads` workers: the first at once, the others when a job comes for which nobody has time (or
+    /// as [`preheat`](Builder::preheat) says).
     ///
     /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
+    /// If `threads` is 0, or the operating system refuses the first thread; [`builder`](Self::builder) returns an error
     /// instead.
     ///
     /// # Examples
@@ -85,7 +86,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If that makes no worker at all, or the operating system refuses a thread.
+    /// If that makes no worker at all, or the operating system refuses the first thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize) -> ThreadPool {
         Self::start(Options::with_cores(cores, floating)).unwrap_or_else(|error| panic!("{error}"))
@@ -132,7 +133,7 @@ impl Recipe for ThreadPool {
 ///
 /// # Panics
 ///
-/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+/// If the operating system refuses the first thread, or the variable is not a number of at least 1.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool {
     fn default() -> Self {

@@ -163,7 +163,8 @@ impl<P> ThreadPool<P>
 where
     P: Parker + Clone + 'static,
 {
-    /// Starts a pool of `threads` workers that sleep by `parker`.
+    /// Starts a pool of `threads` workers that sleep by `parker`: the first at once, the others when a job comes for
+    /// which nobody has time (or as [`preheat`](Builder::preheat) says).
     ///
     /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
     /// With the feature `numa-aware` pinned workers steal from near ones first; what is near, the machine itself tells
@@ -171,7 +172,7 @@ where
     ///
     /// # Panics
     ///
-    /// If `threads` is 0 or more than the parker serves, or the operating system refuses a thread;
+    /// If `threads` is 0 or more than the parker serves, or the operating system refuses the first thread;
     /// [`builder`](ThreadPool::builder) returns an error instead.
     ///
     /// # Examples
@@ -192,7 +193,7 @@ where
     ///
     /// # Panics
     ///
-    /// If that makes no worker at all, or more than the parker serves, or the operating system refuses a thread.
+    /// If that makes no worker at all, or more than the parker serves, or the operating system refuses the first thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
         Self::start(Options::with_cores(cores, floating), |_| parker, Neighbourhood::of_machine)
@@ -298,7 +299,7 @@ where
 ///
 /// # Panics
 ///
-/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+/// If the operating system refuses the first thread, or the variable is not a number of at least 1.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool<DynParker> {
     fn default() -> Self {

@@ -1,7 +1,6 @@
 //! Models of a whole crew: its real handles, workers, parker and life, on a source that loom can follow.
 
 mod burst;
-#[cfg(feature = "dispatcher-exec")]
 mod cold;
 #[cfg(feature = "dispatcher-exec")]
 mod dispatch;
