@@ -61,9 +61,9 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// How many threads [`build`](Self::build) starts in the channel pool, the work-stealing pool and the dispatcher. The
-    /// others start one by one when a job comes that may run, and nobody has time for it. The default is one; in a pool
-    /// that [spins](Idle::Spin), all.
+    /// How many threads [`build`](Self::build) starts in the channel pool, the work-stealing pool and the dispatcher.
+    /// The others start one by one when a job comes that may run, and nobody has time for it. The default is one, but
+    /// all in a dispatcher and in a pool that [spins](Idle::Spin).
     ///
     /// One is started in any case; in a dispatcher one of those that share subpools, and those to which subpools are
     /// bound. More than there are is an error of `build`, and so is any number for another pool: an elastic one starts

@@ -193,7 +193,8 @@ where
     ///
     /// # Panics
     ///
-    /// If that makes no worker at all, or more than the parker serves, or the operating system refuses the first thread.
+    /// If that makes no worker at all, or more than the parker serves, or the operating system refuses the first
+    /// thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
         Self::start(Options::with_cores(cores, floating), |_| parker, Neighbourhood::of_machine)

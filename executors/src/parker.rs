@@ -142,9 +142,9 @@ pub trait Parker: Sync + Send + Clone {
         self.abort_park(thread_id);
     }
 
-    /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was called
-    /// and has not come yet, or looks. The pool issues a sequentially consistent fence before, and starts one more thread
-    /// for the job if the answer is `false` and it has not started all of them yet.
+    /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was
+    /// called and has not come yet, or looks. The pool issues a sequentially consistent fence before. If the answer is
+    /// `false`, and some of its threads have not been started yet, it starts one for the job.
     ///
     /// The provided body does not know, and returns `false`: then each job starts a thread, until all are there.
     fn is_anybody_free(&self) -> bool {

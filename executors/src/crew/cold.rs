@@ -75,8 +75,8 @@ impl ColdSeats {
         self.coming.load(Relaxed)
     }
 
-    /// Has `start` start the thread of a seat, which returns whether it comes; unless one is on its way. Returns whether
-    /// this call has brought one.
+    /// Has `start` start the thread of a seat, unless one is on its way; it returns whether that comes, and so does
+    /// this: not if another call has brought one.
     pub(super) fn start_one(&self, start: impl FnOnce(usize) -> bool) -> bool {
         if self.coming.swap(true, Acquire) {
             return false;
