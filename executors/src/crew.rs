@@ -72,8 +72,8 @@ pub(crate) struct Charter {
 /// What a crew is made of.
 pub(crate) struct Setup<S, P> {
     pub(crate) terms: Terms,
-    /// Of a fixed number of workers the seats of those who come when they are needed. Who sits before them is there from
-    /// the beginning.
+    /// Of a fixed number of workers the seats of those who come when they are needed. Who sits before them is there
+    /// from the beginning.
     pub(crate) cold: Range<usize>,
     pub(crate) source: S,
     pub(crate) parker: P,
