@@ -113,6 +113,7 @@ const SINGLE: &[&str] = &[
     "--jobs 10 blocking",
     "--jobs 10 panics",
     "lifecycle",
+    "lifecycle --meeting",
     "--jobs 100 idle --settle 1 --window 1",
 ];
 
