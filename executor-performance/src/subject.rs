@@ -9,7 +9,7 @@ use crate::{
     workload::assemble,
 };
 use executors::Executor;
-use std::{fmt, marker::PhantomData, time::Duration};
+use std::{fmt, marker::PhantomData, thread, time::Duration};
 
 /// How to build an executor.
 #[derive(Clone, Copy)]
@@ -49,8 +49,11 @@ impl<E> Plan<E> {
     where
         E: Executor,
     {
+        /// For workers that look for more jobs before they sleep: forte misses the call of a job that comes just then.
+        const REST: Duration = Duration::from_millis(1);
         let executor = self.build()?;
         assemble(self.width, patience, |job| executor.execute(job)).inspect_err(|_| executor.shutdown_async())?;
+        thread::sleep(REST);
         Ok(executor)
     }
 

@@ -20,11 +20,6 @@ pub type BoxedJob = Box<dyn FnOnce() + Send + 'static>;
 ///
 /// If they do not come together: if one does not begin within `patience`, or is refused. Those that wait go on then.
 pub fn assemble(jobs: usize, patience: Duration, mut give: impl FnMut(BoxedJob)) -> Result<(), Failure> {
-    /// When a job has not begun by then, others are given, which do nothing: forte misses the call of a job now and
-    /// then if its workers are just about to sleep. That is for the measurement to find out, not for what comes before.
-    const LATE: Duration = Duration::from_secs(1);
-    let mut give = |job| catch_unwind(AssertUnwindSafe(|| give(job))).map_err(|_| Failure::Submission);
-    let late = LATE.min(patience / 2);
     let meeting = Arc::new(Meeting::of(jobs, patience));
     let (sender, begun) = mpsc::channel();
     let assembled = (0..jobs).try_for_each(|ran| {
@@ -34,12 +29,8 @@ pub fn assemble(jobs: usize, patience: Duration, mut give: impl FnMut(BoxedJob))
             let _ = sender.send(());
             attended.attend();
         };
-        give(Box::new(job))?;
-        let in_time = begun.recv_timeout(late).is_ok() || {
-            // As many as there are threads, so that whose turn it is remains the same where jobs are dealt in turn.
-            (0..jobs).try_for_each(|_| give(Box::new(|| ())))?;
-            begun.recv_timeout(patience - late).is_ok()
-        };
+        catch_unwind(AssertUnwindSafe(|| give(Box::new(job)))).map_err(|_| Failure::Submission)?;
+        let in_time = begun.recv_timeout(patience).is_ok();
         // One that has given up may have left its thread to this one.
         let together = in_time && !meeting.is_broken_up();
         together.then_some(()).ok_or(Failure::Stalled { ran: ran as u64, expected: jobs as u64, patience })
@@ -129,7 +120,7 @@ impl Meeting {
 mod tests {
     use super::*;
     use executors::{Executor, crossbeam_channel_pool::ThreadPool, run_now::RunNowExecutor};
-    use std::{cell::RefCell, collections::HashSet, time::Instant};
+    use std::{collections::HashSet, time::Instant};
 
     const LONG: Duration = Duration::from_secs(60);
     const SHORT: Duration = Duration::from_millis(50);
@@ -159,23 +150,6 @@ mod tests {
         assert!(matches!(failure, Failure::Stalled { ran: 2, expected: 4, .. }), "{failure}");
         let again = assemble(2, LONG, |job| pool.execute(job));
         again.expect("both are free");
-        pool.shutdown().expect("nobody waits");
-    }
-
-    #[test]
-    fn a_call_that_was_missed_is_made_good_by_others() {
-        let (pool, missed) = (ThreadPool::new(2), RefCell::new(None));
-        let mut given = 0;
-        let give = |job: BoxedJob| {
-            given += 1;
-            if given == 2 {
-                missed.replace(Some(job));
-            } else {
-                pool.execute(job);
-                missed.take().into_iter().for_each(|job| pool.execute(job));
-            }
-        };
-        assemble(2, LONG, give).expect("the second is late, but comes");
         pool.shutdown().expect("nobody waits");
     }
 
