@@ -69,8 +69,8 @@ pub enum Command {
     /// Measures what it costs to build an executor and shut it down
     ///
     /// A round trip is from before the executor is built until it has shut down and, where the system can tell, its
-    /// threads have ended. The time to the end of the first job counts from before it is built, too. It is the only job,
-    /// for which threads that come with jobs do not all come; with --meeting they do.
+    /// threads have ended. The time to the end of the first job counts from before it is built, too. It is the only
+    /// job, for which threads that come with jobs do not all come; with --meeting they do.
     Lifecycle(LifecycleOptions),
     /// Measures CPU time and memory of an executor that has nothing to do
     ///

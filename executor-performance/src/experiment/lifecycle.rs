@@ -45,8 +45,8 @@ const fn micros(column: &'static str, title: [&'static str; 2]) -> Metric {
 }
 
 impl Lifecycle {
-    /// Of executors with `threads` workers. Each runs one job, or if there is to be a `meeting`, as many as it runs at a
-    /// time, which wait for each other.
+    /// Of executors with `threads` workers. Each runs one job, or if there is to be a `meeting`, as many as it runs at
+    /// a time, which wait for each other.
     pub fn new(threads: usize, meeting: bool, patience: Duration) -> Self {
         Lifecycle { threads, turn: RoundTrips { count: 1, meeting, patience } }
     }

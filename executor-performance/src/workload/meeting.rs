@@ -11,8 +11,8 @@ use std::{
 /// A job that somebody else gives to an executor.
 pub type BoxedJob = Box<dyn FnOnce() + Send + 'static>;
 
-/// Lets `give` give as many `jobs`, each of which waits until all have begun: of a pool that runs so many at a time, all
-/// threads are there then. Many start one only for a job that finds none free.
+/// Lets `give` give as many `jobs`, each of which waits until all have begun: of a pool that runs so many at a time,
+/// all threads are there then. Many start one only for a job that finds none free.
 ///
 /// One job after the other, as some pools give two that come at the same time to one worker.
 ///
