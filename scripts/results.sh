@@ -108,6 +108,7 @@ peer_loads() {
     "$1" fairness "fairness" "" "" "$some" -t 2 fairness
     # Some peers cannot have that many threads; `all` leaves them out.
     "$1" lifecycle "lifecycle" threads threads all -t 2,16,64 lifecycle
+    "$1" lifecycle-meeting "all at work" threads threads all -t 2,16,64 lifecycle --meeting
 }
 
 load_peers() {
@@ -126,7 +127,7 @@ load_peers() {
 load_peer() {
     local times=1
     # A sample is a burst, a pool, or of one of five kinds: there are few of them in a second, and they scatter.
-    case $1 in wake | lifecycle | futures) times=4 ;; esac
+    case $1 in wake | lifecycle | lifecycle-meeting | futures) times=4 ;; esac
     load "$1" "$times" "$5" "${@:6}"
 }
 

@@ -7,7 +7,7 @@
 //!
 //! With 0 rounds it takes a single one.
 
-use executor_performance::clock::cpu_time;
+use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{Executor, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool};
 use std::{
     env,
@@ -23,6 +23,8 @@ const TRIPS: u32 = 200;
 const QUIET: Duration = Duration::from_millis(2);
 const WORKERS: [usize; 4] = [1, 2, 4, 10];
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
+/// For a worker to come.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rounds = env::args().nth(1).map_or(Ok(100), |text| text.parse())?.max(1);
@@ -55,6 +57,11 @@ fn pools(workers: usize) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error
     let rayon = rayon_core::ThreadPoolBuilder::new().num_threads(workers).build()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).build()?;
     let threadpool = threadpool::ThreadPool::new(workers);
+    // Theirs come with jobs.
+    assemble(workers, PATIENCE, |job| elastic.execute(job))?;
+    assemble(workers, PATIENCE, |job| channel.execute(job))?;
+    assemble(workers, PATIENCE, |job| joined.execute(job))?;
+    assemble(workers, PATIENCE, |job| rusty.execute(job))?;
     let messages = threadpool.clone();
     Ok(vec![
         ("work-stealing, `submit`", Box::new(move |trip| stealing.submit(move || trip).wait().expect("it runs"))),

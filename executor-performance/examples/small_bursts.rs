@@ -8,7 +8,7 @@
 //! With 0 seconds it takes a single round. There are as many jobs as workers unless told otherwise. Who has given the
 //! jobs sleeps until they have begun, or if it is `busy` keeps its core meanwhile.
 
-use executor_performance::clock::cpu_time;
+use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{
     Build, BuildError, Builder, Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool,
 };
@@ -27,6 +27,8 @@ use std::{
 
 /// Before each burst, so that all workers sleep.
 const QUIET: Duration = Duration::from_millis(5);
+/// For a worker to come.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// After each burst, so that its CPU time has the workers' falling asleep in it.
 const AFTERMATH: Duration = Duration::from_micros(300);
 
@@ -44,6 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(other) => return Err(format!("`{other}` in place of `busy`").into()),
     };
     let pools = pools(workers)?;
+    // So that all workers are there, whatever brings them.
+    for (_, pool) in &pools {
+        assemble(workers, PATIENCE, pool)?;
+    }
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
     loop {

@@ -195,6 +195,11 @@ fn relative_error_percent<S: Sample>(samples: &[S]) -> Option<f64> {
     Some(relative_error(samples) * 100.0).filter(|error| error.is_finite())
 }
 
+/// How many threads there are, for people, if they have been assembled before.
+fn assembled(threads: usize) -> (&'static str, String) {
+    ("threads", format!("{threads}, all there after as many jobs that waited for each other"))
+}
+
 fn describe(load: &Load) -> String {
     format!(
         "{} x {} x (1 + {}) = {} jobs (producers x messages x (1 + amplification))",

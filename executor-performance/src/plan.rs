@@ -278,9 +278,9 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             let jobs = point.single_jobs(1000, "panics")?.jobs();
             site.jobs(Panics::new(threads, jobs, patience), 5.0)
         }
-        Command::Lifecycle => {
+        Command::Lifecycle(own) => {
             point.unused("lifecycle")?;
-            site.jobs(Lifecycle::new(threads, patience), 2.0)
+            site.jobs(Lifecycle::new(threads, own.meeting, patience), 2.0)
         }
         Command::Idle(own) => {
             let queued = point.single_jobs(100_000, "idle")?.jobs();

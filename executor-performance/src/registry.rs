@@ -216,7 +216,7 @@ executors! {
     "dispatcher-ordered", "as dispatcher, in strict order", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).cpu_limit(threads).strict_order(true));
     "dispatcher-limited", "as dispatcher, in a subpool one job narrower", ON_REQUEST, [Futures Forks Subpools], None,
-        |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", (threads - 1).max(1)).main_subpool("jobs", Priority::NORMAL));
+        |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", one_less(threads)).main_subpool("jobs", Priority::NORMAL));
     "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).bound_subpool("jobs").main_subpool("jobs", Priority::NORMAL));
     "reference-unpark", "queues for each worker, dealt to; `unpark`", ON_REQUEST, [], None,
@@ -290,10 +290,23 @@ impl Entry {
         ability == Ability::Jobs || self.abilities.contains(&ability)
     }
 
+    /// How many jobs it runs at a time with that many `threads`: as many, but in subpools that are narrower.
+    pub fn width(&self, threads: usize) -> usize {
+        match self.name {
+            "dispatcher-limited" => one_less(threads),
+            "dispatcher-bound" => 1,
+            _ => threads,
+        }
+    }
+
     /// Whether it can have that many `threads`.
     pub fn takes(&self, threads: usize) -> bool {
         self.max_threads.is_none_or(|max| threads <= max)
     }
+}
+
+fn one_less(threads: usize) -> usize {
+    (threads - 1).max(1)
 }
 
 fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, String> {
@@ -303,7 +316,8 @@ fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{any::TypeId, collections::HashSet};
+    use crate::{failure::Failure, workload::assemble};
+    use std::{any::TypeId, collections::HashSet, time::Duration};
 
     #[test]
     fn names_are_unique_and_found() {
@@ -351,6 +365,34 @@ mod tests {
         for entry in ENTRIES {
             assert_eq!(entry.can(Ability::Futures), entry.accept_futures(Anything).is_some(), "{}", entry.name);
             assert_eq!(entry.can(Ability::Forks), entry.accept_forks(Anything).is_some(), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_entry_runs_as_many_jobs_at_a_time_as_its_width_and_no_more() {
+        /// So many jobs at a time, with three threads.
+        struct Assemble(usize, Duration);
+
+        impl Visitor for Assemble {
+            type Output = Result<(), Failure>;
+
+            fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Self::Output {
+                let executor = build(3).expect(entry.name);
+                let assembled = assemble(self.0, self.1, |job| executor.execute(job));
+                executor.shutdown().expect(entry.name);
+                assembled
+            }
+        }
+
+        for entry in ENTRIES {
+            let (name, width) = (entry.name, entry.width(3));
+            entry
+                .accept(Assemble(width, Duration::from_secs(60)))
+                .unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            if width < 3 {
+                let failure = entry.accept(Assemble(width + 1, Duration::from_millis(50))).expect_err(name);
+                assert!(matches!(failure, Failure::Stalled { ran, .. } if ran <= width as u64), "{name}: {failure}");
+            }
         }
     }
 

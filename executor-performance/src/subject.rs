@@ -6,21 +6,28 @@ use crate::{
     forker::Forker,
     registry::{Ability, Build, Entry, ForksVisitor, FuturesVisitor, Visitor},
     spawner::Spawner,
+    workload::assemble,
 };
 use executors::Executor;
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, thread, time::Duration};
 
 /// How to build an executor.
 #[derive(Clone, Copy)]
 pub struct Plan<E> {
     build: Build<E>,
     threads: usize,
+    width: usize,
 }
 
 impl<E> Plan<E> {
-    /// To `build` one with that many `threads`.
+    /// To `build` one with that many `threads`, which runs as many jobs at a time.
     pub fn new(build: Build<E>, threads: usize) -> Self {
-        Plan { build, threads }
+        Plan { build, threads, width: threads }
+    }
+
+    /// To `build` the executor of `entry` with that many `threads`.
+    fn of(entry: &Entry, build: Build<E>, threads: usize) -> Self {
+        Plan { width: entry.width(threads), ..Plan::new(build, threads) }
     }
 
     /// Builds a new executor.
@@ -32,9 +39,32 @@ impl<E> Plan<E> {
         (self.build)(self.threads).map_err(Failure::Build)
     }
 
+    /// Builds a new executor, and has as many jobs wait for each other as it runs at a time, so that all its threads
+    /// are there: to be called where something is said of workers that sleep.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be built, or its jobs do not come together within `patience` of each other.
+    pub fn build_assembled(&self, patience: Duration) -> Result<E, Failure>
+    where
+        E: Executor,
+    {
+        /// For workers that look for more jobs before they sleep: forte misses the call of a job that comes just then.
+        const REST: Duration = Duration::from_millis(1);
+        let executor = self.build()?;
+        assemble(self.width, patience, |job| executor.execute(job)).inspect_err(|_| executor.shutdown_async())?;
+        thread::sleep(REST);
+        Ok(executor)
+    }
+
     /// How many threads it has.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// How many jobs it runs at a time.
+    pub fn width(&self) -> usize {
+        self.width
     }
 }
 
@@ -104,7 +134,7 @@ impl<T: JobTurn + 'static> Visitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<E> })
+        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<E> })
     }
 }
 
@@ -112,7 +142,7 @@ impl<T: FutureTurn + 'static> FuturesVisitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<S> })
+        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<S> })
     }
 }
 
@@ -120,7 +150,7 @@ impl<T: ForkTurn + 'static> ForksVisitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<F: Forker>(self, entry: &'static Entry, build: Build<F>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::new(build, self.threads), take: T::run_on::<F> })
+        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<F> })
     }
 }
 
@@ -143,7 +173,7 @@ impl<E, T: Turn> Subject<T> for Enlisted<E, T> {
 
 impl<E> fmt::Debug for Plan<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan").field("threads", &self.threads).finish_non_exhaustive()
+        f.debug_struct("Plan").field("threads", &self.threads).field("width", &self.width).finish_non_exhaustive()
     }
 }
 
@@ -156,5 +186,28 @@ impl<T> fmt::Debug for Roster<T> {
 impl<E, T: Turn> fmt::Debug for Enlisted<E, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Enlisted").field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executors::{crossbeam_channel_pool, elastic_pool};
+
+    #[test]
+    fn what_is_assembled_has_all_its_threads() {
+        let growing = |threads| {
+            let builder = elastic_pool::ThreadPool::builder().core(0).max(threads);
+            builder.build().map_err(|error| error.to_string())
+        };
+        let pool = Plan::new(growing, 5).build_assembled(Duration::from_secs(60)).expect("five threads");
+        assert_eq!(pool.worker_count(), 5);
+    }
+
+    #[test]
+    fn what_has_too_few_threads_is_not_assembled() {
+        let narrow = |threads: usize| Ok(crossbeam_channel_pool::ThreadPool::new(threads - 1));
+        let failure = Plan::new(narrow, 2).build_assembled(Duration::from_millis(20)).expect_err("one thread");
+        assert!(matches!(failure, Failure::Stalled { ran: 1, expected: 2, .. }), "{failure}");
     }
 }

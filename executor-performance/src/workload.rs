@@ -27,6 +27,7 @@
 mod forks;
 mod labour;
 mod load;
+mod meeting;
 mod pastime;
 mod patience;
 mod problem;
@@ -41,6 +42,7 @@ pub use self::{
     forks::{Forks, Site},
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
+    meeting::{BoxedJob, Meeting, assemble},
     pastime::Pastime,
     patience::wait_for,
     problem::{Division, Fib, Problem, Sort, Sorted, solve_alone},

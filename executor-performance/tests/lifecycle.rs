@@ -34,7 +34,7 @@ impl Executor for Careless {
 
 #[test]
 fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
-    let turn = Lifecycle::new(1, Duration::from_secs(60)).turn();
+    let turn = Lifecycle::new(1, false, Duration::from_secs(60)).turn();
     let lives = turn.run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
     assert!(lives.cost() >= LINGER.as_micros() as f64, "{} us", lives.cost());
 }

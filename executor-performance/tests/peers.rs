@@ -45,8 +45,8 @@ fn every_executor_runs_every_job_and_shuts_down() {
 /// as burst-pool: the check compiles the two, and does not run them.
 fn excused(experiment: &str) -> Vec<&'static str> {
     let others: &[_] = if experiment.contains("idle") {
-        // All workers are to be held at the same time, for which these are too narrow; or jobs are to wait meanwhile.
-        &["dispatcher-limited stalled", "dispatcher-bound stalled", "burst-pool crashed", "compat-burst-pool crashed"]
+        // Jobs are to wait while all workers are held.
+        &["burst-pool crashed", "compat-burst-pool crashed"]
     } else if experiment.contains("panics") {
         // A job that panics takes the worker with it, or the process.
         &[
@@ -113,6 +113,7 @@ const SINGLE: &[&str] = &[
     "--jobs 10 blocking",
     "--jobs 10 panics",
     "lifecycle",
+    "lifecycle --meeting",
     "--jobs 100 idle --settle 1 --window 1",
 ];
 

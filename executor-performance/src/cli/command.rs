@@ -3,7 +3,7 @@
 use super::{
     experiments::{
         AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
-        LatencyOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions,
+        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions,
     },
     recommend::RecommendOptions,
     tools::{CompareOptions, CompletionsOptions, ManOptions, ReportOptions},
@@ -69,8 +69,9 @@ pub enum Command {
     /// Measures what it costs to build an executor and shut it down
     ///
     /// A round trip is from before the executor is built until it has shut down and, where the system can tell, its
-    /// threads have ended. The time to the end of the first job counts from before it is built, too.
-    Lifecycle,
+    /// threads have ended. The time to the end of the first job counts from before it is built, too. It is the only
+    /// job, for which threads that come with jobs do not all come; with --meeting they do.
+    Lifecycle(LifecycleOptions),
     /// Measures CPU time and memory of an executor that has nothing to do
     ///
     /// After some jobs, and a time to come to rest, it is let alone for a window of time. Then all its workers are kept

@@ -325,6 +325,18 @@ impl FairnessOptions {
     }
 }
 
+/// What applies to lifecycle only.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Lifecycle")]
+pub struct LifecycleOptions {
+    /// Give not one job but as many as threads, each of which waits until all have begun
+    ///
+    /// So all threads are at work, whenever they start. Submit is the giving of all these jobs, the first of them ends
+    /// when all have begun, and the end of the others is part of shutting down. Example: -t 16 lifecycle --meeting
+    #[arg(long)]
+    pub meeting: bool,
+}
+
 /// What applies to idle only.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Idle")]

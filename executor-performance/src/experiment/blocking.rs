@@ -55,6 +55,7 @@ impl Experiment for Blocking {
         Bursts {
             load: self.load,
             work: Pastime::Asleep(self.sleep),
+            assembled: false,
             primer: self.load.with_messages(1),
             count: 1,
             pause: Duration::ZERO,

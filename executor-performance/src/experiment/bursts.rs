@@ -18,7 +18,9 @@ pub struct Bursts<W> {
     pub load: Load,
     /// What each job does.
     pub work: W,
-    /// What is run before, unmeasured, so that every worker exists and has worked.
+    /// Whether all workers are there before the first job of these, which they may be too few to bring.
+    pub assembled: bool,
+    /// What is run before, unmeasured, so that workers are there and have worked.
     pub primer: Load,
     /// How many bursts.
     pub count: u32,
@@ -34,7 +36,8 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for Bursts<W> {
 
 impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
-        let mut relay = Relay::new(plan.build()?, self.work.clone(), self.patience);
+        let executor = if self.assembled { plan.build_assembled(self.patience) } else { plan.build() };
+        let mut relay = Relay::new(executor?, self.work.clone(), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
         let bursts = (0..self.count).map(|_| relay.run(&self.load, self.pause)).collect::<Result<_, _>>()?;
         relay.finish()?;

@@ -101,13 +101,13 @@ impl Count {
 }
 
 impl Vigil {
-    /// Heap bytes for each of many jobs that are queued while every worker is kept from its work.
-    fn heap_per_job<E: Executor>(&self, executor: &E, threads: usize) -> Result<Option<f64>, Failure> {
+    /// Heap bytes for each of many jobs that are queued while `width` others keep every worker from its work.
+    fn heap_per_job<E: Executor>(&self, executor: &E, width: usize) -> Result<Option<f64>, Failure> {
         let (queued, stuck, door) = (Count::default(), Count::default(), Arc::new(Mutex::new(())));
         // Also unlocked if this fails, so that workers are free to leave.
         let locked = door.lock().unwrap_or_else(PoisonError::into_inner);
         // One after the other, as some pools let one worker have two jobs that come at the same time.
-        for worker in 1..=threads {
+        for worker in 1..=width {
             let (Count(one_more), door) = (stuck.clone(), Arc::clone(&door));
             executor.execute(move || {
                 one_more.fetch_add(1, Ordering::Release);
@@ -123,8 +123,8 @@ impl Vigil {
         Ok(growth(before, after).map(|bytes| bytes / self.queued as f64))
     }
 
-    fn watch<E: Executor>(&self, executor: &E, threads: usize, heap_before: Option<u64>) -> Result<Rest, Failure> {
-        let (count, jobs) = (Count::default(), JOBS_PER_THREAD * threads as u64);
+    fn watch<E: Executor>(&self, executor: &E, plan: &Plan<E>, heap_before: Option<u64>) -> Result<Rest, Failure> {
+        let (count, jobs) = (Count::default(), JOBS_PER_THREAD * plan.threads() as u64);
         count.give(executor, jobs);
         wait_for(jobs, self.patience, || count.ran())?;
         thread::sleep(self.settle);
@@ -133,7 +133,7 @@ impl Vigil {
         thread::sleep(self.window);
         let (window, cpu) = (start.elapsed(), cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before)));
         let heap = growth(heap_before, heap::in_use());
-        let heap_per_job = self.heap_per_job(executor, threads)?;
+        let heap_per_job = self.heap_per_job(executor, plan.width())?;
         Ok(Rest { window, cpu, heap, heap_per_job })
     }
 }
@@ -146,8 +146,8 @@ impl JobTurn for Vigil {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Rest, Failure> {
         thread::sleep(self.settle);
         let heap_before = heap::in_use();
-        let executor = plan.build()?;
-        let rest = self.watch(&executor, plan.threads(), heap_before).inspect_err(|_| executor.shutdown_async())?;
+        let executor = plan.build_assembled(self.patience)?;
+        let rest = self.watch(&executor, plan, heap_before).inspect_err(|_| executor.shutdown_async())?;
         executor.shutdown().map_err(Failure::Shutdown)?;
         Ok(rest)
     }
@@ -211,7 +211,7 @@ impl Experiment for Idle {
     fn description(&self) -> Vec<(&'static str, String)> {
         let (window, settling) = (self.sampled.as_millis(), self.asked.settle.as_millis());
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             ("a sample", format!("CPU time in {window} ms, {settling} ms after the last job; heap in use then")),
             (
                 "queued job",

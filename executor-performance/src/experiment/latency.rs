@@ -66,6 +66,7 @@ impl Experiment for Latency {
         Bursts {
             load: self.load,
             work: self.labour,
+            assembled: false,
             primer: self.load,
             count: self.bursts_per_sample,
             pause: self.pause,

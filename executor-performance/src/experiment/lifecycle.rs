@@ -8,17 +8,20 @@ use crate::{
     sampler::Pace,
     stats::mean,
     subject::Plan,
+    view::number,
+    workload::Meeting,
 };
 use executors::Executor;
 use serde::{Deserialize, Serialize};
 use std::{
+    iter,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
-/// Builds an executor, gives it one job, and shuts it down.
+/// Builds an executor, gives it one job, or as many as it has threads, and shuts it down.
 #[derive(Debug, Clone, Copy)]
 pub struct Lifecycle {
     threads: usize,
@@ -42,9 +45,15 @@ const fn micros(column: &'static str, title: [&'static str; 2]) -> Metric {
 }
 
 impl Lifecycle {
-    /// Of executors with `threads` workers.
-    pub fn new(threads: usize, patience: Duration) -> Self {
-        Lifecycle { threads, turn: RoundTrips { count: 1, patience } }
+    /// Of executors with `threads` workers. Each runs one job, or if there is to be a `meeting`, as many as it runs at
+    /// a time, which wait for each other.
+    pub fn new(threads: usize, meeting: bool, patience: Duration) -> Self {
+        Lifecycle { threads, turn: RoundTrips { count: 1, meeting, patience } }
+    }
+
+    /// How many jobs executors run, but those that are narrower than they have threads.
+    fn jobs(&self) -> usize {
+        if self.turn.meeting { self.threads } else { 1 }
     }
 }
 
@@ -52,6 +61,8 @@ impl Lifecycle {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RoundTrips {
     count: u32,
+    /// Whether there are as many jobs as threads, each of which waits until all have begun.
+    meeting: bool,
     patience: Duration,
 }
 
@@ -60,12 +71,12 @@ pub struct RoundTrips {
 struct Trip {
     /// Until it is built.
     build: Duration,
-    /// The giving of the first job, without its end: for executors that start their threads with their jobs it is what
-    /// a thread costs the one who gives the job.
+    /// The giving of all jobs, without their end: for executors that start their threads with their jobs it is what the
+    /// threads cost the one who gives the jobs.
     submit: Duration,
-    /// From before it is built to the end of its first job.
+    /// From before it is built to the end of the job that ends first, before which all have begun.
     first_job: Duration,
-    /// The shutting down alone, until its threads have ended.
+    /// The shutting down, with the end of the other jobs, until its threads have ended.
     shutdown: Duration,
     /// From before it is built until its threads have ended.
     whole: Duration,
@@ -76,24 +87,39 @@ struct Trip {
 impl RoundTrips {
     fn trip<E: Executor>(&self, plan: &Plan<E>) -> Result<Trip, Failure> {
         let threads = threads();
+        let jobs = if self.meeting { plan.width() } else { 1 };
+        let meeting = Arc::new(Meeting::of(jobs, self.patience));
+        let (sender, receiver) = mpsc::sync_channel(jobs);
+        let stalled = |ran: usize| Failure::Stalled { ran: ran as u64, expected: jobs as u64, patience: self.patience };
+
         let (cpu, start) = (cpu_time(), Instant::now());
         let executor = plan.build()?;
         let built = Instant::now();
 
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let first_job = move || {
-            // Nobody listens any more if this comes too late.
-            let _ = sender.send(Instant::now());
+        let give = || {
+            for sender in iter::repeat_n(sender, jobs) {
+                let meeting = Arc::clone(&meeting);
+                executor.execute(move || {
+                    if meeting.attend() {
+                        // Nobody listens any more if this comes too late.
+                        let _ = sender.send(Instant::now());
+                    }
+                });
+            }
         };
-        catch_unwind(AssertUnwindSafe(|| executor.execute(first_job))).map_err(|_| Failure::Submission)?;
+        let given = catch_unwind(AssertUnwindSafe(give)).map_err(|_| Failure::Submission);
         let submitted = Instant::now();
-        let Ok(ran) = receiver.recv_timeout(self.patience) else {
+        let first = given.and_then(|()| receiver.recv_timeout(self.patience).map_err(|_| stalled(meeting.came())));
+        let ran = first.inspect_err(|_| {
+            meeting.break_up();
             executor.shutdown_async();
-            return Err(Failure::Stalled { ran: 0, expected: 1, patience: self.patience });
-        };
+        })?;
 
         let stopping = Instant::now();
         executor.shutdown().map_err(Failure::Shutdown)?;
+        for ended in 1..jobs {
+            receiver.recv_timeout(self.patience).map_err(|_| stalled(ended))?;
+        }
         self.await_end(threads)?;
         let gone = Instant::now();
         let cpu = cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before));
@@ -186,14 +212,23 @@ impl Experiment for Lifecycle {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        vec![Setting::new("threads", self.threads), Setting::fitted("round_trips_per_sample", self.turn.count)]
+        vec![
+            Setting::new("threads", self.threads),
+            Setting::new("jobs", self.jobs()),
+            Setting::fitted("round_trips_per_sample", self.turn.count),
+        ]
     }
 
     fn description(&self) -> Vec<(&'static str, String)> {
+        let jobs = if self.turn.meeting {
+            format!("{}, each of which waits until all have begun", number(self.jobs(), "job"))
+        } else {
+            "one job, for which threads that come with jobs do not all come".to_owned()
+        };
         vec![
             ("threads", self.threads.to_string()),
-            ("round trip", "an executor is built, runs one job, and is shut down".to_owned()),
-            ("a sample", format!("{} round trips", self.turn.count)),
+            ("round trip", format!("an executor is built, runs {jobs}, and is shut down")),
+            ("a sample", number(self.turn.count as usize, "round trip")),
         ]
     }
 
@@ -225,7 +260,10 @@ impl Experiment for Lifecycle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
+    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool, elastic_pool, run_now::RunNowExecutor};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const LONG: Duration = Duration::from_secs(60);
 
     fn lives(micros: u64) -> Lives {
         let time = Duration::from_micros(micros);
@@ -236,7 +274,7 @@ mod tests {
 
     #[test]
     fn figures_are_medians_of_the_samples() {
-        let lifecycle = Lifecycle::new(2, Duration::from_secs(1));
+        let lifecycle = Lifecycle::new(2, false, Duration::from_secs(1));
         let figures = lifecycle.figures(&[lives(30), lives(10), lives(20)]);
         assert_eq!(figures.len(), METRICS.len());
         let expected = [100.0, 50.0, 150.0, 20.0, 10.0, 40.0, 60.0, 140.0];
@@ -246,12 +284,43 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_trip_are_within_it() {
-        let turn = RoundTrips { count: 2, patience: Duration::from_secs(60) };
-        let Lives(trips) = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("a pool works");
-        assert_eq!(trips.len(), 2);
-        for trip in trips {
-            assert!(trip.build < trip.first_job && trip.first_job + trip.shutdown <= trip.whole, "{trip:?}");
+        for meeting in [false, true] {
+            let turn = RoundTrips { count: 2, meeting, patience: LONG };
+            let Lives(trips) = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("it works");
+            assert_eq!(trips.len(), 2);
+            for trip in trips {
+                assert!(trip.build < trip.first_job && trip.first_job + trip.shutdown <= trip.whole, "{trip:?}");
+            }
         }
+    }
+
+    /// How many threads an executor had that grows, in trips with one job or with a meeting.
+    #[test]
+    fn all_threads_come_to_a_meeting_and_one_for_one_job() {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let build = |threads| {
+            let growing = elastic_pool::ThreadPool::builder().core(0).max(threads);
+            let count = |_: usize| _ = STARTED.fetch_add(1, Ordering::Relaxed);
+            growing.on_start(count).build().map_err(|error| error.to_string())
+        };
+        for (meeting, threads) in [(false, 1), (true, 5)] {
+            let turn = RoundTrips { count: 1, meeting, patience: LONG };
+            turn.run_on(&Plan::new(build, 5)).expect("it works");
+            assert_eq!(STARTED.swap(0, Ordering::Relaxed), threads);
+        }
+    }
+
+    #[test]
+    fn a_meeting_of_jobs_on_the_thread_of_the_caller_does_not_wait() {
+        let turn = RoundTrips { count: 1, meeting: true, patience: LONG };
+        turn.run_on(&Plan::new(|_| Ok(RunNowExecutor::new()), 3)).expect("it works");
+    }
+
+    #[test]
+    fn a_meeting_that_has_too_few_threads_is_a_failure() {
+        let turn = RoundTrips { count: 1, meeting: true, patience: Duration::from_millis(20) };
+        let failure = turn.run_on(&Plan::new(|_| Ok(ThreadPool::new(2)), 3)).expect_err("one is missing");
+        assert!(matches!(failure, Failure::Stalled { expected: 3, .. }), "{failure}");
     }
 
     #[test]
@@ -271,7 +340,7 @@ mod tests {
             }
         }
 
-        let turn = RoundTrips { count: 2, patience: Duration::from_millis(1) };
+        let turn = RoundTrips { count: 2, meeting: false, patience: Duration::from_millis(1) };
         let failure = turn.run_on(&Plan::new(|_| Ok(Lazy), 2)).expect_err("the job never runs");
         assert!(matches!(failure, Failure::Stalled { ran: 0, expected: 1, .. }));
     }

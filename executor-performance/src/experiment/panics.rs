@@ -75,7 +75,7 @@ impl Outbreak {
     }
 
     fn survive<E: Executor>(&self, executor: &E) -> Result<Survived, Failure> {
-        // Not measured, so that every worker exists.
+        // Not measured, so that workers are there.
         self.run(executor, false)?;
         let before = self.run(executor, false)?;
         let panicking = self.run(executor, true)?;

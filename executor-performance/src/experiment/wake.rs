@@ -74,7 +74,7 @@ impl Turn for Calls {
 impl JobTurn for Calls {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Called, Failure> {
         let stamps = Arc::new(Stamps::of(self.load.jobs()));
-        let mut relay = Relay::new(plan.build()?, Arc::clone(&stamps), self.patience);
+        let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&stamps), self.patience);
         relay.run(&self.load, Duration::ZERO)?;
         let mut called = Called::default();
         for _ in 0..self.count {
@@ -132,7 +132,7 @@ impl Experiment for Wake {
 
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             (
                 "burst",
                 format!("{} jobs from one thread, each of which reads the clock when it starts", self.load.jobs()),
@@ -180,7 +180,8 @@ impl Experiment for Wake {
 mod tests {
     use super::*;
     use crate::experiment::bursts::mock::burst;
-    use executors::crossbeam_channel_pool::ThreadPool;
+    use executors::{crossbeam_channel_pool::ThreadPool, elastic_pool};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn wake() -> Wake {
         Wake::new(2, Load::new(1, 2, 0).expect("countable"), Duration::from_millis(1), Duration::from_secs(60))
@@ -206,6 +207,20 @@ mod tests {
     #[test]
     fn no_samples_give_no_figures() {
         assert!(wake().figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn all_workers_are_there_although_a_burst_has_fewer_jobs() {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let build = |threads| {
+            let growing = elastic_pool::ThreadPool::builder().core(0).max(threads);
+            let count = |_: usize| _ = STARTED.fetch_add(1, Ordering::Relaxed);
+            growing.on_start(count).build().map_err(|error| error.to_string())
+        };
+        let one_job = Load::new(1, 1, 0).expect("countable");
+        let turn = Wake::new(4, one_job, Duration::ZERO, Duration::from_secs(60)).turn();
+        turn.run_on(&Plan::new(build, 4)).expect("every job ran");
+        assert_eq!(STARTED.load(Ordering::Relaxed), 4);
     }
 
     #[test]

@@ -22,6 +22,7 @@ const LINES: &[&str] = &[
     "-t 2 blocking",
     "-t 2 panics",
     "-t 2 lifecycle",
+    "-t 2 lifecycle --meeting",
     "-t 2 idle",
     "-t 2 futures",
     "-t 2 fork-join",

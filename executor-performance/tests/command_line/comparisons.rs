@@ -75,6 +75,7 @@ const LINES: &[&str] = &[
     "--jobs 10 blocking",
     "--jobs 10 panics",
     "lifecycle",
+    "lifecycle --meeting",
     "--jobs 100 idle --settle 1",
     "futures --operations 50",
     "fork-join --workload fib --fib 8",
@@ -113,6 +114,14 @@ fn every_experiment_can_be_compared_with_its_own_record() {
         let record = small_record("own", &format!("-t 2 -e workstealing {line}"));
         measured(&format!("{BRIEF} -t 2 -e workstealing --baseline {record} {line}"));
     }
+}
+
+#[test]
+fn lives_with_one_job_are_not_compared_with_lives_with_one_for_each_thread() {
+    let one = small_record("one-job", "-t 2 -e channel lifecycle");
+    let all = small_record("meeting", "-t 2 -e channel lifecycle --meeting");
+    let complaint = refused(&format!("compare {one} {all}"));
+    assert!(complaint.contains("jobs: 1 and 2"), "{complaint}");
 }
 
 #[test]

@@ -140,7 +140,8 @@ fn measures_what_panics_cost_and_what_does_not_survive_them() {
 
 #[test]
 fn measures_round_trips() {
-    measures_all("-t 2 lifecycle", &["median", "95% low", "build", "first job", "shutdown", "round trips"]);
+    measures_all("-t 2 lifecycle", &["median", "95% low", "build", "first job", "shutdown", "round trip"]);
+    measures_all("-t 3 lifecycle --meeting", &["submit", "3 jobs, each of which waits until all"]);
 }
 
 #[test]
