@@ -70,13 +70,20 @@ where
         }
     }
 
-    /// The same, while there are workers who come when they are needed: one does if nobody else will look for the job.
+    /// The same, while there are workers who come when they are needed.
     #[cold]
     fn call_one_of_few(&self, origin: Origin) {
-        let is_free = self.parker.is_anybody_free() || self.cold.is_one_coming();
-        if is_free || !self.cold.start_one(|seat| self.start_late(seat)) {
+        let is_due = || !self.parker.is_anybody_free() && self.are_too_few_coming();
+        if !(is_due() && self.start_late(is_due)) {
             self.parker.job_arrived(origin);
         }
+    }
+
+    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs for, and than can run at the
+    /// same time.
+    fn are_too_few_coming(&self) -> bool {
+        let coming = self.cold.coming();
+        coming == 0 || !S::WITHHOLDS && coming < self.reach() && coming < self.source.len()
     }
 
     /// How many workers a burst from outside may call.

@@ -1,34 +1,33 @@
 //! Threads that do not exist yet: they are called by starting them. See "Cold threads" in `parker/README.md`.
 
-use crate::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
+use crate::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use std::ops::Range;
+use std::{ops::Range, sync::PoisonError};
 
 /// Seats whose threads are started one by one, the first one first.
+///
+/// All Relaxed: that who reads that a thread is coming, or that none is left, may rely on the threads there are follows
+/// from the fences before (S2) and behind (W3), see the README.
 #[derive(Debug)]
 pub(super) struct ColdSeats {
     seats: Range<usize>,
-    /// How many are left. Changed only by whoever has set `coming`, which acquires and releases the change; a thread
-    /// that reads it otherwise may be told the number of a moment ago.
+    /// How many are left. Changed under the lock of `restraint`; who reads it without may be told the number of a moment
+    /// ago.
     left: AtomicUsize,
-    /// Whether a thread is on its way: it will look for jobs. Who sets this starts one; it is unset when that arrives,
-    /// or does not come.
-    ///
-    /// Acquire and Release are for what its owner alone may touch. That who finds it set may rely on the thread follows
-    /// from the fences before (S2) and behind (W3), see the README.
-    coming: AtomicBool,
-    restraint: Restraint,
+    /// How many threads are on their way: they will look for jobs. Until one arrives, or does not come.
+    coming: AtomicUsize,
+    /// Locked by who starts a thread: nobody else does meanwhile.
+    restraint: Mutex<Restraint>,
 }
 
 /// An exponential back-off: how many needs are passed over after a refusal, before another thread is asked for. None,
-/// one, three, and so on, or each job would cost a system call where threads have run out. Belongs to whoever has set
-/// `coming`.
+/// one, three, and so on, or each job would cost a system call where threads have run out.
 #[derive(Debug, Default)]
 struct Restraint {
-    refusals: AtomicU32,
-    passes: AtomicU32,
+    refusals: u32,
+    passes: u32,
 }
 
 /// The most refusals in a row that make a difference: from then on one of 1024 needs is an attempt. Chosen freely: with
@@ -37,28 +36,24 @@ const MOST_REFUSALS: u32 = 10;
 
 impl Restraint {
     /// Whether this need is passed over.
-    fn passes_over(&self) -> bool {
-        let passes = self.passes.load(Relaxed);
-        self.passes.store(passes.saturating_sub(1), Relaxed);
+    fn passes_over(&mut self) -> bool {
+        let passes = self.passes;
+        self.passes = passes.saturating_sub(1);
         passes > 0
     }
 
-    fn forget(&self) -> u32 {
-        self.refusals.swap(0, Relaxed)
-    }
-
-    /// One more in a row, after `refusals`.
-    fn count_one(&self, refusals: u32) {
-        self.passes.store((1 << refusals) - 1, Relaxed);
-        self.refusals.store((refusals + 1).min(MOST_REFUSALS), Relaxed);
+    /// One more in a row.
+    fn count_one(&mut self) {
+        self.passes = (1 << self.refusals) - 1;
+        self.refusals = (self.refusals + 1).min(MOST_REFUSALS);
     }
 }
 
 impl ColdSeats {
-    /// The thread of the seat before them is started by who makes this.
+    /// The thread of the seat before them is started by who makes this, and on its way from the beginning.
     pub(super) fn new(seats: Range<usize>) -> Self {
-        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicBool::new(!seats.is_empty()));
-        ColdSeats { seats, left, coming, restraint: Restraint::default() }
+        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(usize::from(!seats.is_empty())));
+        ColdSeats { seats, left, coming, restraint: Mutex::default() }
     }
 
     pub(super) fn contain(&self, seat: usize) -> bool {
@@ -71,49 +66,42 @@ impl ColdSeats {
         self.left.load(Relaxed) > 0
     }
 
-    pub(super) fn is_one_coming(&self) -> bool {
+    pub(super) fn coming(&self) -> usize {
         self.coming.load(Relaxed)
     }
 
-    /// Has `start` start the thread of a seat, unless one is on its way; it returns whether that comes, and so does
-    /// this: not if another call has brought one.
-    pub(super) fn start_one(&self, start: impl FnOnce(usize) -> bool) -> bool {
-        if self.coming.swap(true, Acquire) {
-            return false;
-        }
-        let comes = self.try_start(start);
-        if !comes {
-            self.none_is_coming();
-        }
-        comes
-    }
-
-    /// A swap for loom's sake: it lets a store come before another thread's swap that found the flag set, which would
-    /// then stay set. There is no such execution.
-    fn none_is_coming(&self) {
-        self.coming.swap(false, Release);
-    }
-
-    fn try_start(&self, start: impl FnOnce(usize) -> bool) -> bool {
+    /// Has `start` start the thread of the next seat, if that is still due when nobody else starts one. Returns whether it
+    /// comes, or why the system refuses it.
+    ///
+    /// Waits for who starts one: that thread may already have arrived and taken another job, and then this one needs the
+    /// next.
+    pub(super) fn start_one<E>(
+        &self,
+        is_due: impl FnOnce() -> bool,
+        start: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut restraint = self.restraint.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.left.load(Relaxed);
-        if left == 0 || self.restraint.passes_over() {
-            return false;
+        if left == 0 || !is_due() || restraint.passes_over() {
+            return Ok(false);
         }
-        // Before the thread is there: once it has arrived, all this is somebody else's.
         self.left.store(left - 1, Relaxed);
-        let refusals = self.restraint.forget();
-        let comes = start(self.seats.end - left);
-        if !comes {
+        self.coming.fetch_add(1, Relaxed);
+        let started = start(self.seats.end - left);
+        if started.is_ok() {
+            restraint.refusals = 0;
+        } else {
+            self.coming.fetch_sub(1, Relaxed);
             self.left.store(left, Relaxed);
-            self.restraint.count_one(refusals);
+            restraint.count_one();
         }
-        comes
+        started.map(|()| true)
     }
 
     /// The thread of `seat` is there, and will look for jobs before it sleeps.
     pub(super) fn arrived(&self, seat: usize) {
         if self.contain(seat) || seat + 1 == self.seats.start {
-            self.none_is_coming();
+            self.coming.fetch_sub(1, Relaxed);
         }
     }
 }

@@ -36,18 +36,19 @@ where
         Ok(crew)
     }
 
-    /// Starts the worker on a cold `seat`. Returns whether it comes: not if the crew is over, and not if the operating
-    /// system refuses it; then the others do its work.
-    pub(super) fn start_late(&self, seat: usize) -> bool {
+    /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and not
+    /// if the operating system refuses it; then the others do its work.
+    pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
         if self.life.is_over() {
             return false;
         }
-        if let Err(refused) = self.myself().spawn_worker(seat) {
+        let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
+        // Logged when no lock is held any more: a logger may give a job to this pool.
+        self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
             let refused = refused.into_build_error(None);
             guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
-            return false;
-        }
-        true
+            false
+        })
     }
 
     /// Starts the worker on `seat`.

@@ -67,6 +67,24 @@ fn cold_threads_come_one_after_the_other() {
     });
 }
 
+/// As above, but each of the pair has a submitter of its own, who comes while the other starts a thread, or later.
+#[test]
+fn a_cold_thread_comes_for_each_of_two_submitters() {
+    check(1, || {
+        let (crew, pair) = (crew(3), Pair::default());
+        let (meeting, mut jobs) = (pair.clone(), pair.jobs());
+        crew.execute(move || meeting.meet());
+        let submitter = thread::spawn({
+            let (crew, job) = (crew.clone(), jobs.next().unwrap());
+            move || crew.execute(job)
+        });
+        jobs.for_each(|job| crew.execute(job));
+        submitter.join().unwrap();
+        pair.meet();
+        see_off(crew);
+    });
+}
+
 /// The thread is refused to the second job, if not to the first. So the third asks once more.
 #[test]
 fn a_refused_thread_is_asked_for_again() {
