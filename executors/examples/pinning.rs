@@ -15,7 +15,7 @@ fn main() -> Result<(), BuildError> {
 
     // One worker on the first core that this process may use, and one that floats.
     let pool = ThreadPool::with_affinity(&[first], 1, parker::small());
-    assert_eq!(pool.stats().workers, 2);
+    assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);
     pool.shutdown().expect("nothing is left");
 
     // The same by a builder, where cores are plain numbers. Here the only worker is a pinned one.

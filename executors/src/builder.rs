@@ -66,11 +66,12 @@ impl<P: Build> Builder<P> {
     /// all in a dispatcher and in a pool that [spins](Idle::Spin).
     ///
     /// One is started in any case; in a dispatcher one of those that share subpools, and those to which subpools are
-    /// bound. More than there are is an error of `build`, and so is any number for another pool: an elastic one starts
-    /// none (but see its `start_core_threads`), the others all.
+    /// bound. More than there are, such as `usize::MAX`, is all. Any number is an error of `build` for another pool: an
+    /// elastic one starts none (but see its `start_core_threads`), the others all.
     ///
-    /// Who gives a job that needs a thread starts it, which takes some ten microseconds. Such threads may inherit from
-    /// the giver what the system passes on: a nice value, say.
+    /// Who gives a job that needs a thread starts it, which takes some ten microseconds, or waits for who starts
+    /// another. Such threads inherit from the giver what the system passes on, but for the cores on which they may run:
+    /// on Linux its scheduling policy and nice value, its signal mask, and its filter of system calls.
     ///
     /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
     /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
@@ -85,7 +86,6 @@ impl<P: Build> Builder<P> {
     ///
     /// let pool = ThreadPool::builder().threads(16).preheat(2).build()?;
     /// assert_eq!(pool.stats().workers, 2);
-    /// assert!(ThreadPool::builder().threads(16).preheat(17).build().is_err(), "there are only 16");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn preheat(mut self, threads: usize) -> Self {
@@ -117,6 +117,9 @@ impl<P: Build> Builder<P> {
     /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
     /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
     /// workers wait, that is for ever.
+    ///
+    /// Where threads come with jobs, a hook may run long after `build`. Hooks that wait for each other need as many
+    /// [preheated](Self::preheat) threads.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self

@@ -110,7 +110,7 @@ impl ThreadPool {
 
     fn start(options: Options) -> Result<ThreadPool, BuildError> {
         let threads = options.thread_count()?;
-        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle)?);
+        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let (source, parker) = (ChannelSource::new(), parker::dynamic());
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })

@@ -227,7 +227,7 @@ where
         let parker = parker(threads);
         check_limit(threads, &parker)?;
         let source = StealingSource::new(threads, neighbourhood(options.placement.seats(threads)));
-        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle)?);
+        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
     }

@@ -4,7 +4,9 @@ use crate::{
     containment::Contained,
     error::{BuildError, BuildErrorKind},
 };
-use std::{any::Any, env, fmt, num::NonZeroUsize, ops::Range, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
+use std::{
+    any::Any, env, fmt, num::NonZeroUsize, ops::Range, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration,
+};
 
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
@@ -186,23 +188,14 @@ impl Options {
         check_threads(threads)
     }
 
-    /// How many of a fixed number of `threads` start at once.
-    #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec", feature = "dispatcher-exec"))]
-    pub(crate) fn preheated(&self, threads: usize, default: usize) -> Result<usize, BuildError> {
-        match self.preheat.unwrap_or(default) {
-            preheat if preheat > threads => Err(BuildErrorKind::TooManyPreheated { preheat, threads }.into()),
-            preheat => Ok(preheat),
-        }
-    }
-
     /// The seats of those of `threads` that come when they are needed, in a pool where all share their jobs. `idle` is
     /// what that kind of pool does when there is nothing to do.
     #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
-    pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> Result<Range<usize>, BuildError> {
+    pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> Range<usize> {
         // Who spins is never seen to be free: each of the first jobs would bring a thread.
         let spins = self.idle.unwrap_or(idle) == Idle::Spin;
-        let preheat = self.preheated(threads, if spins { threads } else { 1 })?;
-        Ok(preheat.max(1)..threads)
+        let preheat = self.preheat.unwrap_or(if spins { threads } else { 1 });
+        preheat.clamp(1, threads)..threads
     }
 
     /// For a pool that starts its threads otherwise; `remedy` says how.

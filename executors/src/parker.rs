@@ -82,7 +82,7 @@ pub enum Origin {
 /// No method should panic. One that does so when a thread gives a job to the pool, or closes it, is a panic of that
 /// thread, though the job is in. One that a worker calls takes this worker out of the pool: an `error!` says so,
 /// [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper, and then its stop hook
-/// (but if it is its first `init`, the thread just ends). Jobs that wait at the worker are left to the others; if there
+/// (but no hook, if it is its first `init`). Jobs that wait at the worker are left to the others; if there
 /// are none, they stay, and a shutdown waits in vain. One that it has just taken, and not begun, is dropped. A parker
 /// that wraps another and panics when it has told that one half of the story leaves it with wrong counts: sleepers may
 /// not be called any more.

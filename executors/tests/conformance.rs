@@ -465,9 +465,11 @@ macro_rules! preheats {
 
             tests! { $subject;
                 preheating:
+                    a_hook_may_wait_for_its_job_while_the_pool_closes
+                    a_job_does_not_wait_for_a_hook
                     a_pool_may_end_before_its_threads_come
                     a_refused_thread_comes_later
-                    more_than_there_are_cannot_be_preheated
+                    more_than_there_are_is_all
                     no_needed_thread_is_missed;
             }
         }

@@ -102,7 +102,10 @@ impl Recipe for ThreadPool {
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, extra: BurstOptions) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
-        options.refuse_preheat(CHARTER.label, "leave it out: all its threads start in `build`, as jobs are dealt to them")?;
+        options.refuse_preheat(
+            CHARTER.label,
+            "leave it out: all its threads start in `build`, as jobs are dealt to them",
+        )?;
         let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::dynamic());
         let boxes = Arc::new(Mailboxes::new(terms.core));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());

@@ -73,8 +73,8 @@ where
     /// The same, while there are workers who come when they are needed.
     #[cold]
     fn call_one_of_few(&self, origin: Origin) {
-        let is_due = || !self.parker.is_anybody_free() && self.are_too_few_coming();
-        if !(is_due() && self.start_late(is_due)) {
+        let is_due = !self.parker.is_anybody_free() && self.are_too_few_coming();
+        if !(is_due && self.start_late(|| self.are_too_few_coming())) {
             self.parker.job_arrived(origin);
         }
     }

@@ -52,7 +52,7 @@ impl Restraint {
 impl ColdSeats {
     /// The thread of the seat before them is started by who makes this, and on its way from the beginning.
     pub(super) fn new(seats: Range<usize>) -> Self {
-        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(usize::from(!seats.is_empty())));
+        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(1));
         ColdSeats { seats, left, coming, restraint: Mutex::default() }
     }
 
@@ -103,5 +103,60 @@ impl ColdSeats {
         if self.contain(seat) || seat + 1 == self.seats.start {
             self.coming.fetch_sub(1, Relaxed);
         }
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    /// Asks for a thread, which comes or not. Returns whether it was started.
+    fn ask(seats: &ColdSeats, comes: bool) -> Option<usize> {
+        let mut asked = None;
+        let started = seats.start_one(
+            || true,
+            |seat| {
+                asked = Some(seat);
+                if comes { Ok(()) } else { Err(()) }
+            },
+        );
+        assert_eq!(started, if asked.is_some() && !comes { Err(()) } else { Ok(asked.is_some()) });
+        asked
+    }
+
+    #[test]
+    fn they_come_in_their_order_until_none_is_left() {
+        let seats = ColdSeats::new(2..4);
+        assert_eq!(seats.coming(), 1, "the last one that is warm");
+        seats.arrived(0);
+        assert_eq!(seats.coming(), 1, "nobody waits for the others");
+        seats.arrived(1);
+        assert_eq!((seats.coming(), ask(&seats, true), ask(&seats, true), seats.coming()), (0, Some(2), Some(3), 2));
+        assert!(!seats.are_left());
+        assert_eq!(ask(&seats, true), None);
+        seats.arrived(2);
+        seats.arrived(3);
+        assert_eq!(seats.coming(), 0);
+        assert_eq!(ColdSeats::new(2..2).start_one(|| true, |_| Err(())), Ok(false));
+    }
+
+    #[test]
+    fn what_is_not_due_any_more_is_not_started() {
+        let seats = ColdSeats::new(1..2);
+        assert_eq!(seats.start_one(|| false, |_| Err(())), Ok(false));
+        assert!(seats.are_left());
+    }
+
+    #[test]
+    fn a_refused_seat_is_asked_for_again_and_again_but_less_and_less() {
+        let seats = ColdSeats::new(1..3);
+        seats.arrived(0);
+        let attempts: Vec<usize> = (0..20_000).filter(|_| ask(&seats, false) == Some(1)).collect();
+        assert_eq!(attempts[..5], [0, 1, 3, 7, 15]);
+        assert_eq!(attempts[attempts.len() - 1] - attempts[attempts.len() - 2], 1024, "{attempts:?}");
+        assert_eq!(seats.coming(), 0);
+        // When one has come, the next one is not made to wait.
+        while ask(&seats, true).is_none() {}
+        assert_eq!((seats.coming(), ask(&seats, false), ask(&seats, false)), (1, Some(2), Some(2)));
     }
 }

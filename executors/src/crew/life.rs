@@ -9,6 +9,7 @@ use crate::{
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
+        fence,
     },
 };
 use crossbeam_utils::CachePadded;
@@ -173,6 +174,12 @@ impl Life {
 
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        self.gone.wait_until(timeout, || self.is_over() && self.threads() == 0)
+        self.gone.wait_until(timeout, || {
+            self.is_over() && {
+                // Pairs with the fence in `Crew::start_late`: either that sees the end, or we see its thread.
+                fence(SeqCst);
+                self.threads() == 0
+            }
+        })
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Everybody is there from the beginning, and stays.
+    /// So many, who stay when they have come.
     pub(crate) fn fixed(workers: usize) -> Self {
         Terms { core: workers, max: workers, only_replaces: false, keep_alive: Duration::MAX }
     }

@@ -9,7 +9,10 @@ use crate::{
     parker::Parker,
     placement::place_current_thread,
     source::Source,
-    sync::thread,
+    sync::{
+        atomic::{Ordering::SeqCst, fence},
+        thread,
+    },
 };
 use std::{
     io,
@@ -39,31 +42,66 @@ where
     /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and not
     /// if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
-        if self.life.is_over() {
-            return false;
-        }
-        let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
+        let start = |seat| {
+            self.life.thread_starts();
+            // Pairs with the fence in `Life::await_end`: either who waits for the end waits for this thread, too, or we
+            // see the end. So no hooks are called behind those who have waited.
+            fence(SeqCst);
+            if self.life.is_over() {
+                self.life.thread_ended();
+                return Err(None);
+            }
+            self.myself().spawn_counted_worker(seat).map_err(|refused| Some((seat, refused)))
+        };
         // Logged when no lock is held any more: a logger may give a job to this pool.
-        self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
-            let refused = refused.into_build_error(None);
-            guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+        self.cold.start_one(is_due, start).unwrap_or_else(|refused| {
+            if let Some((seat, refused)) = refused {
+                let refused = refused.into_build_error(None);
+                guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+            }
             false
         })
     }
 
     /// Starts the worker on `seat`.
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        self.spawn(seat, |crew, seat| Worker::new(crew, seat).work())
+        self.life.thread_starts();
+        self.spawn_counted_worker(seat)
+    }
+
+    /// The worker is active from now on, so that the end waits for what its hook gives.
+    fn spawn_counted_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
+        self.life.become_active();
+        let spawned = self.spawn_counted(seat, |crew, seat| Worker::new(crew, seat).work());
+        if spawned.is_err() {
+            self.become_idle(false);
+            // It may have been the last active one.
+            self.is_over();
+        }
+        spawned
     }
 
     /// Starts a thread for `seat`, on its core if it has one, that does `work`.
     pub(super) fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
+        self.life.thread_starts();
+        self.spawn_counted(seat, work)
+    }
+
+    /// The same for a thread that counts already, and does not any more if it is refused.
+    fn spawn_counted(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
+        let spawned = self.spawn_thread(seat, work);
+        if spawned.is_err() {
+            self.life.thread_ended();
+        }
+        spawned
+    }
+
+    fn spawn_thread(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
         let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = self.options.stack_size {
             builder = builder.stack_size(bytes);
         }
-        self.life.thread_starts();
         let crew = Arc::clone(self);
         let spawned = builder.spawn(move || {
             crew.employer.employ();
@@ -71,20 +109,12 @@ where
             place_current_thread(departure.crew.seats.get(seat).core, &departure.crew.mask);
             work(&departure.crew, seat);
         });
-        match spawned {
-            Ok(thread) => {
-                let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-                if S::ELASTIC && threads.len() == threads.capacity() {
-                    threads.retain(|thread| !thread::has_ended(thread));
-                }
-                threads.push(thread);
-                Ok(())
-            }
-            Err(error) => {
-                self.life.thread_ended();
-                Err(SpawnError::Thread(error))
-            }
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if S::ELASTIC && threads.len() == threads.capacity() {
+            threads.retain(|thread| !thread::has_ended(thread));
         }
+        threads.push(spawned.map_err(SpawnError::Thread)?);
+        Ok(())
     }
 
     /// Waits until the threads of a crew that is over have really ended.

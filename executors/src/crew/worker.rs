@@ -74,8 +74,12 @@ where
     /// From the first job to the last.
     pub(super) fn work(self) {
         self.crew.time_slice.ask();
+        self.active.set(true); // since its thread was started
         self.crew.cold.arrived(self.seat);
-        self.crew.parker.init(self.seat);
+        if let Err(payload) = contain(|| self.crew.parker.init(self.seat)) {
+            discard_payload(payload);
+            return self.at_post(|| self.falls_out());
+        }
         self.on_duty(|| {
             let Some(first) = self.settle_in() else { return };
             self.run(first);
@@ -135,8 +139,11 @@ where
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
-            self.call_hook(self.crew.options.on_start.as_ref());
-            self.become_active();
+            if self.crew.options.on_start.is_some() {
+                // And may take long: who has left a job to this worker needs another.
+                self.see_to_the_rest(true);
+                self.call_hook(self.crew.options.on_start.as_ref());
+            }
             // Jobs and hooks contain what they throw: this is for a user's parker.
             if let Err(payload) = contain(work) {
                 discard_payload(payload);

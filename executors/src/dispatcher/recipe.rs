@@ -220,7 +220,7 @@ impl Extra {
         if reserve > bound {
             return Err(Misfit::ReservedForNothing { reserve, bound }.into());
         }
-        let preheat = options.preheated(threads, threads)?;
+        let preheat = options.preheat.unwrap_or(threads);
         let sharing = threads - reserve;
         let seats = (0..bound).map(|subpool| (sharing + subpool) % threads).collect();
         let warm = preheat.saturating_sub(reserve).clamp(1.max(bound - reserve), sharing);

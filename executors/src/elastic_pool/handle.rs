@@ -40,7 +40,14 @@ impl Handle {
             Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
             _ => SharedSource::new(),
         };
-        let crew = CrewHandle::found(Setup { terms, cold: 0..0, source, parker: parker::dynamic(), charter: CHARTER, options });
+        let crew = CrewHandle::found(Setup {
+            terms,
+            cold: 0..0,
+            source,
+            parker: parker::dynamic(),
+            charter: CHARTER,
+            options,
+        });
         Handle { crew, semaphore, saturation }
     }
 

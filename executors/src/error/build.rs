@@ -23,10 +23,6 @@ pub(crate) enum BuildErrorKind {
         core: usize,
         max: usize,
     },
-    TooManyPreheated {
-        preheat: usize,
-        threads: usize,
-    },
     NoKeepAlive,
     NothingToDiscard,
     ClosedToWorkers,
@@ -93,11 +89,6 @@ impl fmt::Display for BuildError {
             BuildErrorKind::CoreAboveMax { core, max } => write!(
                 f,
                 "a core of {core} workers was asked for in a pool of at most {max}: raise `max`, or lower `core`"
-            ),
-            BuildErrorKind::TooManyPreheated { preheat, threads } => write!(
-                f,
-                "{preheat} threads are to be preheated, but there are only {threads}: preheat at most as many, or ask \
-                 for more threads"
             ),
             BuildErrorKind::NoKeepAlive => f.write_str(
                 "keep_alive is 0, so that each job beyond the core would cost a thread: ask for some milliseconds at least",

@@ -94,8 +94,12 @@ impl Parker for Brittle {
 fn pool_with(parker: &Brittle) -> (ThreadPool<Brittle>, Counter) {
     let stopped = Counter::default();
     let count = stopped.clone();
-    let builder =
-        ThreadPool::builder().threads(2).preheat(2).idle(Idle::PARK).parker(parker.clone()).on_stop(move |_| count.add());
+    let builder = ThreadPool::builder()
+        .threads(2)
+        .preheat(2)
+        .idle(Idle::PARK)
+        .parker(parker.clone())
+        .on_stop(move |_| count.add());
     (builder.build().expect("two threads"), stopped)
 }
 

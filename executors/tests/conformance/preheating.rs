@@ -7,11 +7,12 @@ use crate::support::{
     log_book,
     watchdog::until,
 };
-use executors::{Executor, Pool};
+use executors::{Executor, Pool, try_execute_locally};
 use std::{
     sync::{
         Arc, Barrier,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     thread,
 };
@@ -65,9 +66,46 @@ pub(crate) fn a_pool_may_end_before_its_threads_come(subject: &impl Crew) {
     }
 }
 
-pub(crate) fn more_than_there_are_cannot_be_preheated(subject: &impl Crew) {
-    let error = subject.builder().threads(4).preheat(5).build().err().expect("there are only 4").to_string();
-    assert!(error.contains("5 threads are to be preheated, but there are only 4: preheat at most as many"), "{error}");
+pub(crate) fn more_than_there_are_is_all(subject: &impl Crew) {
+    with(subject.builder().threads(4).preheat(usize::MAX).build().expect("possible"), |pool| {
+        assert_eq!(pool.stats().workers, 4);
+    });
+}
+
+/// A hook that takes long holds up its own thread only.
+pub(crate) fn a_job_does_not_wait_for_a_hook(subject: &impl Crew) {
+    let gate = Gate::default();
+    let builder = subject.builder().threads(4).preheat(1);
+    let slow = {
+        let gate = gate.clone();
+        move |worker| {
+            if worker == 0 {
+                gate.pass();
+            }
+        }
+    };
+    with(builder.on_start(slow).build().expect("possible"), |pool| {
+        pool.submit(move || gate.open()).wait().expect("it runs on another");
+    });
+}
+
+/// The end waits for a hook, and for what it gives.
+pub(crate) fn a_hook_may_wait_for_its_job_while_the_pool_closes(subject: &impl Crew) {
+    for _ in 0..20 {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&ran);
+        let hook = move |worker| {
+            if worker == 0 {
+                let (tell, told) = mpsc::channel();
+                try_execute_locally(move || tell.send(()).expect("the hook listens"))
+                    .unwrap_or_else(|_| panic!("taken"));
+                told.recv().expect("the job tells");
+                count.fetch_add(1, SeqCst);
+            }
+        };
+        with(subject.builder().threads(4).preheat(1).on_start(hook).build().expect("possible"), |_pool| ());
+        assert_eq!(ran.load(SeqCst), 1);
+    }
 }
 
 /// The system has no room for another stack, and later it has: no seat is lost.

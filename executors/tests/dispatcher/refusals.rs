@@ -32,7 +32,7 @@ fn priorities_out_of_range_are_refused() {
 #[test]
 fn impossible_dispatchers_are_refused() {
     type Change = fn(Builder<Dispatcher>) -> Builder<Dispatcher>;
-    let cases: [(Change, &str); 10] = [
+    let cases: [(Change, &str); 9] = [
         (|builder| builder.threads(0), "0 threads"),
         (|builder| builder.subpool("disk", 0), "limit of 0 the subpool \"disk\""),
         (|builder| builder.cpu_limit(0), "limit of 0 the subpool \"cpu\""),
@@ -46,10 +46,6 @@ fn impossible_dispatchers_are_refused() {
         (
             |builder| builder.threads(4).reserve(2).bound_subpool("a"),
             "2 threads are reserved for bound subpools, of which there are 1",
-        ),
-        (
-            |builder| builder.threads(4).preheat(5).bound_subpool("a"),
-            "5 threads are to be preheated, but there are only 4: preheat at most as many",
         ),
         (|builder| builder.main_subpool("x", Priority::HIGH), "main subpool is to be \"x\""),
     ];

@@ -45,7 +45,8 @@ where
     }
 
     /// The first job. While a pool starts there is seldom one: a worker that looked for it would only take the time of
-    /// those that have not started yet. Unless it was hired for one.
+    /// those that have not started yet. Unless it was hired for one. Who was started for one finds it in its last look
+    /// before it sleeps, and then sees to the rest in any case: others may have relied on it (F3).
     pub(super) fn settle_in(&self) -> Option<Job> {
         if S::ELASTIC {
             return self.look_for_job();
