@@ -13,8 +13,8 @@ use std::{ops::Range, sync::PoisonError};
 #[derive(Debug)]
 pub(super) struct ColdSeats {
     seats: Range<usize>,
-    /// How many are left. Changed under the lock of `restraint`; who reads it without may be told the number of a moment
-    /// ago.
+    /// How many are left. Changed under the lock of `restraint`; who reads it without may be told the number of a
+    /// moment ago.
     left: AtomicUsize,
     /// How many threads are on their way: they will look for jobs. Until one arrives, or does not come.
     coming: AtomicUsize,
@@ -70,11 +70,11 @@ impl ColdSeats {
         self.coming.load(Relaxed)
     }
 
-    /// Has `start` start the thread of the next seat, if that is still due when nobody else starts one. Returns whether it
-    /// comes, or why the system refuses it.
+    /// Has `start` start the thread of the next seat, if that is still due when nobody else starts one. Returns whether
+    /// it comes, or why it is refused.
     ///
-    /// Waits for who starts one: that thread may already have arrived and taken another job, and then this one needs the
-    /// next.
+    /// Waits for who starts one: that thread may already have arrived and taken another job, and then this one needs
+    /// the next.
     pub(super) fn start_one<E>(
         &self,
         is_due: impl FnOnce() -> bool,

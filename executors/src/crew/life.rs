@@ -9,7 +9,6 @@ use crate::{
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
-        fence,
     },
 };
 use crossbeam_utils::CachePadded;
@@ -157,6 +156,8 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
+    /// To be called before the thread is started. Who then sees the crew open may start it though the end comes: those
+    /// who wait for that wait for this thread, too.
     pub(super) fn thread_starts(&self) {
         self.threads.fetch_add(1, SeqCst);
     }
@@ -174,12 +175,8 @@ impl Life {
 
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        self.gone.wait_until(timeout, || {
-            self.is_over() && {
-                // Pairs with the fence in `Crew::start_late`: either that sees the end, or we see its thread.
-                fence(SeqCst);
-                self.threads() == 0
-            }
-        })
+        // A read-modify-write, as `thread_starts`, and one of two is first: either we wait for that thread, or who starts
+        // it sees the end that we have seen.
+        self.gone.wait_until(timeout, || self.is_over() && self.threads.fetch_add(0, SeqCst) == 0)
     }
 }

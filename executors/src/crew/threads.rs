@@ -9,10 +9,7 @@ use crate::{
     parker::Parker,
     placement::place_current_thread,
     source::Source,
-    sync::{
-        atomic::{Ordering::SeqCst, fence},
-        thread,
-    },
+    sync::thread,
 };
 use std::{
     io,
@@ -39,14 +36,12 @@ where
         Ok(crew)
     }
 
-    /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and not
-    /// if the operating system refuses it; then the others do its work.
+    /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and
+    /// not if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
         let start = |seat| {
+            // In this order, so that no hooks are called behind those who have waited for the end.
             self.life.thread_starts();
-            // Pairs with the fence in `Life::await_end`: either who waits for the end waits for this thread, too, or we
-            // see the end. So no hooks are called behind those who have waited.
-            fence(SeqCst);
             if self.life.is_over() {
                 self.life.thread_ended();
                 return Err(None);
