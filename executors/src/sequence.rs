@@ -73,8 +73,8 @@ where
 /// As [`each`], but what a job costs is paid once for `size` elements. A cluster that has begun runs to its end, also
 /// if one of its elements panics; what is cancelled is cancelled by the cluster. For as many clusters as the `threads`
 /// that the pool was built with, `size` is `elements.len().div_ceil(threads)`, and for a subpool of a dispatcher, whose
-/// jobs have its `status().limit` of them at most, `elements.len().div_ceil(subpool.status().limit)`; some times as many
-/// share the work better, if the elements differ.
+/// jobs have its `status().limit` of them at most, `elements.len().div_ceil(subpool.status().limit)`; some times as
+/// many share the work better, if the elements differ.
 ///
 /// # Errors
 ///

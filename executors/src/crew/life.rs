@@ -12,7 +12,7 @@ use crate::{
     },
 };
 use crossbeam_utils::CachePadded;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
 ///
@@ -175,8 +175,17 @@ impl Life {
 
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        // A read-modify-write, as `thread_starts`, and one of two is first: either we wait for that thread, or who starts
-        // it sees the end that we have seen.
-        self.gone.wait_until(timeout, || self.is_over() && self.threads.fetch_add(0, SeqCst) == 0)
+        let begin = Instant::now();
+        loop {
+            let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+            if !self.gone.wait_until(left, || self.is_over() && self.threads() == 0) {
+                return false;
+            }
+            // A read-modify-write, as in `thread_starts`, and one of these two is first: either we see that thread, or
+            // who starts it sees the end that we have seen.
+            if self.threads.fetch_add(0, SeqCst) == 0 {
+                return true;
+            }
+        }
     }
 }

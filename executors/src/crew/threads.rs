@@ -64,11 +64,14 @@ where
         self.spawn_counted_worker(seat)
     }
 
-    /// The worker is active from now on, so that the end waits for what its hook gives.
+    /// If it has a hook to call, which may give jobs, it is active from now on: so the end waits for that.
     fn spawn_counted_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        self.life.become_active();
+        let has_hook = self.options.on_start.is_some();
+        if has_hook {
+            self.life.become_active();
+        }
         let spawned = self.spawn_counted(seat, |crew, seat| Worker::new(crew, seat).work());
-        if spawned.is_err() {
+        if spawned.is_err() && has_hook {
             self.become_idle(false);
             // It may have been the last active one.
             self.is_over();

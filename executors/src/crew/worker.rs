@@ -74,7 +74,7 @@ where
     /// From the first job to the last.
     pub(super) fn work(self) {
         self.crew.time_slice.ask();
-        self.active.set(true); // since its thread was started
+        self.active.set(self.crew.options.on_start.is_some()); // by who started its thread
         self.crew.cold.arrived(self.seat);
         if let Err(payload) = contain(|| self.crew.parker.init(self.seat)) {
             discard_payload(payload);
@@ -143,6 +143,8 @@ where
                 // And may take long: who has left a job to this worker needs another.
                 self.see_to_the_rest(true);
                 self.call_hook(self.crew.options.on_start.as_ref());
+            } else {
+                self.become_active();
             }
             // Jobs and hooks contain what they throw: this is for a user's parker.
             if let Err(payload) = contain(work) {
