@@ -130,7 +130,7 @@ fn start_small() -> Result<(), Box<dyn Error>> {
     dispatcher.join()?;
     println!("{} threads, as seven jobs have met", dispatcher.stats().workers);
     assert_eq!(dispatcher.stats().workers, 8);
-    println!("{}", Dispatcher::builder().threads(4).preheat(5).build().expect_err("there are four"));
+    println!("{}", Dispatcher::builder().threads(4).reserve(4).build().expect_err("none is left for the others"));
     dispatcher.shutdown()?;
     Ok(())
 }
