@@ -217,7 +217,7 @@ check_cli() {
     step "cli: recommend" "${cli[@]}" --budget 1 --min-samples 2 recommend
     step "cli: panics" "${cli[@]}" "${brief[@]}" --jobs 20 panics
     step "cli: lifecycle" "${cli[@]}" "${brief[@]}" lifecycle
-    step "cli: lifecycle, all at work" "${cli[@]}" "${brief[@]}" -t 4 lifecycle --meeting
+    step "cli: lifecycle, all at work" "${cli[@]}" "${brief[@]}" lifecycle --meeting
     step "cli: idle" "${cli[@]}" "${brief[@]}" --jobs 100 idle --settle 10 --window 10
     step "cli: futures" "${cli[@]}" "${brief[@]}" futures --operations 100
     step "cli: fork-join" "${cli[@]}" "${brief[@]}" fork-join --fib 10 --elements 2000
