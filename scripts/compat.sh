@@ -230,7 +230,7 @@ original_project() {
     {
         printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n' "$1"
         profile_section
-        printf "[dev-dependencies]\nexecutors = { path = '%s' }\nlog = \"0.4\"\n" "$root/executors"
+        printf "[dev-dependencies]\nexecutors = { path = '%s' }\nlibc = \"0.2\"\nlog = \"0.4\"\n" "$root/executors"
         cat
     } >"$work/$1/Cargo.toml"
 }
