@@ -4,9 +4,7 @@ use crate::{
     containment::Contained,
     error::{BuildError, BuildErrorKind},
 };
-use std::{
-    any::Any, env, fmt, num::NonZeroUsize, ops::Range, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration,
-};
+use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 /// Environment variable that overrides the number of threads of a pool that is not given one.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
@@ -191,7 +189,7 @@ impl Options {
     /// The seats of those of `threads` that come when they are needed, in a pool where all share their jobs. `idle` is
     /// what that kind of pool does when there is nothing to do.
     #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
-    pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> Range<usize> {
+    pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> std::ops::Range<usize> {
         // Who spins is never seen to be free: each of the first jobs would bring a thread.
         let spins = self.idle.unwrap_or(idle) == Idle::Spin;
         let preheat = self.preheat.unwrap_or(if spins { threads } else { 1 });
