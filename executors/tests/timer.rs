@@ -18,8 +18,7 @@ use std::{
 };
 use support::{
     case,
-    child::Child,
-    gate::Gate,
+    child::{Child, ballast},
     threads,
     watchdog::{until, within},
 };
@@ -65,13 +64,8 @@ fn a_refused_thread_is_an_error() {
         if !cfg!(target_os = "linux") {
             return;
         }
-        // Until there is no room for the stack of another.
-        let gate = Gate::default();
-        let spawn = || {
-            let gate = gate.clone();
-            thread::Builder::new().spawn(move || gate.pass())
-        };
-        let threads: Vec<_> = std::iter::from_fn(|| spawn().ok()).collect();
+        // There is no room for another stack.
+        let ballast = ballast(128 << 20);
         let dropped = Arc::new(());
         let (first, second) = (Arc::clone(&dropped), Arc::clone(&dropped));
         let timer = Timer::new();
@@ -83,8 +77,7 @@ fn a_refused_thread_is_an_error() {
         let error = timer.with_fixed_delay(HOUR, &RunNowExecutor::new(), second).expect_err("no thread");
         assert!(error.to_string().contains("raise the limit"), "{error}");
         assert_eq!(Arc::strong_count(&dropped), 1);
-        gate.open();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        drop(ballast);
         timer.after(Duration::ZERO, &RunNowExecutor::new(), || ()).expect("a thread").wait().expect("no panic");
     });
 }
