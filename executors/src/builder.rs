@@ -187,8 +187,8 @@ impl<P: Build> Builder<P> {
     }
 
     /// Which cores the workers run on. The default is [`Placement::Auto`], which pins workers if the feature
-    /// `thread-pinning` is on; but not those of the elastic pool and of `BurstPool`. Workers
-    /// that are not pinned may run where the thread that builds the pool may, see [`Placement::Floating`].
+    /// `thread-pinning` is on; but not those of the elastic pool and of `BurstPool`. Workers that are not pinned may
+    /// run where the thread that builds the pool may, see [`Placement::Floating`].
     pub fn placement(mut self, placement: Placement) -> Self {
         self.options.placement = placement;
         self

@@ -140,7 +140,7 @@ where
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
             if self.crew.options.on_start.is_some() {
-                // And may take long: who has left a job to this worker needs another.
+                // The hook may take long: who has left a job to this worker needs another.
                 self.see_to_the_rest(true);
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {

@@ -25,6 +25,17 @@ fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
     Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
 }
 
+/// Each of the pair has a submitter of its own.
+fn give_from_two_threads(crew: &Cold, pair: &Pair) {
+    let mut jobs = pair.jobs();
+    let submitter = thread::spawn({
+        let (crew, job) = (crew.clone(), jobs.next().unwrap());
+        move || crew.execute(job)
+    });
+    jobs.for_each(|job| crew.execute(job));
+    submitter.join().unwrap();
+}
+
 /// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
 #[test]
 fn a_cold_thread_comes_for_a_second_job() {
@@ -41,13 +52,7 @@ fn a_cold_thread_comes_for_a_second_job() {
 fn a_cold_thread_comes_for_one_of_two_submitters() {
     check(1, || {
         let (crew, pair) = (crew(2), Pair::default());
-        let mut jobs = pair.jobs();
-        let submitter = thread::spawn({
-            let (crew, job) = (crew.clone(), jobs.next().unwrap());
-            move || crew.execute(job)
-        });
-        jobs.for_each(|job| crew.execute(job));
-        submitter.join().unwrap();
+        give_from_two_threads(&crew, &pair);
         pair.meet();
         see_off(crew);
     });
@@ -72,14 +77,9 @@ fn cold_threads_come_one_after_the_other() {
 fn a_cold_thread_comes_for_each_of_two_submitters() {
     check(1, || {
         let (crew, pair) = (crew(3), Pair::default());
-        let (meeting, mut jobs) = (pair.clone(), pair.jobs());
+        let meeting = pair.clone();
         crew.execute(move || meeting.meet());
-        let submitter = thread::spawn({
-            let (crew, job) = (crew.clone(), jobs.next().unwrap());
-            move || crew.execute(job)
-        });
-        jobs.for_each(|job| crew.execute(job));
-        submitter.join().unwrap();
+        give_from_two_threads(&crew, &pair);
         pair.meet();
         see_off(crew);
     });
