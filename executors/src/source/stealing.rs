@@ -14,6 +14,7 @@ use crate::{
     job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use std::{cell::Cell, fmt, hint, sync::OnceLock};
 
@@ -24,6 +25,9 @@ pub(crate) struct StealingSource {
     spills: Box<[OnceLock<Box<Lane>>]>,
     /// For each seat, its worker's ring, once there may be jobs in it.
     stealers: Box<[OnceLock<Stealer<Job>>]>,
+    /// On the seats from this one on nobody has had jobs yet: nobody looks there. Relaxed: it is raised by who puts
+    /// jobs there, before it does, so that who has to see these sees that, too.
+    unused: AtomicUsize,
     neighbourhood: Neighbourhood,
 }
 
@@ -55,6 +59,7 @@ impl StealingSource {
             lanes: Lanes::new(lanes::suitable_number()),
             spills: (0..=workers).map(|_| OnceLock::new()).collect(),
             stealers: (0..workers).map(|_| OnceLock::new()).collect(),
+            unused: AtomicUsize::new(0),
             neighbourhood,
         }
     }
@@ -93,8 +98,14 @@ impl StealingSource {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
-            self.spills[local.seat].get_or_init(|| Box::new(Lane::new())).push(job);
+            self.spills[local.seat].get_or_init(|| self.first_spill(local)).push(job);
         }
+    }
+
+    #[cold]
+    fn first_spill(&self, local: &StealingLocal) -> Box<Lane> {
+        self.use_seat(local.seat);
+        Box::new(Lane::new())
     }
 
     /// Takes up to `jobs` jobs out of a lane: the first is returned, the others go into the worker's ring.
@@ -121,18 +132,34 @@ impl StealingSource {
     /// To be called before a job is put into the ring for the first time: from then on others look there.
     fn show_ring(&self, local: &StealingLocal) {
         if let Some(ring) = local.hidden.take() {
+            self.use_seat(local.seat);
             let shown = self.stealers[local.seat].set(ring);
             debug_assert!(shown.is_ok(), "a seat has one worker, which comes here once");
         }
     }
 
+    fn use_seat(&self, seat: usize) {
+        self.unused.fetch_max(seat + 1, Relaxed);
+    }
+
+    /// Asked when a look comes there, and not before: jobs may have gone to it from where the look has been.
+    fn is_in_use(&self, seat: usize) -> bool {
+        seat < self.unused.load(Relaxed)
+    }
+
+    /// What there is on the seats that are in use.
+    fn of_seats<'a, T>(&'a self, seats: &'a [OnceLock<T>]) -> impl Iterator<Item = &'a T> {
+        let in_use = seats.iter().enumerate().take_while(|&(seat, _)| self.is_in_use(seat));
+        in_use.filter_map(|(_, item)| item.get())
+    }
+
     /// The rings in which there may be jobs.
     fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
-        self.stealers.iter().filter_map(OnceLock::get)
+        self.of_seats(&self.stealers)
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(self.spills.iter().filter_map(OnceLock::get).map(|spill| &**spill))
+        self.lanes.iter().chain(self.of_seats(&self.spills).map(|spill| &**spill))
     }
 
     /// The jobs that are spilled there, if ever there were any.
@@ -149,7 +176,8 @@ impl StealingSource {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
             after.iter().chain(before)
         });
-        first_found(victims.map(|&victim| self.steal_from(victim, local)))
+        let in_use = victims.copied().filter(|&seat| self.is_in_use(seat));
+        first_found(in_use.map(|victim| self.steal_from(victim, local)))
     }
 
     fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
