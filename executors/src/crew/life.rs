@@ -1,5 +1,8 @@
 //! The states of a crew's life, and waiting for them.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use super::{
     roll::{Roll, RollWord},
     staff::Terms,
@@ -156,10 +159,21 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
-    /// To be called before the thread is started. Who then sees the crew open may start it though the end comes: those
-    /// who wait for that wait for this thread, too.
+    /// To be called before the thread is started.
     pub(super) fn thread_starts(&self) {
         self.threads.fetch_add(1, SeqCst);
+    }
+
+    /// The same where the end may have been declared: then returns false, and the thread is not to be started.
+    /// Otherwise those who wait for the end wait for this thread, too.
+    pub(super) fn late_thread_starts(&self) -> bool {
+        // In this order, as in `await_end` they are asked for behind the end.
+        self.thread_starts();
+        let may_start = !self.is_over();
+        if !may_start {
+            self.thread_ended();
+        }
+        may_start
     }
 
     pub(super) fn thread_ended(&self) {

@@ -40,10 +40,8 @@ where
     /// not if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
         let start = |seat| {
-            // In this order, so that no hooks are called behind those who have waited for the end.
-            self.life.thread_starts();
-            if self.life.is_over() {
-                self.life.thread_ended();
+            // So that no hooks are called behind those who have waited for the end.
+            if !self.life.late_thread_starts() {
                 return Err(None);
             }
             self.myself().spawn_counted_worker(seat).map_err(|refused| Some((seat, refused)))

@@ -1,0 +1,38 @@
+//! A model of those who start threads when a crew ends. (Not of the whole crew: loom fails where an `unpark` comes
+//! while its thread waits for a lock.)
+
+use super::Life;
+use crate::sync::{check, thread};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+/// Somebody declares the end of a crew that has no thread left to tell of it (the parkers of all have panicked), while
+/// a submitter starts another, which may call hooks, and somebody waits for the end.
+#[test]
+fn a_late_thread_is_waited_for_or_does_not_start() {
+    check(3, || {
+        let life = Arc::new(Life::new());
+        // Not loom's: it is looked at in the very moment.
+        let has_returned = Arc::new(AtomicBool::new(false));
+        let closer = thread::spawn({
+            let life = Arc::clone(&life);
+            move || assert!(life.end())
+        });
+        let submitter = thread::spawn({
+            let (life, has_returned) = (Arc::clone(&life), Arc::clone(&has_returned));
+            move || {
+                if life.late_thread_starts() {
+                    thread::yield_now();
+                    assert!(!has_returned.load(Relaxed));
+                    life.thread_ended();
+                }
+            }
+        });
+        assert!(life.await_end(None));
+        has_returned.store(true, Relaxed);
+        closer.join().unwrap();
+        submitter.join().unwrap();
+    });
+}
