@@ -79,11 +79,11 @@ where
         }
     }
 
-    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs for, and than can run at
-    /// the same time.
+    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs for, if all of these may
+    /// run at the same time.
     fn are_too_few_coming(&self) -> bool {
         let coming = self.cold.coming();
-        coming == 0 || !S::WITHHOLDS && coming < self.reach() && coming < self.source.len()
+        coming == 0 || !S::WITHHOLDS && coming < self.source.len()
     }
 
     /// How many workers a burst from outside may call.
