@@ -144,9 +144,10 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was
     /// called and has not come yet, or looks. The pool issues a sequentially consistent fence before. If the answer is
-    /// `false`, and some of its threads have not been started yet, it starts one for the job.
+    /// `false`, and some of its threads have not been started yet, it starts one for the job, unless enough are on
+    /// their way.
     ///
-    /// The provided body does not know, and returns `false`: then each job starts a thread, until all are there.
+    /// The provided body does not know, and returns `false`: then jobs start threads until all are there.
     fn is_anybody_free(&self) -> bool {
         false
     }

@@ -79,8 +79,8 @@ where
         }
     }
 
-    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs for, if all of these may
-    /// run at the same time.
+    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs, where all jobs may run at
+    /// once.
     fn are_too_few_coming(&self) -> bool {
         let coming = self.cold.coming();
         coming == 0 || !S::WITHHOLDS && coming < self.source.len()

@@ -1,10 +1,13 @@
 //! Threads that do not exist yet: they are called by starting them. See "Cold threads" in `parker/README.md`.
 
 use crate::sync::{
-    Mutex,
+    Mutex, MutexGuard,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use std::{ops::Range, sync::PoisonError};
+use std::{
+    ops::Range,
+    sync::{PoisonError, TryLockError},
+};
 
 /// Seats whose threads are started one by one, the first one first.
 ///
@@ -73,14 +76,14 @@ impl ColdSeats {
     /// Has `start` start the thread of the next seat, if that is still due when nobody else starts one. Returns whether
     /// it comes, or why it is refused.
     ///
-    /// Waits for who starts one: that thread may already have arrived and taken another job, and then this one needs
-    /// the next.
+    /// If somebody else starts one, and none is coming, waits for that: the thread may already have arrived and taken
+    /// another job, and then this one needs the next. If one is coming, it may be relied on.
     pub(super) fn start_one<E>(
         &self,
         is_due: impl FnOnce() -> bool,
         start: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let mut restraint = self.restraint.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut restraint) = self.restrain() else { return Ok(false) };
         let left = self.left.load(Relaxed);
         if left == 0 || !is_due() || restraint.passes_over() {
             return Ok(false);
@@ -96,6 +99,16 @@ impl ColdSeats {
             restraint.count_one();
         }
         started.map(|()| true)
+    }
+
+    /// `None` if somebody else starts a thread, and one is coming.
+    fn restrain(&self) -> Option<MutexGuard<'_, Restraint>> {
+        match self.restraint.try_lock() {
+            Ok(restraint) => Some(restraint),
+            Err(TryLockError::Poisoned(restraint)) => Some(restraint.into_inner()),
+            Err(TryLockError::WouldBlock) if self.coming() > 0 => None,
+            Err(TryLockError::WouldBlock) => Some(self.restraint.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 
     /// The thread of `seat` is there, and will look for jobs before it sleeps.

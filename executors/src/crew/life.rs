@@ -167,7 +167,7 @@ impl Life {
     /// The same where the end may have been declared: then returns false, and the thread is not to be started.
     /// Otherwise those who wait for the end wait for this thread, too.
     pub(super) fn late_thread_starts(&self) -> bool {
-        // In this order, as in `await_end` they are asked for behind the end.
+        // Counted first: `await_end` reads the end and then the count, so one of us sees the other.
         self.thread_starts();
         let may_start = !self.is_over();
         if !may_start {

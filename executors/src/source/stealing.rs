@@ -26,7 +26,8 @@ pub(crate) struct StealingSource {
     /// For each seat, its worker's ring, once there may be jobs in it.
     stealers: Box<[OnceLock<Stealer<Job>>]>,
     /// On the seats from this one on nobody has had jobs yet: nobody looks there. Relaxed: it is raised by who puts
-    /// jobs there, before it does, so that who has to see these sees that, too.
+    /// jobs there, before it does; so who has to see these sees that, too, be it by the fences S2 and W3, or by the
+    /// count of the lane, or the head of the ring, that they came from.
     unused: AtomicUsize,
     neighbourhood: Neighbourhood,
 }
@@ -102,6 +103,7 @@ impl StealingSource {
         }
     }
 
+    /// Somebody without a seat has shown no ring before. From then on all seats are looked at.
     #[cold]
     fn first_spill(&self, local: &StealingLocal) -> Box<Lane> {
         self.use_seat(local.seat);
