@@ -4,12 +4,13 @@
 use std::{env, fs, path::Path, process::Command};
 
 /// Crates whose versions matter to the figures, if they are in the lock file: what is in each build,
-const ALWAYS: &[&str] = &["executors", "threadpool", "crossbeam-channel", "crossbeam-utils", "async-task", "futures"];
+const ALWAYS: &[&str] = &["executors", "threadpool", "crossbeam-utils", "async-task", "futures"];
 
 /// and what is there with the feature `peers` only.
 const PEERS: &[&str] = &[
     "async-executor",
     "burst-pool",
+    "crossbeam-channel",
     "forte",
     "rayon-core",
     "rusty_pool",

@@ -1,9 +1,12 @@
-//! A thread pool with one first-in-first-out queue, a channel of
-//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel).
+//! A thread pool with one first-in-first-out queue.
 //!
 //! All workers take from the same queue, so jobs start in the order in which they were given, whoever gave them. That
 //! is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
+//!
+//! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it stays
+//! with one core. The pool has its name from a channel of
+//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the queue was until version 0.10.0.
 //!
 //! # Examples
 //!
@@ -35,7 +38,7 @@ use crate::{
     options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, StaticParker},
     pool::{impl_futures_executor, impl_pool},
-    source::channel::ChannelSource,
+    source::fifo::FifoSource,
     time_slice::TimeSlice,
 };
 
@@ -55,7 +58,7 @@ const CHARTER: Charter = Charter {
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool {
-    handle: Handle<ChannelSource, StaticParker<DynamicThreadData>>,
+    handle: Handle<FifoSource, StaticParker<DynamicThreadData>>,
 }
 
 impl ThreadPool {
@@ -111,7 +114,7 @@ impl ThreadPool {
     fn start(options: Options) -> Result<ThreadPool, BuildError> {
         let threads = options.thread_count()?;
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
-        let (source, parker) = (ChannelSource::new(), parker::dynamic());
+        let (source, parker) = (FifoSource::new(), parker::dynamic());
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
     }

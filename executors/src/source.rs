@@ -1,14 +1,19 @@
 //! Where a crew gets its jobs from. What differs between pools is their source; the crew exists once.
 
-#[cfg(feature = "cb-channel-exec")]
-pub(crate) mod channel;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 mod dice;
 #[cfg(feature = "dispatcher-exec")]
 pub(crate) mod dispatch;
+#[cfg(feature = "cb-channel-exec")]
+pub(crate) mod fifo;
 #[cfg(feature = "burst-exec")]
 pub(crate) mod mail;
-#[cfg(any(feature = "workstealing-exec", feature = "elastic-exec", feature = "dispatcher-exec"))]
+#[cfg(any(
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "dispatcher-exec"
+))]
 mod queue;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
@@ -68,7 +73,7 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from a worker.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// The worker's next job. Hot: no clock, no lock, no wait.
+    /// The worker's next job. Hot: no clock, and no wait unless another worker is in the way.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.

@@ -107,7 +107,7 @@ mod tests {
         options::{Fairness, Idle, Options},
         parker,
         placement::Mask,
-        source::channel::ChannelSource,
+        source::fifo::FifoSource,
         time_slice::TimeSlice,
     };
     use std::{sync::mpsc, thread};
@@ -120,7 +120,7 @@ mod tests {
         let setup = Setup {
             terms: Terms::fixed(1),
             cold: 0..1,
-            source: ChannelSource::new(),
+            source: FifoSource::new(),
             parker: parker::dynamic(),
             charter: Charter {
                 label: "late",

@@ -254,6 +254,11 @@ impl Lane {
         self.len() == 0
     }
 
+    /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
+    pub(crate) fn taken(&self) -> usize {
+        self.front.end.passed.load(Relaxed)
+    }
+
     /// How many jobs there are; exact when nobody puts in or takes out.
     pub(crate) fn len(&self) -> usize {
         // In this order: what was put in is never seen to be less than what was taken out.
