@@ -4,8 +4,8 @@
 //! is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
-//! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it stays
-//! with one core. The pool has its name from a channel of
+//! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it
+//! stays with one core. The pool has its name from a channel of
 //! [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the queue was until version 0.10.0.
 //!
 //! # Examples

@@ -1,16 +1,16 @@
 //! Turns of several jobs each, for workers that take from one queue.
 //!
 //! A job that passes from one core to another brings the lines of the queue along, tens of nanoseconds for each; where
-//! the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing, workers that
-//! take one each in turn are slower together than one of them alone. Whether they do is left to chance by a lock as well
-//! as by a lock-free exchange: it is better if they often meet, and one has to pause.
+//! the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing, workers
+//! that take one each in turn are slower together than one of them alone. Whether they do is left to chance by a lock
+//! as well as by a lock-free exchange: it is better if they often meet, and one has to pause.
 //!
 //! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then it
-//! stays away for a moment, touching nothing, and measures the pace of the others. If that is clearly better, it goes on
-//! in turns: whenever somebody else has been at the queue since its own last visit, it waits, and then it is its turn
-//! until somebody else has waited likewise. Now and then it measures both again. If it is not better, jobs are long
-//! enough to be run at the same time, and the worker takes them as it comes, for some visits before the next trial, for
-//! twice as many each time.
+//! stays away for a moment, touching nothing, and measures the pace of the others. If that is clearly better, it goes
+//! on in turns: whenever somebody else has been at the queue since its own last visit, it waits, and then it is its
+//! turn until somebody else has waited likewise. Now and then it measures both again. If it is not better, jobs are
+//! long enough to be run at the same time, and the worker takes them as it comes, for some visits before the next
+//! trial, for twice as many each time.
 //!
 //! Lock cohorting (Dice, Marathe and Shavit, 2012) keeps a lock on one socket for some time in this way.
 //!
