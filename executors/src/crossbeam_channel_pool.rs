@@ -6,7 +6,7 @@
 //!
 //! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it
 //! stays with one core. The pool has its name from a channel of
-//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the queue was until version 0.10.0.
+//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the queue was up to version 0.10.0.
 //!
 //! # Examples
 //!

@@ -43,7 +43,7 @@ struct ModelSource {
     share: fn(usize) -> usize,
 }
 
-/// Jobs, and their number. Whether there are any is seen by a load, as in crossbeam's queues: no lock helps the
+/// Jobs, and their number. Whether there are any is seen by a load, as in our queues: no lock helps the
 /// protocol.
 #[derive(Default)]
 struct Tray {

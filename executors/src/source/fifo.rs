@@ -46,11 +46,11 @@ impl Source for FifoSource {
 
     #[inline]
     fn pop(&self, tenant: &Tenant) -> Option<Job> {
-        if self.tenure.is_due(tenant) {
+        if !self.tenure.lets_in(tenant) {
             if self.lane.is_empty() {
                 return None;
             }
-            self.tenure.pass_to(tenant, || Mark::now(self.lane.taken()));
+            self.tenure.await_turn(tenant, || Mark::now(self.lane.taken()));
         }
         self.take()
     }
@@ -62,13 +62,6 @@ impl Source for FifoSource {
     #[inline]
     fn take(&self) -> Option<Job> {
         insist(|| self.lane.take_first())
-    }
-
-    #[inline]
-    fn shows_by_taking(&self, _tenant: &Tenant) -> bool {
-        // Jobs are taken in their order, under one lock. So who sees that one was taken (by the lane's count) sees what
-        // its taker, and those of all jobs before it, had put in until then.
-        true
     }
 
     fn has_jobs(&self) -> bool {

@@ -1,5 +1,5 @@
-//! Queues of jobs: one of each worker's own, and one for jobs from everywhere. How they are used together, and what
-//! their models tell, is in `queue/README.md`.
+//! Queues of jobs: one of each worker's own, and one for jobs from everywhere; and turns for workers that take from the
+//! same one. How they are used together, and what their models tell, is in `queue/README.md`.
 
 pub(crate) mod lane;
 pub(crate) mod lanes;

@@ -1,8 +1,8 @@
 //! A queue of packed records, first in, first out, for any number of threads.
 //!
-//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, see
-//! [`Lanes`](super::lanes::Lanes). Jobs lie one behind the other in blocks, each in as many words as it needs; a batch
-//! is taken out under one lock.
+//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, if there are several,
+//! see [`Lanes`](super::lanes::Lanes). Jobs lie one behind the other in blocks, each in as many words as it needs; a
+//! batch is taken out under one lock.
 //!
 //! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether
 //! there are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
