@@ -8,7 +8,7 @@ use executors::*;
 use std::{
     any::Any,
     fmt::Debug,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -55,6 +55,14 @@ fn use_executor<E: Executor + Debug + 'static>(executor: E) {
     });
 }
 
+/// An executor that may be shared with, and moved into, what is caught.
+fn use_where_panics_are_caught<E: Executor + UnwindSafe + RefUnwindSafe + 'static>(executor: E) {
+    let (sender, receiver) = sync_channel(1);
+    assert!(catch_unwind(|| executor.execute(move || sender.send(()).unwrap())).is_ok());
+    within(|| receiver.recv().unwrap());
+    assert!(catch_unwind(move || executor.shutdown().unwrap()).is_ok());
+}
+
 /// The `Default` that some features bring.
 #[cfg(feature = "defaults")]
 #[allow(dead_code, reason = "for the pools that there are")]
@@ -98,6 +106,7 @@ fn run_now() {
 
     use_executor(RunNowExecutor::new());
     use_executor(RunNowExecutor::default());
+    use_where_panics_are_caught(RunNowExecutor::new());
     let here = thread::current().id();
     RunNowExecutor::new().execute(move || assert_eq!(thread::current().id(), here));
 }
@@ -282,6 +291,7 @@ mod channel_pool {
     #[test]
     fn new() {
         use_executor(ThreadPool::new(2));
+        use_where_panics_are_caught(ThreadPool::new(2));
         assert_panics(|| drop(ThreadPool::new(0)), "0 threads");
     }
 
@@ -457,6 +467,7 @@ mod threadpool_pool {
     #[test]
     fn new() {
         use_executor(ThreadPoolExecutor::new(2));
+        use_where_panics_are_caught(ThreadPoolExecutor::new(2));
         assert_panics(|| drop(ThreadPoolExecutor::new(0)), "0 threads");
     }
 

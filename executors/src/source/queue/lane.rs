@@ -29,7 +29,10 @@ use crate::{
     },
 };
 use crossbeam_utils::{Backoff, CachePadded};
-use std::ptr;
+use std::{
+    panic::{RefUnwindSafe, UnwindSafe},
+    ptr,
+};
 
 /// Words in a block: eight kilobytes, so that a steady stream stays in the nearest cache.
 const WORDS: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } else { 1024 };
@@ -76,6 +79,10 @@ struct Block {
 unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
+
+// A job is moved in as bytes, and what a panic of the one to whom jobs are given leaves behind is told at `Visit`.
+impl UnwindSafe for Lane {}
+impl RefUnwindSafe for Lane {}
 
 /// How many jobs somebody comes for.
 #[derive(Clone, Copy, PartialEq, Eq)]
