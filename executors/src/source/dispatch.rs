@@ -18,7 +18,7 @@ pub(crate) use address::Address;
 pub(crate) use board::{LEVELS, SLOTS};
 pub(crate) use subpool::Reading;
 
-use super::{Source, Whom, queue::insist, stealing::StealingSource};
+use super::{Source, Whom, queue::single::SingleLane, stealing::StealingSource};
 use crate::{
     job::{IntoJob, Job},
     meter::Meter,
@@ -249,7 +249,7 @@ impl Source for DispatchSource {
         let own = if at.is_stream() {
             Own::Claim(self.stream.pop(&local.stream)?)
         } else {
-            Own::Job(subpool.queues[at.level()].take_first().ok()??)
+            Own::Job(subpool.queues[at.level()].try_take_first().ok()??)
         };
         local.aging.count_one();
         Some(own)
@@ -297,7 +297,7 @@ impl Source for DispatchSource {
 
     fn take(&self) -> Option<Job> {
         let queues = || self.subpools.iter().flat_map(|subpool| &subpool.queues);
-        self.stream.take().or_else(|| queues().find_map(|queue| insist(|| queue.take_first())))
+        self.stream.take().or_else(|| queues().find_map(SingleLane::take_first))
     }
 
     fn owes_call(&self, local: &DispatchLocal) -> bool {

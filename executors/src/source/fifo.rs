@@ -3,8 +3,7 @@
 use super::{
     Source, Whom,
     queue::{
-        insist,
-        lane::Lane,
+        single::SingleLane,
         tenure::{Mark, Tenant, Tenure},
     },
 };
@@ -14,13 +13,13 @@ use crate::{
 };
 
 pub(crate) struct FifoSource {
-    lane: Lane,
+    queue: SingleLane,
     tenure: Tenure,
 }
 
 impl FifoSource {
     pub(crate) fn new() -> Self {
-        FifoSource { lane: Lane::new(), tenure: Tenure::new() }
+        FifoSource { queue: SingleLane::new(), tenure: Tenure::new() }
     }
 }
 
@@ -35,7 +34,7 @@ impl Source for FifoSource {
 
     #[inline(always)]
     fn inject(&self, (): (), job: impl IntoJob) -> Whom {
-        self.lane.push(job);
+        self.queue.push(job);
         Whom::Anyone
     }
 
@@ -47,10 +46,10 @@ impl Source for FifoSource {
     #[inline]
     fn pop(&self, tenant: &Tenant) -> Option<Job> {
         if !self.tenure.lets_in(tenant) {
-            if self.lane.is_empty() {
+            if self.queue.is_empty() {
                 return None;
             }
-            self.tenure.await_turn(tenant, || Mark::now(self.lane.taken()));
+            self.tenure.await_turn(tenant, || Mark::now(self.queue.taken()));
         }
         self.take()
     }
@@ -61,14 +60,14 @@ impl Source for FifoSource {
 
     #[inline]
     fn take(&self) -> Option<Job> {
-        insist(|| self.lane.take_first())
+        self.queue.take_first()
     }
 
     fn has_jobs(&self) -> bool {
-        !self.lane.is_empty()
+        !self.queue.is_empty()
     }
 
     fn len(&self) -> usize {
-        self.lane.len()
+        self.queue.len()
     }
 }

@@ -4,6 +4,7 @@
 pub(crate) mod lane;
 pub(crate) mod lanes;
 pub(crate) mod ring;
+pub(crate) mod single;
 pub(crate) mod tenure;
 
 use crate::sync::thread;

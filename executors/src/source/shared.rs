@@ -10,6 +10,7 @@ use super::{
         Busy, insist,
         lane::Lane,
         lanes::{self, Lanes},
+        single::SingleLane,
     },
 };
 use crate::{
@@ -20,8 +21,8 @@ use std::cell::Cell;
 
 pub(crate) struct SharedSource {
     kept: Lanes,
-    /// One lane, so that it is known which job is the oldest. `None` if no job is expendable.
-    expendable: Option<Lane>,
+    /// One queue, so that it is known which job is the oldest. `None` if no job is expendable.
+    expendable: Option<SingleLane>,
 }
 
 /// Whether a job may be dropped in favour of another.
@@ -47,7 +48,7 @@ impl SharedSource {
 
     /// In which some jobs are expendable.
     pub(crate) fn with_expendable() -> Self {
-        SharedSource { expendable: Some(Lane::new()), ..Self::new() }
+        SharedSource { expendable: Some(SingleLane::new()), ..Self::new() }
     }
 
     /// The expendable job that has waited longest.
@@ -56,7 +57,11 @@ impl SharedSource {
     }
 
     fn take_expendable(&self) -> Result<Option<Job>, Busy> {
-        self.expendable.as_ref().map_or(Ok(None), Lane::take_first)
+        self.expendable.as_ref().map_or(Ok(None), SingleLane::try_take_first)
+    }
+
+    fn expendable_len(&self) -> usize {
+        self.expendable.as_ref().map_or(0, SingleLane::len)
     }
 
     #[inline]
@@ -81,10 +86,6 @@ impl SharedSource {
                 other => other,
             },
         }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Lane> {
-        self.kept.iter().chain(&self.expendable)
     }
 }
 
@@ -133,10 +134,10 @@ impl Source for SharedSource {
     }
 
     fn has_jobs(&self) -> bool {
-        self.all().any(|lane| !lane.is_empty())
+        self.expendable_len() > 0 || self.kept.iter().any(|lane| !lane.is_empty())
     }
 
     fn len(&self) -> usize {
-        self.all().map(Lane::len).sum()
+        self.expendable_len() + self.kept.iter().map(Lane::len).sum::<usize>()
     }
 }

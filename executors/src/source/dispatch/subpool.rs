@@ -5,7 +5,7 @@ use super::{
     board::{Board, LEVELS},
     gate::Gate,
 };
-use crate::source::{Whom, queue::lane::Lane};
+use crate::source::{Whom, queue::single::SingleLane};
 use crossbeam_utils::CachePadded;
 use std::array;
 
@@ -13,7 +13,7 @@ use std::array;
 pub(super) struct SubpoolState {
     pub(super) gate: CachePadded<Gate>,
     /// First in, first out, whoever puts in.
-    pub(super) queues: [Lane; LEVELS],
+    pub(super) queues: [SingleLane; LEVELS],
     /// Whose turn it was last, as a bit of the board.
     pub(super) turn: RoundRobin,
     pub(super) binding: Option<Binding>,
@@ -38,14 +38,14 @@ impl SubpoolState {
     pub(super) fn new(limit: usize, seat: Option<usize>) -> Self {
         SubpoolState {
             gate: CachePadded::new(Gate::new(limit)),
-            queues: array::from_fn(|_| Lane::new()),
+            queues: array::from_fn(|_| SingleLane::new()),
             turn: RoundRobin::default(),
             binding: seat.map(|seat| Binding { seat, board: CachePadded::default() }),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.queues.iter().map(Lane::len).sum()
+        self.queues.iter().map(SingleLane::len).sum()
     }
 
     /// Whom a job here needs.

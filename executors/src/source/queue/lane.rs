@@ -1,8 +1,8 @@
 //! A queue of packed records, first in, first out, for any number of threads.
 //!
-//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, if there are several,
-//! see [`Lanes`](super::lanes::Lanes). Jobs lie one behind the other in blocks, each in as many words as it needs; a
-//! batch is taken out under one lock.
+//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, if there are several
+//! ([`Lanes`](super::lanes::Lanes)), or round the back ([`SingleLane`](super::single::SingleLane)). Jobs lie one behind
+//! the other in blocks, each in as many words as it needs; a batch is taken out under one lock.
 //!
 //! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether
 //! there are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
@@ -114,7 +114,7 @@ pub(crate) struct Back<'a>(&'a Lane);
 
 impl Back<'_> {
     #[inline(always)]
-    pub(crate) fn push(self, job: impl IntoJob) {
+    pub(crate) fn push(&self, job: impl IntoJob) {
         // SAFETY: this thread holds the lock of the back.
         unsafe { self.0.push_locked(job) };
     }
@@ -261,8 +261,13 @@ impl Lane {
         self.len() == 0
     }
 
+    /// How many jobs have been put in, as far as has been seen here; modulo what fits.
+    pub(super) fn put_in(&self) -> usize {
+        self.back.passed.load(Relaxed)
+    }
+
     /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
-    pub(crate) fn taken(&self) -> usize {
+    pub(super) fn taken(&self) -> usize {
         self.front.end.passed.load(Relaxed)
     }
 

@@ -1,0 +1,282 @@
+//! A queue that is first in, first out, whoever puts in: one lane, and a way round its back.
+//!
+//! A thread that submits a job often begins to run in a worker's place, and now and then that worker was just putting
+//! in a job itself: it is suspended, and holds the back of the lane. If the submitter gave up the core, it would get it
+//! again when the worker has used its time up, milliseconds later; and as long as it keeps it, it waits in vain. So it
+//! goes round: its job is put into the *detour*, and goes from there to the lane as soon as somebody has its back.
+//!
+//! Why the order holds, if one job was there before another one was given:
+//!
+//! - *Both in the detour:* it is first in, first out, and so is the lane to which its jobs go.
+//! - *First the one in the lane:* the detour's jobs get behind it. As long as the back is held, they are taken out of
+//!   the detour itself, if the lane is empty for somebody who has the detour's lock: who put one in there knew of all
+//!   that were in the lane before, and had this lock.
+//! - *First the one in the detour:* who puts the other one into the lane sees that the detour is used, unless that one
+//!   is in the lane already, and lets it go first.
+//!
+//! Jobs go this way only, and the detour's length says so after the lane's count (both stored with Release, and loaded
+//! with Acquire). So whoever looks into the detour and then into the lane has seen all that were there before.
+
+#[cfg(all(test, executors_loom))]
+mod model;
+
+use super::{
+    Busy, insist,
+    lane::{Back, Lane},
+};
+use crate::{
+    containment::discard,
+    job::{IntoJob, Job},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{
+            AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
+};
+use crossbeam_utils::Backoff;
+use std::{collections::VecDeque, mem, sync::PoisonError};
+
+/// Pauses before the detour, each up to twice as long as the one before: one or two microseconds, while who holds the
+/// back needs some tens of nanoseconds. A model has no time to lose.
+const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 6 };
+
+pub(crate) struct SingleLane {
+    lane: Lane,
+    detour: Detour,
+}
+
+/// Jobs that were given while the back of the lane was held for long.
+struct Detour {
+    /// How many there are. Written under the lock.
+    len: AtomicUsize,
+    /// How many jobs had been put into the lane when the last one came here; modulo what fits. Advice.
+    lane_was_at: AtomicUsize,
+    jobs: Mutex<VecDeque<Job>>,
+}
+
+impl SingleLane {
+    pub(crate) fn new() -> Self {
+        SingleLane { lane: Lane::new(), detour: Detour::new() }
+    }
+
+    /// Puts a job in, behind all others.
+    #[inline(always)]
+    pub(crate) fn push(&self, job: impl IntoJob) {
+        match self.lane.back() {
+            Some(back) => {
+                if self.detour.is_used() {
+                    self.detour.lead_back(&back);
+                }
+                back.push(job);
+            }
+            None => self.push_patiently(job.into_job()),
+        }
+    }
+
+    #[cold]
+    fn push_patiently(&self, job: Job) {
+        match self.back_after_pauses() {
+            Some(back) => {
+                self.detour.lead_back(&back);
+                back.push(job);
+            }
+            None => self.detour.push(job, self.lane.put_in()),
+        }
+    }
+
+    /// The back, unless it is held for long.
+    fn back_after_pauses(&self) -> Option<Back<'_>> {
+        if self.detour.lane_was_at.load(Relaxed) == self.lane.put_in() {
+            // Somebody has waited for the same holder.
+            return None;
+        }
+        let backoff = Backoff::new();
+        (0..PAUSES).find_map(|_| {
+            backoff.spin();
+            self.lane.back()
+        })
+    }
+
+    /// Takes the first job, as soon as nobody else is taking one.
+    #[inline]
+    pub(crate) fn take_first(&self) -> Option<Job> {
+        insist(|| self.try_take_first())
+    }
+
+    /// Takes the first job.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if somebody else is taking one.
+    #[inline]
+    pub(crate) fn try_take_first(&self) -> Result<Option<Job>, Busy> {
+        if self.detour.is_used() { self.take_first_of_both() } else { self.lane.take_first() }
+    }
+
+    #[cold]
+    fn take_first_of_both(&self) -> Result<Option<Job>, Busy> {
+        if let Some(job) = self.lane.take_first()? {
+            return Ok(Some(job));
+        }
+        match self.lane.back() {
+            Some(back) => {
+                self.detour.lead_back(&back);
+                self.lane.take_first()
+            }
+            None => self.detour.take_first_behind(&self.lane).ok_or(Busy).map(Some),
+        }
+    }
+
+    /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
+    pub(crate) fn taken(&self) -> usize {
+        self.lane.taken()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many jobs there are; exact when nobody puts in or takes out.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // In this order: none is overlooked.
+        self.detour.len.load(Acquire) + self.lane.len()
+    }
+}
+
+impl Detour {
+    fn new() -> Self {
+        Detour {
+            len: AtomicUsize::new(0),
+            lane_was_at: AtomicUsize::new(usize::MAX),
+            jobs: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    #[inline]
+    fn is_used(&self) -> bool {
+        self.len.load(Acquire) > 0
+    }
+
+    fn push(&self, job: Job, lane_is_at: usize) {
+        let mut jobs = self.lock();
+        jobs.push_back(job);
+        self.len.store(jobs.len(), Release);
+        self.lane_was_at.store(lane_is_at, Relaxed);
+    }
+
+    /// Puts all jobs into the lane.
+    #[cold]
+    fn lead_back(&self, lane: &Back<'_>) {
+        let mut jobs = self.lock();
+        // With its memory: it may have been many.
+        mem::take(&mut *jobs).into_iter().for_each(|job| lane.push(job));
+        self.len.store(0, Release);
+    }
+
+    /// Takes the first job, if all that were put into the lane before are out.
+    fn take_first_behind(&self, lane: &Lane) -> Option<Job> {
+        let mut jobs = self.lock();
+        let job = if lane.is_empty() { jobs.pop_front() } else { None };
+        self.len.store(jobs.len(), Release);
+        job
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Job>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Detour {
+    fn drop(&mut self) {
+        self.lock().drain(..).for_each(discard);
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::job::Run;
+    use std::{iter, sync::Arc};
+
+    /// A queue, and the numbers of the jobs that have run.
+    #[derive(Clone)]
+    struct Numbers {
+        queue: Arc<SingleLane>,
+        run: Arc<std::sync::Mutex<Vec<u32>>>,
+    }
+
+    impl Numbers {
+        fn new() -> Self {
+            Numbers { queue: Arc::new(SingleLane::new()), run: Arc::default() }
+        }
+
+        fn job(&self, number: u32) -> Job {
+            let run = Arc::clone(&self.run);
+            Job::new(move || run.lock().unwrap().push(number))
+        }
+
+        fn push(&self, number: u32) {
+            self.queue.push(self.job(number));
+        }
+
+        /// Puts a job into the lane, and others while its back is held for that.
+        fn push_amid(&self, number: u32, others: impl IntoIterator<Item = u32>) {
+            let back = self.queue.lane.back().expect("nobody else is there");
+            others.into_iter().for_each(|other| self.push(other));
+            back.push(self.job(number));
+        }
+
+        fn run(&self) -> Vec<u32> {
+            iter::from_fn(|| self.queue.take_first()).for_each(Job::run);
+            std::mem::take(&mut *self.run.lock().unwrap())
+        }
+    }
+
+    #[test]
+    fn a_held_back_is_passed_in_order() {
+        let numbers = Numbers::new();
+        numbers.push(0);
+        numbers.push(1);
+        numbers.push_amid(2, [3, 4]);
+        numbers.push(5);
+        numbers.push_amid(6, [7]);
+        assert_eq!(numbers.queue.len(), 8);
+        assert_eq!(numbers.run(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(numbers.queue.is_empty());
+    }
+
+    #[test]
+    fn jobs_of_the_detour_are_there_while_the_back_is_held() {
+        let numbers = Numbers::new();
+        numbers.push(0);
+        let _back = numbers.queue.lane.back();
+        numbers.push(1);
+        numbers.push(2);
+        assert_eq!(numbers.queue.len(), 3);
+        assert_eq!(numbers.run(), [0, 1, 2]);
+        assert!(numbers.queue.is_empty());
+    }
+
+    #[test]
+    fn a_held_front_is_no_proof_of_emptiness() {
+        let numbers = Numbers::new();
+        let front = numbers.queue.lane.front();
+        assert!(matches!(numbers.queue.try_take_first(), Err(Busy)));
+        drop(front);
+        assert!(matches!(numbers.queue.try_take_first(), Ok(None)));
+    }
+
+    #[test]
+    fn the_rest_is_dropped() {
+        let numbers = Numbers::new();
+        numbers.push_amid(1, [0, 2]);
+        let Numbers { queue, run } = numbers;
+        assert_eq!(Arc::strong_count(&run), 4);
+        drop(queue);
+        assert_eq!(Arc::strong_count(&run), 1);
+    }
+}

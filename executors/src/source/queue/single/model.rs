@@ -1,0 +1,145 @@
+//! Models of the single lane, in which whoever finds its back held goes round at once.
+
+use super::SingleLane;
+use crate::{
+    job::{Job, Run},
+    sync::{Arc, check, thread},
+};
+use std::sync::Mutex;
+
+/// The numbers of the jobs that ran, in their order. (Not loom's: they are no part of what is modelled.)
+type Order = std::sync::Arc<Mutex<Vec<usize>>>;
+
+fn push(queue: &SingleLane, number: usize, order: &Order) {
+    let order = Order::clone(order);
+    queue.push(Job::new(move || order.lock().unwrap().push(number)));
+}
+
+fn take_one(queue: &SingleLane) -> bool {
+    queue.take_first().map(Run::run).is_some()
+}
+
+/// Runs what is there.
+fn take_all(queue: &SingleLane) {
+    while take_one(queue) {}
+}
+
+/// Producers put in, with numbers that tell whose they are; the model's own thread takes out `early` times, and at the
+/// end the rest.
+fn producers_and_a_consumer(producers: usize, each: usize, early: usize, preemptions: usize) {
+    check(preemptions, move || {
+        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        let threads: Vec<_> = (0..producers)
+            .map(|producer| {
+                let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
+                thread::spawn(move || {
+                    (0..each).for_each(|number| push(&queue, producer * each + number, &order));
+                })
+            })
+            .collect();
+        (0..early).for_each(|_| _ = take_one(&queue));
+        threads.into_iter().for_each(|producer| producer.join().unwrap());
+        take_all(&queue);
+        assert!(queue.is_empty());
+        let order = order.lock().unwrap();
+        assert_eq!(order.len(), producers * each);
+        for producer in 0..producers {
+            let own = order.iter().filter(|&number| number / each == producer);
+            assert!(own.is_sorted(), "{order:?}");
+        }
+    });
+}
+
+#[test]
+fn each_producer_keeps_its_order() {
+    producers_and_a_consumer(2, 2, 1, 2);
+}
+
+/// A job that was there before another one was given to the queue by another thread, which knows of it, comes first.
+#[test]
+fn what_was_there_before_comes_first() {
+    check(2, || {
+        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        let other = {
+            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
+            thread::spawn(move || push(&queue, 9, &order))
+        };
+        let first = {
+            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
+            thread::spawn(move || push(&queue, 0, &order))
+        };
+        let _early = take_one(&queue);
+        first.join().unwrap();
+        push(&queue, 1, &order);
+        other.join().unwrap();
+        take_all(&queue);
+        let order = order.lock().unwrap();
+        assert!(order.iter().filter(|&&number| number < 9).is_sorted(), "{order:?}");
+        assert_eq!(order.len(), 3);
+    });
+}
+
+/// A job is seen while somebody moves it from the detour into the lane.
+#[test]
+fn nothing_is_overlooked() {
+    check(3, || {
+        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        let back = queue.lane.back();
+        push(&queue, 0, &order);
+        drop(back);
+        let other = {
+            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
+            thread::spawn(move || push(&queue, 1, &order))
+        };
+        assert!(!queue.is_empty());
+        assert!(take_one(&queue));
+        other.join().unwrap();
+    });
+}
+
+/// Who finds the back held takes nothing out of the detour that has something before it in the lane, be it only since
+/// that look.
+#[test]
+fn the_detour_is_behind_the_lane() {
+    check(2, || {
+        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        let back = queue.lane.back().expect("nobody else is there");
+        push(&queue, 0, &order);
+        let consumer = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || (0..2).for_each(|_| _ = queue.try_take_first().map(|job| job.map(Run::run))))
+        };
+        queue.detour.lead_back(&back);
+        push(&queue, 1, &order);
+        drop(back);
+        consumer.join().unwrap();
+        take_all(&queue);
+        assert_eq!(*order.lock().unwrap(), [0, 1]);
+    });
+}
+
+/// Of two consumers one has all that are before the job that the other one takes. They look as long as there is
+/// something: nothing is overlooked.
+#[test]
+fn two_consumers() {
+    check(2, || {
+        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        push(&queue, 0, &order);
+        let producers = [1, 2].map(|number| {
+            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
+            thread::spawn(move || push(&queue, number, &order))
+        });
+        take_all(&queue);
+        producers.into_iter().for_each(|producer| producer.join().unwrap());
+        let consumer = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || _ = take_one(&queue))
+        };
+        take_all(&queue);
+        consumer.join().unwrap();
+        take_all(&queue);
+        let mut order = order.lock().unwrap();
+        order.sort_unstable();
+        assert_eq!(*order, [0, 1, 2]);
+    });
+}
