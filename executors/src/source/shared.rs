@@ -53,7 +53,7 @@ impl SharedSource {
 
     /// The expendable job that has waited longest.
     pub(crate) fn take_oldest(&self) -> Option<Job> {
-        insist(|| self.take_expendable())
+        self.expendable.as_ref()?.take_first()
     }
 
     fn take_expendable(&self) -> Result<Option<Job>, Busy> {
@@ -103,7 +103,7 @@ impl Source for SharedSource {
     #[inline(always)]
     fn inject(&self, to: Worth, job: impl IntoJob) -> Whom {
         match (to, &self.expendable) {
-            (Worth::Expendable, Some(lane)) => lane.push(job),
+            (Worth::Expendable, Some(queue)) => queue.push(job),
             _ => self.kept.push(job),
         }
         Whom::Anyone

@@ -114,7 +114,7 @@ pub(crate) struct Back<'a>(&'a Lane);
 
 impl Back<'_> {
     #[inline(always)]
-    pub(crate) fn push(&self, job: impl IntoJob) {
+    pub(crate) fn push(&mut self, job: impl IntoJob) {
         // SAFETY: this thread holds the lock of the back.
         unsafe { self.0.push_locked(job) };
     }
@@ -212,7 +212,7 @@ impl Lane {
         let backoff = Backoff::new();
         loop {
             match self.back() {
-                Some(back) => return back.push(job),
+                Some(mut back) => return back.push(job),
                 None => snooze(&backoff),
             }
         }

@@ -68,7 +68,7 @@ impl Lanes {
     /// Puts a job into a lane that nobody else is writing to.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
-        let back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
+        let mut back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
         back.push(job);
     }
 

@@ -39,11 +39,12 @@ const FEW: f64 = 4.0;
 /// How much better the pace of the others has to be.
 const CLEARLY: f64 = 1.25;
 
-/// Visits during which the common pace is measured.
+/// Visits during which the common pace is measured; and before the first trial.
 const TRIAL: u32 = 16;
 
-/// Longer than a trial takes if there are few jobs for each turn at most: four microseconds for each visit, most of
-/// them for the lines, which come slowly from far cores.
+/// A trial takes less, unless jobs are long or there was a pause. Far more than it takes here, for hosts on which lines
+/// come slowly: in some minutes a hop of a chain with 50 ns of work took 440 ns on this one, so that a quarter of this
+/// was too little.
 const LONG: Duration = Duration::from_micros(4 * TRIAL as u64);
 
 /// Turns before both paces are measured again.
@@ -165,7 +166,7 @@ impl Tenure {
     }
 }
 
-fn stay_away(begin: Instant) {
+pub(super) fn stay_away(begin: Instant) {
     while begin.elapsed() < TURN {
         hint::spin_loop();
     }

@@ -103,13 +103,13 @@ fn nothing_is_overlooked() {
 fn the_detour_is_behind_the_lane() {
     check(2, || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
-        let back = queue.lane.back().expect("nobody else is there");
+        let mut back = queue.lane.back().expect("nobody else is there");
         push(&queue, 0, &order);
         let consumer = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || (0..2).for_each(|_| _ = queue.try_take_first().map(|job| job.map(Run::run))))
         };
-        queue.detour.lead_back(&back);
+        queue.detour.lead_back(&mut back);
         push(&queue, 1, &order);
         drop(back);
         consumer.join().unwrap();
@@ -118,28 +118,29 @@ fn the_detour_is_behind_the_lane() {
     });
 }
 
-/// Of two consumers one has all that are before the job that the other one takes. They look as long as there is
-/// something: nothing is overlooked.
+/// One of two consumers finds the job that was there before, though it may be on its way to the lane.
 #[test]
 fn two_consumers() {
     check(2, || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+        let back = queue.lane.back();
         push(&queue, 0, &order);
-        let producers = [1, 2].map(|number| {
+        drop(back);
+        let producer = {
             let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
-            thread::spawn(move || push(&queue, number, &order))
-        });
-        take_all(&queue);
-        producers.into_iter().for_each(|producer| producer.join().unwrap());
+            thread::spawn(move || push(&queue, 1, &order))
+        };
         let consumer = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || _ = take_one(&queue))
+            thread::spawn(move || take_one(&queue))
         };
+        let found = take_one(&queue);
+        assert!(consumer.join().unwrap() || found);
+        producer.join().unwrap();
         take_all(&queue);
-        consumer.join().unwrap();
-        take_all(&queue);
+        assert!(queue.is_empty());
         let mut order = order.lock().unwrap();
         order.sort_unstable();
-        assert_eq!(*order, [0, 1, 2]);
+        assert_eq!(*order, [0, 1]);
     });
 }
