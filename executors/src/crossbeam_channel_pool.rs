@@ -5,8 +5,11 @@
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
 //! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it
-//! stays with one core. The pool has its name from a channel of
-//! [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the queue was up to version 0.10.0.
+//! stays with one core. Who gives a job while somebody else does leaves the queue to that one for up to two
+//! microseconds; and it yields the core, now and then, if a thread that is suspended there keeps many jobs waiting.
+//!
+//! The pool has its name from a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the
+//! queue was up to version 0.10.0.
 //!
 //! # Examples
 //!

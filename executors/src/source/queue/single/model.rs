@@ -15,6 +15,19 @@ fn push(queue: &SingleLane, number: usize, order: &Order) {
     queue.push(Job::new(move || order.lock().unwrap().push(number)));
 }
 
+fn pushing(queue: &Arc<SingleLane>, number: usize, order: &Order) -> thread::JoinHandle<()> {
+    let (queue, order) = (Arc::clone(queue), Order::clone(order));
+    thread::spawn(move || push(&queue, number, &order))
+}
+
+fn with_one_in_the_detour() -> (Arc<SingleLane>, Order) {
+    let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
+    let back = queue.lane.back();
+    push(&queue, 0, &order);
+    drop(back);
+    (queue, order)
+}
+
 fn take_one(queue: &SingleLane) -> bool {
     queue.take_first().map(Run::run).is_some()
 }
@@ -60,14 +73,8 @@ fn each_producer_keeps_its_order() {
 fn what_was_there_before_comes_first() {
     check(2, || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
-        let other = {
-            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
-            thread::spawn(move || push(&queue, 9, &order))
-        };
-        let first = {
-            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
-            thread::spawn(move || push(&queue, 0, &order))
-        };
+        let other = pushing(&queue, 9, &order);
+        let first = pushing(&queue, 0, &order);
         let _early = take_one(&queue);
         first.join().unwrap();
         push(&queue, 1, &order);
@@ -83,14 +90,8 @@ fn what_was_there_before_comes_first() {
 #[test]
 fn nothing_is_overlooked() {
     check(3, || {
-        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
-        let back = queue.lane.back();
-        push(&queue, 0, &order);
-        drop(back);
-        let other = {
-            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
-            thread::spawn(move || push(&queue, 1, &order))
-        };
+        let (queue, order) = with_one_in_the_detour();
+        let other = pushing(&queue, 1, &order);
         assert!(!queue.is_empty());
         assert!(take_one(&queue));
         other.join().unwrap();
@@ -122,14 +123,8 @@ fn the_detour_is_behind_the_lane() {
 #[test]
 fn two_consumers() {
     check(2, || {
-        let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
-        let back = queue.lane.back();
-        push(&queue, 0, &order);
-        drop(back);
-        let producer = {
-            let (queue, order) = (Arc::clone(&queue), Order::clone(&order));
-            thread::spawn(move || push(&queue, 1, &order))
-        };
+        let (queue, order) = with_one_in_the_detour();
+        let producer = pushing(&queue, 1, &order);
         let consumer = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || take_one(&queue))
