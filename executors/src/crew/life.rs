@@ -31,8 +31,8 @@ pub(super) struct Life {
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
     idle: Bell,
-    /// Rung when the end is declared, and when the last thread signs off. A bell of its own, so that who waits for that
-    /// is not woken for less.
+    /// Rung when the last thread signs off, and when the end is declared without any. A bell of its own, so that who
+    /// waits for that is not woken for less.
     gone: Bell,
 }
 
@@ -87,8 +87,9 @@ impl Life {
     /// Declares the end. Returns whether this call did.
     pub(super) fn end(&self) -> bool {
         let ended = self.phase.fetch_or(OVER, SeqCst) & OVER == 0;
-        if ended {
-            // All threads may have left before, while somebody stood in for them.
+        // All threads may have left before, while somebody stood in for them. Otherwise the last one rings: it counts
+        // itself out after this read-modify-write, and so after the end was declared.
+        if ended && self.threads.fetch_add(0, SeqCst) == 0 {
             self.gone.ring();
         }
         ended

@@ -36,3 +36,24 @@ fn a_late_thread_is_waited_for_or_does_not_start() {
         submitter.join().unwrap();
     });
 }
+
+/// Somebody else than the last thread declares the end, while that one leaves as its parker has panicked: one of them
+/// tells who waits.
+#[test]
+fn the_end_and_the_last_thread_are_waited_for() {
+    check(3, || {
+        let life = Arc::new(Life::new());
+        life.thread_starts();
+        let closer = thread::spawn({
+            let life = Arc::clone(&life);
+            move || assert!(life.end())
+        });
+        let worker = thread::spawn({
+            let life = Arc::clone(&life);
+            move || life.thread_ended()
+        });
+        assert!(life.await_end(None));
+        closer.join().unwrap();
+        worker.join().unwrap();
+    });
+}
