@@ -42,16 +42,24 @@ use crate::{
         thread,
     },
 };
-use std::{collections::VecDeque, hint, mem, sync::PoisonError, time::Instant};
+use std::{
+    collections::VecDeque,
+    hint, mem,
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
 
 /// Who finds the back held looks again after so many pauses (some tenths of a microsecond): the holder needs some tens
 /// of nanoseconds, and may have come for a single job.
 const PAUSES: u32 = 8;
 
-/// Then it stays away for so many turns, before it goes round. If the holder has more jobs, it puts them in faster with
+/// Then it stays away so many times, before it goes round. If the holder has more jobs, it puts them in faster with
 /// the lines of the queue to itself: two submitters of empty jobs need 26 to 34 ns for each, in place of 50 to 95 as
 /// long as both looked as often as they could. A model has no time to lose.
-const TURNS: u32 = if cfg!(executors_loom) { 0 } else { 2 };
+const ABSENCES: u32 = if cfg!(executors_loom) { 0 } else { 2 };
+
+/// Long beside the time that the queue's lines take to come, short beside a wake-up.
+const ABSENCE: Duration = Duration::from_micros(1);
 
 /// After so many jobs in the detour a submitter lets others have the core, maybe the one who holds the back.
 const MANY: usize = 64;
@@ -96,8 +104,8 @@ impl SingleLane {
         }
         (0..PAUSES).for_each(|_| hint::spin_loop());
         self.lane.back().or_else(|| {
-            (0..TURNS).find_map(|_| {
-                stay_away(Instant::now());
+            (0..ABSENCES).find_map(|_| {
+                stay_away(Instant::now(), ABSENCE);
                 self.lane.back()
             })
         })

@@ -1,25 +1,30 @@
 //! Turns of several jobs each, for workers that take from one queue.
 //!
-//! A job that passes from one core to another brings the lines of the queue along, tens of nanoseconds for each; where
-//! the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing, workers
-//! that take one each are slower together than one of them alone. With a lock as with a lock-free exchange it is chance
-//! whether they do: who meets the other and pauses lets it take several.
+//! A job that passes from one core to another brings the lines of the queue along, tens of nanoseconds for each;
+//! where the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing,
+//! workers that take one each are slower together than one of them alone. With a lock as with a lock-free exchange
+//! it is chance whether they do: who meets the other and pauses lets it take several.
 //!
-//! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then it
-//! stays away for a moment, touching nothing, and measures the pace of the others. If that is clearly better, it goes
-//! on in turns: whenever somebody else has been at the queue since its own last visit, it waits, and then it is its
-//! turn until somebody else has waited likewise. After many turns it measures both again. If it is not better, or jobs
-//! come at such a distance that it cannot be, the worker takes them as it comes, for some visits before the next trial,
-//! for twice as many each time.
+//! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then
+//! it stays away for a moment, and measures the pace of the others. If that is clearly better, it goes on in turns:
+//! whenever somebody else has been at the queue since its own last visit, it waits, and then it is its turn until
+//! somebody else has waited likewise. After many turns it measures both again. If it is not better, or jobs come at
+//! such a distance that it cannot be, the worker takes them as it comes, for some visits before the next trial, for
+//! twice as many each time.
 //!
-//! This is made for two cores, and was measured on two. With more, all who are not in turn wait at the same time, and
-//! turns become shorter; and the pace of all but one is hardly ever clearly better than that of all, so that jobs are
-//! taken as workers come.
+//! Turns are long, as not only the queue's lines change cores with them, but those of the jobs, too: tasks that
+//! yield again and again are all fetched at the beginning of a turn, and stay for the rest of it. So who waits
+//! looks every few microseconds whether the others get on; if they do not, as a job takes long or blocks, its turn
+//! has come.
+//!
+//! This is made for two cores, and was measured on two. With more, all who are not in turn wait at the same time,
+//! and turns become shorter; and the pace of all but one is hardly ever clearly better than that of all, so that
+//! jobs are taken as workers come.
 //!
 //! Lock cohorting (Dice, Marathe and Shavit, 2012) keeps a lock on one socket for some time in this way.
 //!
-//! All this is advice: who ignores it, as workers do that search, or sees an old value, takes a job a moment earlier or
-//! later than it should. So everything is Relaxed, and not part of any model.
+//! All this is advice: who ignores it, as workers do that search, or sees an old value, takes a job a moment
+//! earlier or later than it should. So everything is Relaxed, and not part of any model.
 
 use crossbeam_utils::CachePadded;
 use std::{
@@ -29,12 +34,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Long beside the time that the queue's lines take to come, short beside a wake-up. (Half of it, and a quarter, were
-/// measured: chains take 1.15 and 1.3 times as long. The numbers below were not varied.)
-const TURN: Duration = Duration::from_micros(1);
+/// How often who waits looks whether the others get on: about as long as waking a thread takes. So long may a job lie
+/// behind one that blocks, while this worker has time. A look fetches a line from whoever takes jobs, and a turn begins
+/// with fetching all of them: with looks of a microsecond, turns end before they have begun where lines come slowly.
+const LOOK: Duration = Duration::from_micros(4);
 
-/// Jobs for each turn, at least: fewer are worth no waiting, whatever was measured.
+/// A wait to find out takes so many looks.
+const TRIAL_LOOKS: u32 = 4;
+
+/// A turn takes so many. (Chains of no work take 1.15 times as long with half as many, and not less with twice as many.
+/// Two hundred tasks that yield likewise.)
+const TURN_LOOKS: u32 = 16;
+
+/// Jobs for each microsecond, at least: fewer are worth no waiting, whatever was measured.
 const FEW: f64 = 4.0;
+
+/// While the pace of the others is nearly that of before, they get on.
+const NEARLY: f64 = 0.8;
 
 /// How much better the pace of the others has to be.
 const CLEARLY: f64 = 1.25;
@@ -89,11 +105,11 @@ impl Mark {
         Mark { time: Instant::now(), taken }
     }
 
-    /// Jobs for each turn.
+    /// Jobs for each microsecond.
     fn pace_since(self, other: Mark) -> f64 {
-        let turns = self.time.saturating_duration_since(other.time).as_secs_f64() / TURN.as_secs_f64();
+        let micros = self.time.saturating_duration_since(other.time).as_secs_f64() * 1e6;
         // A clock may be coarse.
-        self.taken.wrapping_sub(other.taken) as f64 / turns.max(0.01)
+        self.taken.wrapping_sub(other.taken) as f64 / micros.max(0.01)
     }
 }
 
@@ -160,14 +176,31 @@ impl Tenure {
             Phase::Trial { since, .. } => (begin.pace_since(since), TURNS),
             Phase::Turns { left, pace } => (pace, left),
         };
-        stay_away(begin.time);
-        tenant.judge(mark().pace_since(begin), ours, turns_left);
+        let looks = if turns_left == TURNS { TRIAL_LOOKS } else { TURN_LOOKS };
+        let theirs = pace_of_others(begin, looks, FEW.max(NEARLY * ours), mark);
+        tenant.judge(theirs, ours, turns_left);
         self.0.store(tenant.name, Relaxed);
     }
 }
 
-pub(super) fn stay_away(begin: Instant) {
-    while begin.elapsed() < TURN {
+/// Waits for so many looks, or until the others get on at less than `least`. Returns at what pace they did.
+fn pace_of_others(begin: Mark, looks: u32, least: f64, mark: impl Fn() -> Mark) -> f64 {
+    let mut last = begin;
+    for _ in 0..looks {
+        stay_away(last.time, LOOK);
+        let now = mark();
+        let pace = now.pace_since(last);
+        last = now;
+        if pace < least {
+            break;
+        }
+    }
+    last.pace_since(begin)
+}
+
+/// Touches nothing for as long as that since `begin`.
+pub(super) fn stay_away(begin: Instant, time: Duration) {
+    while begin.elapsed() < time {
         hint::spin_loop();
     }
 }
@@ -176,28 +209,30 @@ pub(super) fn stay_away(begin: Instant) {
 mod tests {
     use super::*;
 
-    /// How often the tenant waits in so many visits, before each of which somebody else has had a turn, if jobs are
-    /// taken at a pace of `ours`, or of `theirs` while it waits, and come every `interval`.
-    fn waits_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> u32 {
+    const MICROSECOND: Duration = Duration::from_micros(1);
+
+    /// How often the tenant looks in each wait of so many visits, before each of which somebody else has had a turn, if
+    /// jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it waits.
+    fn looks_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> Vec<u32> {
         let tenure = Tenure::new();
         let mark = Cell::new(Mark::now(0));
         let goes_on = |interval, jobs| {
             mark.update(|Mark { time, taken }| Mark { time: time + interval, taken: taken.wrapping_add(jobs) });
         };
-        let mut waits = 0;
+        let mut waits = Vec::new();
         for _ in 0..visits {
             tenure.0.store(9, Relaxed);
             goes_on(interval, ours);
             if !tenure.lets_in(tenant) {
                 let looks = Cell::new(0);
                 tenure.await_turn(tenant, || {
-                    if looks.replace(looks.get() + 1) == 1 {
-                        goes_on(TURN, theirs);
+                    if looks.replace(looks.get() + 1) > 0 {
+                        goes_on(LOOK, LOOK.as_micros() as usize * theirs);
                     }
                     mark.get()
                 });
-                if looks.get() == 2 {
-                    waits += 1;
+                if looks.get() > 1 {
+                    waits.push(looks.get() - 1);
                     assert!((0..100).all(|_| tenure.lets_in(tenant)), "it has its turn until another has waited");
                 }
             }
@@ -205,9 +240,14 @@ mod tests {
         waits
     }
 
-    /// `ours` for each nine tenths of a turn.
+    /// How often it waits.
+    fn waits_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> u32 {
+        looks_at(interval, tenant, visits, ours, theirs).len() as u32
+    }
+
+    /// `ours` for each nine tenths of a microsecond.
     fn waits(tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> u32 {
-        waits_at(TURN * 9 / 10, tenant, visits, ours, theirs)
+        waits_at(MICROSECOND * 9 / 10, tenant, visits, ours, theirs)
     }
 
     /// One visit to begin a trial, the trial, and the wait.
@@ -251,6 +291,17 @@ mod tests {
         let tenant = Tenant::new(Some(0));
         assert_eq!(waits(&tenant, TO_JUDGE + 10, 8, 20), 11, "in turns");
         assert_eq!(waits(&tenant, 1 + TRIAL, 8, 5), 1);
+    }
+
+    #[test]
+    fn who_waits_looks_whether_the_others_get_on() {
+        let looks = |tenant: &_, theirs| looks_at(MICROSECOND, tenant, TO_JUDGE + 1, 8, theirs);
+        assert_eq!(looks(&Tenant::new(Some(0)), 12), [TRIAL_LOOKS, TURN_LOOKS]);
+        assert_eq!(looks(&Tenant::new(Some(0)), 7), [TRIAL_LOOKS], "nearly as well");
+        assert_eq!(looks(&Tenant::new(Some(0)), 6), [1]);
+        let tenant = Tenant::new(Some(0));
+        looks(&tenant, 12);
+        assert_eq!(looks_at(MICROSECOND, &tenant, 1, 8, 0), [1], "whatever they did before");
     }
 
     #[test]
