@@ -73,8 +73,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from a worker.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// The worker's next job. Hot: the clock, and a wait of a microsecond, now and then only; no other wait, except for
-    /// who is at the same queue just then.
+    /// The worker's next job. Hot: the clock, and a wait for its turn, now and then only; no other wait, except for who
+    /// is at the same queue just then.
     fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.

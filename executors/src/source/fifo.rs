@@ -4,7 +4,7 @@ use super::{
     Source, Whom,
     queue::{
         single::SingleLane,
-        tenure::{Mark, Tenant, Tenure},
+        tenure::{Tenant, Tenure},
     },
 };
 use crate::{
@@ -45,13 +45,7 @@ impl Source for FifoSource {
 
     #[inline]
     fn pop(&self, tenant: &Tenant) -> Option<Job> {
-        if !self.tenure.lets_in(tenant) {
-            if self.queue.is_empty() {
-                return None;
-            }
-            self.tenure.await_turn(tenant, || Mark::now(self.queue.taken()));
-        }
-        self.take()
+        if self.tenure.admits(tenant, || self.queue.is_empty(), || self.queue.taken()) { self.take() } else { None }
     }
 
     fn search(&self, _tenant: &Tenant, _meter: &Meter) -> Option<Job> {

@@ -3,6 +3,9 @@
 //! For crews whose workers come and go, and whose jobs may block: what a worker had taken beyond the job it runs would
 //! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
 //! their lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
+//!
+//! Workers take jobs in turns where that is faster: a single chain of jobs goes on where it is, in place of being
+//! dragged from core to core by a worker that looks for jobs.
 
 use super::{
     Source, Whom,
@@ -11,6 +14,7 @@ use super::{
         lane::Lane,
         lanes::{self, Lanes},
         single::SingleLane,
+        tenure::{Tenant, Tenure},
     },
 };
 use crate::{
@@ -23,6 +27,7 @@ pub(crate) struct SharedSource {
     kept: Lanes,
     /// One queue, so that it is known which job is the oldest. `None` if no job is expendable.
     expendable: Option<SingleLane>,
+    tenure: Tenure,
 }
 
 /// Whether a job may be dropped in favour of another.
@@ -39,11 +44,12 @@ pub(crate) struct Next {
     lane: Cell<usize>,
     /// Jobs of both kinds go in turn, so that neither is starved by the other.
     is_expendable: Cell<bool>,
+    tenant: Tenant,
 }
 
 impl SharedSource {
     pub(crate) fn new() -> Self {
-        SharedSource { kept: Lanes::new(lanes::suitable_number()), expendable: None }
+        SharedSource { kept: Lanes::new(lanes::suitable_number()), expendable: None, tenure: Tenure::new() }
     }
 
     /// In which some jobs are expendable.
@@ -58,6 +64,12 @@ impl SharedSource {
 
     fn take_expendable(&self) -> Result<Option<Job>, Busy> {
         self.expendable.as_ref().map_or(Ok(None), SingleLane::try_take_first)
+    }
+
+    /// How many jobs have been taken, as far as has been seen here; modulo what fits.
+    fn taken(&self) -> usize {
+        let of_lanes = self.kept.iter().map(Lane::taken).fold(0, usize::wrapping_add);
+        self.expendable.as_ref().map_or(0, SingleLane::taken).wrapping_add(of_lanes)
     }
 
     fn expendable_len(&self) -> usize {
@@ -97,7 +109,8 @@ impl Source for SharedSource {
     type Own<'a> = Job;
 
     fn attach(&self, seat: Option<usize>) -> Next {
-        Next { lane: Cell::new(seat.unwrap_or(0)), is_expendable: Cell::new(false) }
+        let (lane, is_expendable) = (Cell::new(seat.unwrap_or(0)), Cell::new(false));
+        Next { lane, is_expendable, tenant: Tenant::new(seat) }
     }
 
     #[inline(always)]
@@ -116,6 +129,9 @@ impl Source for SharedSource {
 
     #[inline]
     fn pop(&self, next: &Next) -> Option<Job> {
+        if !self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken()) {
+            return None;
+        }
         self.take_next(next).ok()?
     }
 

@@ -267,7 +267,7 @@ impl Lane {
     }
 
     /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
-    pub(super) fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.front.end.passed.load(Relaxed)
     }
 

@@ -1,4 +1,4 @@
-//! Turns of several jobs each, for workers that take from one queue.
+//! Turns of several jobs each, for workers that take from the same queues, one job at a time.
 //!
 //! A job that passes from one core to another brings the lines of the queue along, tens of nanoseconds for each;
 //! where the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing,
@@ -94,17 +94,13 @@ enum Phase {
 
 /// How many jobs had been taken until some time.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+struct Mark {
     time: Instant,
     /// Modulo what fits.
     taken: usize,
 }
 
 impl Mark {
-    pub(crate) fn now(taken: usize) -> Self {
-        Mark { time: Instant::now(), taken }
-    }
-
     /// Jobs for each microsecond.
     fn pace_since(self, other: Mark) -> f64 {
         let micros = self.time.saturating_duration_since(other.time).as_secs_f64() * 1e6;
@@ -157,15 +153,29 @@ impl Tenure {
         Tenure(CachePadded::new(AtomicUsize::new(NOBODY)))
     }
 
+    /// Whether the tenant may take a job, after it has waited for its turn if it is to have one; not if it would have
+    /// to although there is nothing. `taken` tells how many jobs have been taken by now, modulo what fits.
+    #[inline]
+    pub(crate) fn admits(&self, tenant: &Tenant, is_empty: impl FnOnce() -> bool, taken: impl Fn() -> usize) -> bool {
+        if self.lets_in(tenant) {
+            return true;
+        }
+        let is_worth_it = !is_empty();
+        if is_worth_it {
+            self.await_turn(tenant, || Mark { time: Instant::now(), taken: taken() });
+        }
+        is_worth_it
+    }
+
     /// Whether the tenant may take a job at once; if not, there is [`await_turn`](Self::await_turn) before it.
     #[inline]
-    pub(crate) fn lets_in(&self, tenant: &Tenant) -> bool {
+    fn lets_in(&self, tenant: &Tenant) -> bool {
         self.0.load(Relaxed) == tenant.name || tenant.counts_visit()
     }
 
-    /// Waits for the tenant's turn, if it is to have one. `mark` tells how many jobs have been taken by now.
+    /// Waits for the tenant's turn, if it is to have one.
     #[cold]
-    pub(crate) fn await_turn(&self, tenant: &Tenant, mark: impl Fn() -> Mark) {
+    fn await_turn(&self, tenant: &Tenant, mark: impl Fn() -> Mark) {
         let begin = mark();
         let (ours, turns_left) = match tenant.phase.get() {
             Phase::Free { .. } => return tenant.phase.set(Phase::Trial { left: TRIAL, since: begin }),
@@ -215,7 +225,7 @@ mod tests {
     /// jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it waits.
     fn looks_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> Vec<u32> {
         let tenure = Tenure::new();
-        let mark = Cell::new(Mark::now(0));
+        let mark = Cell::new(Mark { time: Instant::now(), taken: 0 });
         let goes_on = |interval, jobs| {
             mark.update(|Mark { time, taken }| Mark { time: time + interval, taken: taken.wrapping_add(jobs) });
         };
@@ -302,6 +312,17 @@ mod tests {
         let tenant = Tenant::new(Some(0));
         looks(&tenant, 12);
         assert_eq!(looks_at(MICROSECOND, &tenant, 1, 8, 0), [1], "whatever they did before");
+    }
+
+    #[test]
+    fn nobody_waits_for_nothing() {
+        let (tenure, tenant) = (Tenure::new(), Tenant::new(Some(0)));
+        let admits = |is_empty: bool| tenure.admits(&tenant, || is_empty, || 0);
+        assert!(!admits(true));
+        assert!((0..=TRIAL).all(|_| admits(false)), "a trial, which begins with the first visit that finds something");
+        assert!(!admits(true));
+        assert!(tenure.0.load(Relaxed) == NOBODY && admits(false));
+        assert_eq!(tenure.0.load(Relaxed), tenant.name, "it has waited");
     }
 
     #[test]
