@@ -176,6 +176,20 @@ pub trait Parker: Sync + Send + Clone {
         true
     }
 
+    /// Event: worker `thread_id`, which looks for jobs, lets other threads have its core. It will not look before it
+    /// has the core again, and for that it may have to wait for whoever gives the jobs.
+    ///
+    /// Returns whether to tell of its return by [`come_back`](Self::come_back).
+    fn step_aside(&self, thread_id: usize) -> bool {
+        let _ = thread_id;
+        false
+    }
+
+    /// Event: worker `thread_id` has its core again, and looks on.
+    fn come_back(&self, thread_id: usize) {
+        let _ = thread_id;
+    }
+
     /// How many times threads were woken so far; zero if the parker does not count.
     fn wake_ups(&self) -> u64 {
         0
@@ -353,6 +367,14 @@ macro_rules! parker_by_place {
 
         fn stop_looking(&self, thread_id: usize) -> bool {
             self.place_of(thread_id).0.stop_looking()
+        }
+
+        fn step_aside(&self, thread_id: usize) -> bool {
+            self.place_of(thread_id).0.step_aside()
+        }
+
+        fn come_back(&self, thread_id: usize) {
+            self.place_of(thread_id).0.come_back();
         }
     };
 }

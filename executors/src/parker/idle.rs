@@ -208,8 +208,12 @@ impl IdleSet {
     #[inline(always)]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();
-        if census.sleeping() > 0 && self.call_is_due(census, origin) {
-            self.call_one(Some(origin));
+        if census.sleeping() > 0 {
+            if self.call_is_due(census, origin) {
+                self.call_one(Some(origin));
+            } else if census.aside() && origin == Origin::Outside {
+                self.word.call_aside();
+            }
         }
     }
 
@@ -246,6 +250,15 @@ impl IdleSet {
     /// Returns whether the caller is the only one that looks: one is enough.
     pub(super) fn start_looking(&self) -> bool {
         self.word.start_looking().looking() == 0
+    }
+
+    /// Returns whether to tell of the [return](Self::come_back): one at a time may be away.
+    pub(super) fn step_aside(&self) -> bool {
+        self.word.step_aside()
+    }
+
+    pub(super) fn come_back(&self) {
+        self.word.come_back();
     }
 
     /// Returns whether nobody seeks any more.
@@ -349,7 +362,8 @@ impl fmt::Debug for IdleSet {
 impl IdleSet {
     fn assert_everybody_awake(&self) {
         let census = self.word.read();
-        assert_eq!((census.sleeping(), census.called(), census.looking(), census.napping()), (0, 0, 0, false));
+        assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 0, 0));
+        assert!(!census.napping() && !census.aside());
         assert!(self.register().asleep.is_empty());
     }
 }

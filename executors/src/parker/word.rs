@@ -3,7 +3,7 @@
 
 use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Three counts of 20 bits each and a flag, so that one load shows all of them at one moment.
+/// Three counts of 20 bits each and two flags, so that one load shows all of them at one moment.
 ///
 /// A million threads fit into each; the operating system refuses long before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,7 @@ const SLEEPING: u64 = 1;
 const CALLED: u64 = 1 << 20;
 const LOOKING: u64 = 1 << 40;
 const NAPPING: u64 = 1 << 60;
+const ASIDE: u64 = 1 << 61;
 const COUNT: u64 = (1 << 20) - 1;
 
 impl Census {
@@ -36,6 +37,11 @@ impl Census {
         self.0 & NAPPING != 0
     }
 
+    /// Whether one of those who look has let others have its core, and may be long in coming back.
+    pub(super) fn aside(self) -> bool {
+        self.0 & ASIDE != 0
+    }
+
     /// Whether somebody will look for work, without being called once more.
     pub(super) fn somebody_seeks(self) -> bool {
         self.called() + self.looking() > 0
@@ -49,6 +55,7 @@ impl std::fmt::Debug for Census {
             .field("called", &self.called())
             .field("looking", &self.looking())
             .field("napping", &self.napping())
+            .field("aside", &self.aside())
             .finish()
     }
 }
@@ -97,6 +104,25 @@ impl IdleWord {
     /// Returns the census before.
     pub(super) fn start_looking(&self) -> Census {
         Census(self.0.fetch_add(LOOKING, SeqCst))
+    }
+
+    /// One of those who look lets others have its core. Returns whether it is the only one.
+    pub(super) fn step_aside(&self) -> bool {
+        !Census(self.0.fetch_or(ASIDE, SeqCst)).aside()
+    }
+
+    /// Counts who has stepped aside as called, in place of looking.
+    pub(super) fn call_aside(&self) {
+        self.change(|word| (word & ASIDE != 0).then(|| word - ASIDE - LOOKING + CALLED));
+    }
+
+    /// Who has stepped aside looks again, called meanwhile or not.
+    pub(super) fn come_back(&self) {
+        self.change(|word| Some(if word & ASIDE == 0 { word - CALLED + LOOKING } else { word - ASIDE }));
+    }
+
+    fn change(&self, change: impl Fn(u64) -> Option<u64>) {
+        let _unless_it_is_no_change = self.0.fetch_update(SeqCst, SeqCst, change);
     }
 
     /// Returns the census before.

@@ -117,8 +117,17 @@ where
                 return None;
             }
             if courtesy.is_due(None) {
-                courtesy.yields();
+                self.step_aside(&mut courtesy);
             }
+        }
+    }
+
+    /// Lets others have the core.
+    fn step_aside(&self, courtesy: &mut Courtesy) {
+        let is_told = self.crew.parker.step_aside(self.seat);
+        courtesy.yields();
+        if is_told {
+            self.crew.parker.come_back(self.seat);
         }
     }
 

@@ -24,17 +24,24 @@ struct Toy {
     awaited: AtomicUsize,
     done: Gate,
     closed: AtomicBool,
+    /// Whether workers let others have their core before they sleep.
+    steps_aside: bool,
 }
 
 impl Toy {
     /// Starts `workers`, lets `submit` bring `jobs` jobs, and waits until they are taken.
     fn run(workers: usize, jobs: usize, submit: impl FnOnce(&Arc<Toy>)) {
+        Toy::run_with(false, workers, jobs, submit);
+    }
+
+    fn run_with(steps_aside: bool, workers: usize, jobs: usize, submit: impl FnOnce(&Arc<Toy>)) {
         let toy = Arc::new(Toy {
             idle: IdleSet::new(None),
             jobs: AtomicUsize::new(0),
             awaited: AtomicUsize::new(jobs),
             done: Gate::default(),
             closed: AtomicBool::new(false),
+            steps_aside,
         });
         let threads: Vec<_> = (0..workers)
             .map(|worker| {
@@ -73,6 +80,10 @@ impl Toy {
     /// As `Worker::look_for_job`. False means that the pool is closed.
     fn look_for_job(&self, worker: usize) -> bool {
         self.idle.start_looking();
+        if self.steps_aside && self.idle.step_aside() {
+            thread::yield_now();
+            self.idle.come_back();
+        }
         let mut nap = false;
         loop {
             self.sleep(worker, nap);
@@ -145,6 +156,17 @@ fn jobs_from_outside_are_taken() {
 #[test]
 fn jobs_from_inside_are_taken() {
     jobs_of_one_submitter_are_taken(Origin::Inside);
+}
+
+/// Jobs come while a worker is aside, or both want to be. At the end nobody counts as called, or as looking.
+#[test]
+fn jobs_are_taken_by_who_has_stepped_aside() {
+    check(2, || {
+        Toy::run_with(true, 2, 2, |toy| {
+            toy.submit(Origin::Outside);
+            toy.submit(Origin::Outside);
+        });
+    });
 }
 
 /// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be
