@@ -4,9 +4,11 @@
 //! is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
-//! Where jobs do next to nothing, workers take turns of about a microsecond at the queue, as it is faster while it
-//! stays with one core. Who gives a job while somebody else does leaves the queue to that one for up to two
-//! microseconds; and it yields the core, now and then, if a thread that is suspended there keeps many jobs waiting.
+//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue, as it is faster while
+//! it stays with one core. Who waits for its turn looks every four microseconds whether the others get on, and goes on
+//! itself if they do not, as a job takes long or blocks. Who gives a job while somebody else does leaves the queue to
+//! that one for up to two microseconds; and it yields the core, now and then, if a thread that is suspended there keeps
+//! many jobs waiting.
 //!
 //! The pool has its name from a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the
 //! queue was up to version 0.10.0.

@@ -20,6 +20,10 @@
 //! or what [`fairness`](crate::Builder::fairness) says: so the job that is the first of its thread may wait behind as
 //! many of each other thread, for each worker, also if they came later.
 //!
+//! Where jobs do next to nothing, and workers fetch each job from each other, they take turns of some tens of
+//! microseconds. Who waits for its turn looks every four microseconds whether the others get on, and goes on itself if
+//! they do not, as a job takes long or blocks.
+//!
 //! # Examples
 //!
 //! ```
