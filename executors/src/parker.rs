@@ -179,7 +179,8 @@ pub trait Parker: Sync + Send + Clone {
     /// Event: worker `thread_id`, which looks for jobs, lets other threads have its core. It will not look before it
     /// has the core again, and for that it may have to wait for whoever gives the jobs.
     ///
-    /// Returns whether to tell of its return by [`come_back`](Self::come_back).
+    /// Returns whether to tell of its return by [`come_back`](Self::come_back). Who forwards one of these forwards
+    /// both, and [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking).
     fn step_aside(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         false

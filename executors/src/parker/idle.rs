@@ -26,7 +26,8 @@ use std::{fmt, time::Duration};
 /// The workers of one pool, as far as sleeping goes.
 pub(super) struct IdleSet {
     max_threads: Option<usize>,
-    /// Read by every submit, written only when somebody falls asleep, is called, or starts or stops to look.
+    /// Read by every submit, written only when somebody falls asleep, is called, starts or stops to look, or lets
+    /// others have its core meanwhile.
     word: CachePadded<IdleWord>,
     /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
     /// many calls are worth their while.
@@ -247,7 +248,7 @@ impl IdleSet {
         sleepers.iter().for_each(|bed| bed.thread.unpark());
     }
 
-    /// Returns whether the caller is the only one that looks: one is enough.
+    /// Returns whether the caller is the only one that counts as looking: one is enough.
     pub(super) fn start_looking(&self) -> bool {
         self.word.start_looking().looking() == 0
     }
@@ -371,6 +372,23 @@ impl IdleSet {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+
+    /// One of two workers sleeps, and the other lets others have its core.
+    #[test]
+    fn the_second_job_that_meets_somebody_aside_calls_another() {
+        let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
+        idle.init(0);
+        std::thread::scope(|scope| _ = scope.spawn(|| idle.prepare_park(1)).join().unwrap());
+        idle.start_looking();
+        assert!(idle.step_aside() && !idle.step_aside(), "one at a time");
+        for (origin, called, calls) in [(Origin::Inside, 0, 0), (Origin::Outside, 1, 0), (Origin::Outside, 2, 1)] {
+            idle.job_arrived(origin);
+            assert_eq!((idle.word.read().called(), idle.wake_ups()), (called, calls), "{origin:?}");
+        }
+        idle.come_back();
+        let census = idle.word.read();
+        assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 1, 1));
+    }
 
     /// The former thread of the number has ended asleep, called or not.
     #[test]

@@ -1,5 +1,5 @@
-//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work, and
-//! whether a sleeper naps.
+//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work,
+//! whether a sleeper naps, and whether one of those who look is aside.
 
 use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -22,12 +22,12 @@ impl Census {
         (self.0 & COUNT) as usize
     }
 
-    /// Workers that were called and have not arrived yet.
+    /// Workers that were called and have not arrived yet, and those that were called while they were aside.
     pub(super) fn called(self) -> usize {
         ((self.0 / CALLED) & COUNT) as usize
     }
 
-    /// Workers that are awake and look for work.
+    /// Workers that are awake and look for work, except those that were called while they were aside.
     pub(super) fn looking(self) -> usize {
         ((self.0 / LOOKING) & COUNT) as usize
     }
@@ -112,17 +112,16 @@ impl IdleWord {
     }
 
     /// Counts who has stepped aside as called, in place of looking.
+    #[cold]
     pub(super) fn call_aside(&self) {
-        self.change(|word| (word & ASIDE != 0).then(|| word - ASIDE - LOOKING + CALLED));
+        let call = |word| (word & ASIDE != 0).then(|| word - ASIDE - LOOKING + CALLED);
+        let _back_already = self.0.fetch_update(SeqCst, SeqCst, call);
     }
 
     /// Who has stepped aside looks again, called meanwhile or not.
     pub(super) fn come_back(&self) {
-        self.change(|word| Some(if word & ASIDE == 0 { word - CALLED + LOOKING } else { word - ASIDE }));
-    }
-
-    fn change(&self, change: impl Fn(u64) -> Option<u64>) {
-        let _unless_it_is_no_change = self.0.fetch_update(SeqCst, SeqCst, change);
+        let look = |word| Some(if word & ASIDE == 0 { word - CALLED + LOOKING } else { word - ASIDE });
+        let _before = self.0.fetch_update(SeqCst, SeqCst, look);
     }
 
     /// Returns the census before.

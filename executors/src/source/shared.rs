@@ -4,8 +4,8 @@
 //! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
 //! their lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
 //!
-//! Workers take jobs in turns where that is faster: a single chain of jobs goes on where it is, in place of being
-//! dragged from core to core by a worker that looks for jobs.
+//! Workers take jobs in turns where that is faster: then a single chain of jobs stays where it is for some time, though
+//! a worker that looks for jobs has taken one of it.
 
 use super::{
     Source, Whom,

@@ -37,8 +37,8 @@ fn a_late_thread_is_waited_for_or_does_not_start() {
     });
 }
 
-/// Somebody else than the last thread declares the end, while that one leaves as its parker has panicked: one of them
-/// tells who waits.
+/// Somebody other than the last thread declares the end, while that one leaves because its parker panicked: one of the
+/// two wakes whoever waits.
 #[test]
 fn the_end_and_the_last_thread_are_waited_for() {
     check(3, || {

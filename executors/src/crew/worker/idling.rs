@@ -122,11 +122,11 @@ where
         }
     }
 
-    /// Lets others have the core.
+    /// Lets others have the core, and says so, as it may be long in coming back.
     fn step_aside(&self, courtesy: &mut Courtesy) {
-        let is_told = self.crew.parker.step_aside(self.seat);
+        let tells_of_return = self.crew.parker.step_aside(self.seat);
         courtesy.yields();
-        if is_told {
+        if tells_of_return {
             self.crew.parker.come_back(self.seat);
         }
     }
