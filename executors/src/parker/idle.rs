@@ -378,7 +378,7 @@ mod tests {
     fn the_second_job_that_meets_somebody_aside_calls_another() {
         let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
         idle.init(0);
-        std::thread::scope(|scope| _ = scope.spawn(|| idle.prepare_park(1)).join().unwrap());
+        std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(1)).join().unwrap());
         idle.start_looking();
         assert!(idle.step_aside() && !idle.step_aside(), "one at a time");
         for (origin, called, calls) in [(Origin::Inside, 0, 0), (Origin::Outside, 1, 0), (Origin::Outside, 2, 1)] {
