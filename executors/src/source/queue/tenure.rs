@@ -223,11 +223,22 @@ mod tests {
 
     const MICROSECOND: Duration = Duration::from_micros(1);
 
-    /// How often the tenant looks in each wait of so many visits, before each of which somebody else has had a turn, if
-    /// jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it waits.
-    fn looks_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> Vec<u32> {
-        let tenure = Tenure::new();
-        let mark = Cell::new(Mark { time: Instant::now(), taken: 0 });
+    /// Somebody with a clock of its own, so that it makes no difference when the test has its core.
+    struct Visitor {
+        tenant: Tenant,
+        mark: Cell<Mark>,
+    }
+
+    impl Visitor {
+        fn new() -> Self {
+            Visitor { tenant: Tenant::new(Some(0)), mark: Cell::new(Mark { time: Instant::now(), taken: 0 }) }
+        }
+    }
+
+    /// How often the visitor looks in each wait of so many visits, before each of which somebody else has had a turn,
+    /// if jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it waits.
+    fn looks_at(interval: Duration, visitor: &Visitor, visits: u32, ours: usize, theirs: usize) -> Vec<u32> {
+        let (tenure, Visitor { tenant, mark }) = (Tenure::new(), visitor);
         let goes_on = |interval, jobs| {
             mark.update(|Mark { time, taken }| Mark { time: time + interval, taken: taken.wrapping_add(jobs) });
         };
@@ -253,13 +264,13 @@ mod tests {
     }
 
     /// How often it waits.
-    fn waits_at(interval: Duration, tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> u32 {
-        looks_at(interval, tenant, visits, ours, theirs).len() as u32
+    fn waits_at(interval: Duration, visitor: &Visitor, visits: u32, ours: usize, theirs: usize) -> u32 {
+        looks_at(interval, visitor, visits, ours, theirs).len() as u32
     }
 
     /// `ours` for each nine tenths of a microsecond.
-    fn waits(tenant: &Tenant, visits: u32, ours: usize, theirs: usize) -> u32 {
-        waits_at(MICROSECOND * 9 / 10, tenant, visits, ours, theirs)
+    fn waits(visitor: &Visitor, visits: u32, ours: usize, theirs: usize) -> u32 {
+        waits_at(MICROSECOND * 9 / 10, visitor, visits, ours, theirs)
     }
 
     /// One visit to begin a trial, the trial, and the wait.
@@ -267,53 +278,53 @@ mod tests {
 
     #[test]
     fn jobs_are_taken_in_turns_if_that_is_faster() {
-        assert_eq!(waits(&Tenant::new(Some(0)), TO_JUDGE - 1, 8, 12), 0);
-        assert_eq!(waits(&Tenant::new(Some(0)), TO_JUDGE + TURNS, 8, 12), 1 + TURNS);
-        assert_eq!(waits(&Tenant::new(Some(0)), 10 * (TO_JUDGE + TURNS), 8, 12), 10 * (1 + TURNS), "with new trials");
+        assert_eq!(waits(&Visitor::new(), TO_JUDGE - 1, 8, 12), 0);
+        assert_eq!(waits(&Visitor::new(), TO_JUDGE + TURNS, 8, 12), 1 + TURNS);
+        assert_eq!(waits(&Visitor::new(), 10 * (TO_JUDGE + TURNS), 8, 12), 10 * (1 + TURNS), "with new trials");
     }
 
     #[test]
     fn who_waits_in_vain_tries_ever_more_rarely() {
         for (ours, theirs) in [(8, 9), (20, 0), (0, 3)] {
-            let tenant = Tenant::new(Some(0));
-            assert_eq!(waits(&tenant, TO_JUDGE, ours, theirs), 1);
+            let visitor = Visitor::new();
+            assert_eq!(waits(&visitor, TO_JUDGE, ours, theirs), 1);
             for respite in [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 8192] {
-                assert_eq!(waits(&tenant, respite + TO_JUDGE - 1, ours, theirs), 0);
-                assert_eq!(waits(&tenant, 1, ours, theirs), 1);
+                assert_eq!(waits(&visitor, respite + TO_JUDGE - 1, ours, theirs), 0);
+                assert_eq!(waits(&visitor, 1, ours, theirs), 1);
             }
-            assert_eq!(waits(&tenant, LONGEST + TO_JUDGE, 8, 12), 1);
-            assert_eq!(waits(&tenant, TURNS, 8, 12), TURNS, "that one was not in vain");
-            assert_eq!(waits(&tenant, TO_JUDGE, ours, theirs), 1);
-            assert_eq!(waits(&tenant, TRIAL + TO_JUDGE, ours, theirs), 1, "it begins with short ones again");
+            assert_eq!(waits(&visitor, LONGEST + TO_JUDGE, 8, 12), 1);
+            assert_eq!(waits(&visitor, TURNS, 8, 12), TURNS, "that one was not in vain");
+            assert_eq!(waits(&visitor, TO_JUDGE, ours, theirs), 1);
+            assert_eq!(waits(&visitor, TRIAL + TO_JUDGE, ours, theirs), 1, "it begins with short ones again");
         }
     }
 
     #[test]
     fn luck_makes_trials_no_more_frequent() {
-        let tenant = Tenant::new(Some(0));
-        waits(&tenant, 4 * LONGEST, 8, 9);
-        tenant.phase.set(Phase::Free { left: 0 });
-        assert_eq!(waits(&tenant, TO_JUDGE, 8, 12), 1);
-        assert_eq!(waits(&tenant, 1, 8, 9), 1, "in turns");
-        assert_eq!(waits(&tenant, LONGEST, 8, 12), 0);
+        let visitor = Visitor::new();
+        waits(&visitor, 4 * LONGEST, 8, 9);
+        visitor.tenant.phase.set(Phase::Free { left: 0 });
+        assert_eq!(waits(&visitor, TO_JUDGE, 8, 12), 1);
+        assert_eq!(waits(&visitor, 1, 8, 9), 1, "in turns");
+        assert_eq!(waits(&visitor, LONGEST, 8, 12), 0);
     }
 
     #[test]
     fn turns_end_when_jobs_become_longer() {
-        let tenant = Tenant::new(Some(0));
-        assert_eq!(waits(&tenant, TO_JUDGE + 10, 8, 20), 11, "in turns");
-        assert_eq!(waits(&tenant, 1 + TRIAL, 8, 5), 1);
+        let visitor = Visitor::new();
+        assert_eq!(waits(&visitor, TO_JUDGE + 10, 8, 20), 11, "in turns");
+        assert_eq!(waits(&visitor, 1 + TRIAL, 8, 5), 1);
     }
 
     #[test]
     fn who_waits_looks_whether_the_others_get_on() {
-        let looks = |tenant: &_, theirs| looks_at(MICROSECOND, tenant, TO_JUDGE + 1, 8, theirs);
-        assert_eq!(looks(&Tenant::new(Some(0)), 12), [TRIAL_LOOKS, TURN_LOOKS]);
-        assert_eq!(looks(&Tenant::new(Some(0)), 7), [TRIAL_LOOKS], "nearly as well");
-        assert_eq!(looks(&Tenant::new(Some(0)), 6), [1]);
-        let tenant = Tenant::new(Some(0));
-        looks(&tenant, 12);
-        assert_eq!(looks_at(MICROSECOND, &tenant, 1, 8, 0), [1], "whatever they did before");
+        let looks = |visitor: &_, theirs| looks_at(MICROSECOND, visitor, TO_JUDGE + 1, 8, theirs);
+        assert_eq!(looks(&Visitor::new(), 12), [TRIAL_LOOKS, TURN_LOOKS]);
+        assert_eq!(looks(&Visitor::new(), 7), [TRIAL_LOOKS], "nearly as well");
+        assert_eq!(looks(&Visitor::new(), 6), [1]);
+        let visitor = Visitor::new();
+        looks(&visitor, 12);
+        assert_eq!(looks_at(MICROSECOND, &visitor, 1, 8, 0), [1], "whatever they did before");
     }
 
     #[test]
@@ -330,16 +341,16 @@ mod tests {
 
     #[test]
     fn nobody_waits_if_jobs_are_long_or_there_was_a_pause() {
-        let tenant = Tenant::new(Some(0));
-        assert_eq!(waits_at(LONG / TRIAL, &tenant, 100_000, 2, 20), 0);
-        let tenant = Tenant::new(Some(0));
-        waits(&tenant, TO_JUDGE - 2, 8, 12);
-        assert_eq!(waits_at(LONG, &tenant, TRIAL, 8, 12), 0);
+        let visitor = Visitor::new();
+        assert_eq!(waits_at(LONG / TRIAL, &visitor, 100_000, 2, 20), 0);
+        let visitor = Visitor::new();
+        waits(&visitor, TO_JUDGE - 2, 8, 12);
+        assert_eq!(waits_at(LONG, &visitor, TRIAL, 8, 12), 0);
     }
 
     #[test]
     fn a_clock_may_stand_still() {
-        assert_eq!(waits_at(Duration::ZERO, &Tenant::new(Some(0)), TO_JUDGE, 0, 20), 1);
-        assert_eq!(waits_at(Duration::ZERO, &Tenant::new(Some(0)), TO_JUDGE + TRIAL, 1, 20), 1);
+        assert_eq!(waits_at(Duration::ZERO, &Visitor::new(), TO_JUDGE, 0, 20), 1);
+        assert_eq!(waits_at(Duration::ZERO, &Visitor::new(), TO_JUDGE + TRIAL, 1, 20), 1);
     }
 }
