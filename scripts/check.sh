@@ -37,6 +37,7 @@ unsafe_leaves=(
     executor-performance/src/workload/forks.rs
     executor-performance/src/workload/problem/sort.rs
     executor-performance/src/workload/relay.rs
+    executor-performance/src/workload/score/seat.rs
     executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
     executors/src/crew/delivery.rs

@@ -1,9 +1,12 @@
 //! Counting the jobs of a relay, and noticing the last one. The parent module says how and why so.
 
+mod seat;
+
+pub(super) use self::seat::{count_first_jobs, count_jobs};
+
 use crate::failure::Failure;
 use crossbeam_utils::CachePadded;
 use std::{
-    cell::RefCell,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -179,63 +182,6 @@ fn unwoken_pause(done: u64, left: u64, elapsed: Duration) -> Duration {
     Duration::from_secs_f64(seconds.min(LONGEST_PAUSE.as_secs_f64())).max(SHORTEST_PAUSE)
 }
 
-/// A thread's place at a score.
-#[derive(Debug)]
-struct Seat {
-    score: Arc<Score>,
-    tally: Arc<Tally>,
-}
-
-thread_local! {
-    static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
-}
-
-/// Gives this thread a place at `score`, in exchange for the one that it has.
-#[cold]
-pub(super) fn sit_down(score: &Arc<Score>) {
-    SEAT.set(Some(Seat::at(score)));
-}
-
-/// Counts `jobs` that have ended on this thread, if the thread has a place at `score`; returns whether it has.
-///
-/// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs
-/// have in common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score
-/// alive.
-#[inline]
-pub(super) fn count_jobs(score: *const Score, jobs: u64, ends_chain: bool) -> bool {
-    SEAT.with_borrow(|seat| match seat {
-        Some(seat) if Arc::as_ptr(&seat.score) == score => {
-            seat.count_jobs(jobs, ends_chain);
-            true
-        }
-        _ => false,
-    })
-}
-
-impl Seat {
-    fn at(score: &Arc<Score>) -> Self {
-        let tally = Arc::<Tally>::default();
-        score.lock().tallies.push(Arc::clone(&tally));
-        Seat { score: Arc::clone(score), tally }
-    }
-
-    /// Nothing is written to the score after the tally: the next burst may be announced as soon as the tallies add up.
-    #[inline]
-    fn count_jobs(&self, jobs: u64, ends_chain: bool) {
-        let Score { rules, chains_left, .. } = &*self.score;
-        // AcqRel: closing begins after the end of every chain.
-        if ends_chain && rules.count_down.load(Ordering::Relaxed) && chains_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            rules.closing.store(true, Ordering::SeqCst);
-        }
-        // Release pairs with the Acquire in `Books::total`.
-        self.tally.store(self.tally.load(Ordering::Relaxed) + jobs, Ordering::Release);
-        // SeqCst, though it cannot close the gap that `Score::close` tells of without a fence here, keeps it short.
-        if rules.closing.load(Ordering::SeqCst) {
-            self.score.close();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,8 +192,7 @@ mod tests {
     fn end_chains(score: &Arc<Score>, chains: u64) {
         for _ in 0..chains {
             if !count_jobs(Arc::as_ptr(score), 1, true) {
-                sit_down(score);
-                assert!(count_jobs(Arc::as_ptr(score), 1, true));
+                count_first_jobs(score, 1, true);
             }
         }
     }
@@ -337,17 +282,5 @@ mod tests {
         score.forgo((1 << 40) - 2);
         end_chains(&score, 1);
         assert_eq!(score.wait(Instant::now(), PATIENCE).expect("two of two").jobs, 2);
-    }
-
-    #[test]
-    fn a_thread_can_change_seats() {
-        let (first, second) = (Arc::new(Score::default()), Arc::new(Score::default()));
-        first.announce(2, 2);
-        second.announce(1, 1);
-        end_chains(&first, 1);
-        end_chains(&second, 1);
-        end_chains(&first, 1);
-        first.verify().expect("two");
-        second.verify().expect("one");
     }
 }
