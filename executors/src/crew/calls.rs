@@ -76,6 +76,10 @@ where
         let is_due = !self.parker.is_anybody_free() && self.are_too_few_coming();
         if !(is_due && self.start_late(|| self.are_too_few_coming())) {
             self.parker.job_arrived(origin);
+        } else if origin != Origin::Outside {
+            // A worker starts two, if there are jobs for both: they come as a tree, and not as a chain. (A submitter
+            // gives the next job soon.)
+            self.start_late(|| self.are_too_few_coming());
         }
     }
 
