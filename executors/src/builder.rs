@@ -62,16 +62,17 @@ impl<P: Build> Builder<P> {
     }
 
     /// How many threads [`build`](Self::build) starts in the channel pool, the work-stealing pool and the dispatcher.
-    /// The others start one by one when a job comes that may run, and nobody has time for it. The default is one, but
-    /// all in a dispatcher and in a pool that [spins](Idle::Spin).
+    /// The others start when a job comes that may run, and nobody has time for it. The default is one, but all in a
+    /// dispatcher and in a pool that [spins](Idle::Spin).
     ///
     /// One is started in any case; in a dispatcher one of those that share subpools, and those to which subpools are
     /// bound. More than there are, such as `usize::MAX`, is all. Any number is an error of `build` for another pool: an
     /// elastic one starts none (but see its `start_core_threads`), the others all.
     ///
-    /// Who gives a job that needs a thread starts it, which takes some ten microseconds, or waits for who starts
-    /// another. Such threads inherit from the giver what the system passes on, but for the cores on which they may run:
-    /// on Linux its scheduling policy and nice value, its signal mask, and its filter of system calls.
+    /// Who gives a job that needs a thread starts it, which takes some ten microseconds (a worker may start two), or
+    /// waits for who starts another. Such threads inherit from the giver what the system passes on, but for the cores
+    /// on which they may run: on Linux its scheduling policy and nice value, its signal mask, and its filter of system
+    /// calls.
     ///
     /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
     /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of

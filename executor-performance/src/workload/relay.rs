@@ -188,7 +188,7 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
         track.work.after();
         let score = Arc::as_ptr(&track.score);
         if !score::count_jobs(score, 1, ends_chain) {
-            score::count_first_jobs(&track.score, 1, ends_chain);
+            score::count_first_jobs(Arc::clone(&track.score), 1, ends_chain);
         }
     }
 }

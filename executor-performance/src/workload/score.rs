@@ -192,7 +192,7 @@ mod tests {
     fn end_chains(score: &Arc<Score>, chains: u64) {
         for _ in 0..chains {
             if !count_jobs(Arc::as_ptr(score), 1, true) {
-                count_first_jobs(score, 1, true);
+                count_first_jobs(Arc::clone(score), 1, true);
             }
         }
     }

@@ -182,7 +182,7 @@ impl<W: Work> Guest<W> {
         hall.ended[self.index].store(hall.opened.elapsed().as_nanos() as u64, Ordering::Relaxed);
         let score = Arc::as_ptr(&hall.score);
         if !score::count_jobs(score, 1, true) {
-            score::count_first_jobs(&hall.score, 1, true);
+            score::count_first_jobs(Arc::clone(&hall.score), 1, true);
         }
     }
 }

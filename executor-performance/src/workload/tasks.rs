@@ -132,7 +132,7 @@ impl<S: Spawner> Token<S> {
     pub fn end(self) {
         let score = Arc::as_ptr(&self.stage().score);
         if !score::count_jobs(score, self.operations, true) {
-            score::count_first_jobs(&self.stage().score, self.operations, true);
+            score::count_first_jobs(Arc::clone(&self.stage().score), self.operations, true);
         }
     }
 

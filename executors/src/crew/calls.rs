@@ -73,21 +73,22 @@ where
     /// The same, while there are workers who come when they are needed.
     #[cold]
     fn call_one_of_few(&self, origin: Origin) {
-        let is_due = !self.parker.is_anybody_free() && self.are_too_few_coming();
-        if !(is_due && self.start_late(|| self.are_too_few_coming())) {
+        if !self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming()) {
             self.parker.job_arrived(origin);
         } else if origin != Origin::Outside {
-            // A worker starts two, if there are jobs for both: they come as a tree, and not as a chain. (A submitter
-            // gives the next job soon.)
-            self.start_late(|| self.are_too_few_coming());
+            // They come as a tree, and not as a chain. (A submitter gives the next job soon.)
+            self.starts_one(|| self.are_more_than_coming());
         }
     }
 
-    /// Whether nobody is on the way who will look for the job; or fewer than there are jobs, where all jobs may run at
-    /// once.
-    fn are_too_few_coming(&self) -> bool {
-        let coming = self.cold.coming();
-        coming == 0 || !S::WITHHOLDS && coming < self.source.len()
+    /// Starts a thread if nobody is free and that `is_due`. Returns whether it comes.
+    fn starts_one(&self, is_due: impl Fn() -> bool) -> bool {
+        !self.parker.is_anybody_free() && is_due() && self.start_late(is_due)
+    }
+
+    /// Whether there are more jobs than threads on the way who will look for some, where all jobs may run at once.
+    fn are_more_than_coming(&self) -> bool {
+        !S::WITHHOLDS && self.cold.coming() < self.source.len()
     }
 
     /// How many workers a burst from outside may call.

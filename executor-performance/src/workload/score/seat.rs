@@ -22,7 +22,7 @@ struct Seat {
     tally: Arc<Tally>,
 }
 
-/// Keeps the seat on which its thread sits.
+/// Keeps the seat on which its thread sits: in an `Rc`, which may be moved while a pointer leads into it.
 struct Sitter(Rc<Seat>);
 
 impl Drop for Sitter {
@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// Gives this thread a place at `score`, in exchange for the one that it has.
-fn sit_down(score: &Arc<Score>) {
+fn sit_down(score: Arc<Score>) {
     let sitter = Sitter(Rc::new(Seat::at(score)));
     let seat = Rc::as_ptr(&sitter.0);
     drop(SITTER.replace(Some(sitter)));
@@ -66,19 +66,22 @@ pub(in crate::workload) fn count_jobs(score: *const Score, jobs: u64, ends_chain
     }
 }
 
-/// The same for a thread that has no place at `score` yet, and gets one.
+/// The same for a thread that has no place at `score` yet, and gets one. By value, as where it came from may be gone
+/// before this returns.
 #[cold]
 #[inline(never)]
-pub(in crate::workload) fn count_first_jobs(score: &Arc<Score>, jobs: u64, ends_chain: bool) {
+pub(in crate::workload) fn count_first_jobs(score: Arc<Score>, jobs: u64, ends_chain: bool) {
+    let place = Arc::as_ptr(&score);
     sit_down(score);
-    count_jobs(Arc::as_ptr(score), jobs, ends_chain);
+    let is_counted = count_jobs(place, jobs, ends_chain);
+    debug_assert!(is_counted, "it has just sat down there");
 }
 
 impl Seat {
-    fn at(score: &Arc<Score>) -> Self {
+    fn at(score: Arc<Score>) -> Self {
         let tally = Arc::<Tally>::default();
         score.lock().tallies.push(Arc::clone(&tally));
-        Seat { score: Arc::clone(score), tally }
+        Seat { score, tally }
     }
 
     /// Nothing is written to the score after the tally: the next burst may be announced as soon as the tallies add up.
@@ -97,6 +100,7 @@ impl Seat {
         }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,13 +110,38 @@ mod tests {
         score.lock().total()
     }
 
+    /// Counts when its thread ends.
+    struct Late(Arc<Score>);
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            assert!(!count_jobs(Arc::as_ptr(&self.0), 1, false), "the sitter has gone");
+        }
+    }
+
+    /// Where thread-local values are dropped in the reverse order of their first use, the sitter goes first.
+    #[test]
+    fn nobody_counts_on_a_seat_that_is_gone() {
+        thread_local!(static LATE: RefCell<Option<Late>> = const { RefCell::new(None) });
+        let score = Arc::<Score>::default();
+        let work = {
+            let score = Arc::clone(&score);
+            move || {
+                LATE.set(Some(Late(Arc::clone(&score))));
+                count_first_jobs(score, 1, false);
+            }
+        };
+        thread::spawn(work).join().expect("it counts once");
+        assert_eq!(ran(&score), 1);
+    }
+
     #[test]
     fn a_thread_that_goes_from_score_to_score_counts_at_each() {
         let scores = [(); 2].map(|()| Arc::<Score>::default());
         let go_round = || {
             for score in scores.iter().cycle().take(6) {
                 assert!(!count_jobs(Arc::as_ptr(score), 1, false), "it sits at the other one, or nowhere");
-                count_first_jobs(score, 1, false);
+                count_first_jobs(Arc::clone(score), 1, false);
                 assert!(count_jobs(Arc::as_ptr(score), 10, false));
             }
         };

@@ -4,8 +4,17 @@ use super::{ModelParker, ModelSource, Pair, see_off, setup};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms},
-    parker,
-    sync::{Gate, check, thread},
+    job::Job,
+    parker::{
+        self,
+        Origin::{Inside, Outside},
+    },
+    source::Source,
+    sync::{
+        Gate,
+        atomic::{Ordering::SeqCst, fence},
+        check, thread,
+    },
 };
 use std::sync::{
     Arc,
@@ -83,6 +92,22 @@ fn a_cold_thread_comes_for_each_of_two_submitters() {
         pair.meet();
         see_off(crew);
     });
+}
+
+/// No thread that has been started has arrived yet, as nothing here lets another thread go on; neither has the first.
+#[test]
+fn a_worker_starts_two_if_there_are_jobs_for_both() {
+    for (origin, jobs, starts) in [(Inside, 1, 0), (Inside, 2, 1), (Inside, 3, 2), (Inside, 4, 2), (Outside, 4, 1)] {
+        check(0, move || {
+            let handle = crew(4);
+            let crew = handle.crew();
+            (0..jobs).for_each(|_| _ = crew.source.inject((), Job::new(|| ())));
+            fence(SeqCst);
+            crew.call_one(origin);
+            assert_eq!(crew.cold.coming(), 1 + starts, "{jobs} jobs from {origin:?}");
+            see_off(handle);
+        });
+    }
 }
 
 /// The thread is refused to the second job, if not to the first. So the third asks once more.
