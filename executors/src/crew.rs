@@ -17,11 +17,11 @@ pub(crate) mod model;
 mod nap;
 mod outlook;
 mod roll;
-mod seats;
 mod staff;
 mod sweep;
 mod threads;
 mod turn;
+mod vacancies;
 mod worker;
 
 pub(crate) use handle::Handle;
@@ -31,11 +31,12 @@ use crate::{
     containment,
     error::ShutdownReport,
     local::{Employer, PoolId},
-    meter::{Exporter, Reading},
+    meter::{Exporter, Meter, Reading},
     options::{Fairness, Idle, Options},
     parker::Parker,
     placement::Mask,
     pool::Stats,
+    rows::Rows,
     source::Source,
     sync::{
         Mutex,
@@ -46,13 +47,13 @@ use crate::{
 };
 use cold::ColdSeats;
 use life::Life;
-use seats::{Seats, Vacancies};
 use std::{
     any::Any,
     fmt,
     ops::Range,
     sync::{Arc, Weak},
 };
+use vacancies::Vacancies;
 
 /// What a kind of pool says of itself.
 #[derive(Debug, Clone, Copy)]
@@ -81,9 +82,6 @@ pub(crate) struct Setup<S, P> {
     pub(crate) options: Options,
 }
 
-/// The most seats that an elastic crew makes before anybody sits there, besides those on a core.
-const MOST_RESERVED: usize = 64;
-
 /// What workers and handles of one pool share.
 pub(crate) struct Crew<S: Source, P> {
     source: S,
@@ -93,7 +91,10 @@ pub(crate) struct Crew<S: Source, P> {
     this: Weak<Self>,
     employer: Employer,
     terms: Terms,
-    seats: Seats,
+    /// Of the workers on the first seats; the others float.
+    cores: Vec<usize>,
+    /// By seat.
+    meters: Rows<Meter>,
     cold: ColdSeats,
     /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
@@ -118,9 +119,7 @@ where
     /// A crew that has no workers yet.
     fn found(setup: Setup<S, P>) -> Arc<Self> {
         let Setup { terms, cold, source, parker, charter, options } = setup;
-        let reserved =
-            if S::ELASTIC { terms.core.min(MOST_RESERVED).max(options.placement.named()) } else { terms.max };
-        let cores = options.placement.seats(reserved);
+        let threads = if S::ELASTIC { usize::MAX } else { terms.max };
         Arc::new_cyclic(|this| Crew {
             this: Weak::clone(this),
             employer: Employer::new(),
@@ -128,7 +127,8 @@ where
             parker,
             life: Life::new(),
             terms,
-            seats: seats::on(cores),
+            cores: options.placement.cores(threads),
+            meters: Rows::new([]),
             cold: ColdSeats::new(cold),
             vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,
@@ -139,7 +139,7 @@ where
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),
-            threads: Mutex::new(Vec::with_capacity(reserved)),
+            threads: Mutex::new(Vec::new()),
         })
     }
 
@@ -152,7 +152,7 @@ where
     }
 
     fn reading(&self) -> Reading {
-        self.seats.iter().map(|seat| seat.meter.read()).sum()
+        self.meters.iter().map(Meter::read).sum()
     }
 
     fn report(&self) -> ShutdownReport {

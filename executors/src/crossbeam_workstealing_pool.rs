@@ -214,19 +214,19 @@ where
         parker: P,
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
-        let near = |cores| Neighbourhood::with_distances(cores, pu_distance);
+        let near = |workers, cores| Neighbourhood::with_distances(workers, cores, pu_distance);
         Self::start(Options::with_cores(cores, floating), |_| parker, near).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn start(
         options: Options,
         parker: impl FnOnce(usize) -> P,
-        neighbourhood: impl FnOnce(Vec<Option<usize>>) -> Neighbourhood,
+        neighbourhood: impl FnOnce(usize, Vec<usize>) -> Neighbourhood,
     ) -> Result<ThreadPool<P>, BuildError> {
         let threads = options.thread_count()?;
         let parker = parker(threads);
         check_limit(threads, &parker)?;
-        let source = StealingSource::new(threads, neighbourhood(options.placement.seats(threads)));
+        let source = StealingSource::new(threads, neighbourhood(threads, options.placement.cores(threads)));
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })

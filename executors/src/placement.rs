@@ -44,19 +44,15 @@ impl Placement {
         }
     }
 
-    /// How many workers are given a core, whatever the machine has.
-    pub(crate) fn named(&self) -> usize {
-        if let Placement::Cores(cores) = self { cores.len() } else { 0 }
-    }
-
-    /// The core of each of `threads` workers, or `None` for those that float.
-    pub(crate) fn seats(&self, threads: usize) -> Vec<Option<usize>> {
-        let cores = match self {
+    /// The cores of the workers on the first seats, as far as they go round. The others of `threads` float.
+    pub(crate) fn cores(&self, threads: usize) -> Vec<usize> {
+        let mut cores = match self {
             Placement::Auto => pinning::available_cores().unwrap_or_default(),
             Placement::Floating => Vec::new(),
             Placement::Cores(cores) => cores.clone(),
         };
-        cores.into_iter().map(Some).chain(std::iter::repeat(None)).take(threads).collect()
+        cores.truncate(threads);
+        cores
     }
 }
 

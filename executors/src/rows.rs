@@ -9,14 +9,11 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
     first: Row<T>,
-    /// Each has twice as many items as the one before.
-    further: [OnceLock<Row<T>>; 16],
+    /// The first has one item, and each has twice as many as the one before.
+    further: [OnceLock<Row<T>>; 21],
 }
 
 type Row<T> = Box<[CachePadded<T>]>;
-
-/// Items in the first of the further rows. A model makes it anew each time.
-const ROW: usize = if cfg!(executors_loom) { 4 } else { 64 };
 
 impl<T: Default> Rows<T> {
     /// Begins with `items`.
@@ -24,7 +21,7 @@ impl<T: Default> Rows<T> {
         let rows = Rows { first: items.into_iter().map(CachePadded::new).collect(), further: Default::default() };
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the making of a row before its use.
-            rows.further(0);
+            [0, 1, 3].iter().for_each(|&place| _ = rows.further(place));
         }
         rows
     }
@@ -38,10 +35,10 @@ impl<T: Default> Rows<T> {
     }
 
     fn further(&self, place: usize) -> &T {
-        // Row 0 begins at ROW, row 1 at 2 * ROW and so on, if one counts from ROW.
-        let number = place + ROW;
-        let row = (number / ROW).ilog2() as usize;
-        let begin = ROW << row;
+        // Row 0 begins at 1, row 1 at 2, row 2 at 4 and so on, if one counts from 1.
+        let number = place + 1;
+        let row = number.ilog2() as usize;
+        let begin = 1 << row;
         let items = self.further[row].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
         &items[number - begin]
     }
@@ -63,14 +60,15 @@ mod tests {
         let rows = Rows::new([7, 0, 0]);
         let places: HashSet<_> = (0..1000).map(|place| std::ptr::from_ref(rows.get(place))).collect();
         assert_eq!(places.len(), 1000);
-        assert_eq!(rows.iter().count(), 3 + 64 + 128 + 256 + 512 + 1024);
+        assert_eq!(rows.iter().count(), 3 + 1023);
         assert_eq!(*rows.get(0), 7);
         assert_eq!(*rows.get(500), 0);
     }
 
     #[test]
     fn as_many_as_there_can_be_threads() {
-        let largest = crate::options::MAX_THREADS;
-        assert!(((largest + ROW) / ROW).ilog2() < Rows::<()>::new([]).further.len() as u32);
+        // And as many strangers.
+        let most = 2 * crate::options::MAX_THREADS;
+        assert!(most.ilog2() < Rows::<()>::new([]).further.len() as u32);
     }
 }

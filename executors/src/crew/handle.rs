@@ -14,7 +14,13 @@ use crate::{
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use crossbeam_utils::CachePadded;
-use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    iter,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
 ///
@@ -28,8 +34,8 @@ pub(crate) struct Handle<S: Source, P: Parker + 'static> {
 
 struct LastHandle<S: Source, P: Parker + 'static> {
     crew: Arc<Crew<S, P>>,
-    /// For futures that are spawned from outside.
-    tether: Tether<S, P>,
+    /// For futures that are spawned from outside. Made for the first.
+    tether: OnceLock<Tether<S, P>>,
 }
 
 impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
@@ -78,7 +84,7 @@ where
     }
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
-        let (to, tether) = (crew.source.anywhere(), tether(Arc::clone(&crew)));
+        let (to, tether) = (crew.source.anywhere(), OnceLock::new());
         Handle { last: Arc::new(CachePadded::new(LastHandle { crew, tether })), to }
     }
 
@@ -174,9 +180,13 @@ where
         &self.last.crew
     }
 
+    fn tether(&self) -> &Tether<S, P> {
+        self.last.tether.get_or_init(|| tether(Arc::clone(self.crew())))
+    }
+
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let tether =
-            self.crew().with_this_worker(|worker| Arc::clone(worker.map_or(&self.last.tether, Worker::tether)));
+            self.crew().with_this_worker(|worker| Arc::clone(worker.map_or_else(|| self.tether(), Worker::tether)));
         let to = self.to;
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };

@@ -102,7 +102,7 @@ where
         let spawned = builder.spawn(move || {
             crew.employer.employ();
             let departure = Departure { crew, seat };
-            place_current_thread(departure.crew.seats.get(seat).core, &departure.crew.mask);
+            place_current_thread(departure.crew.cores.get(seat).copied(), &departure.crew.mask);
             work(&departure.crew, seat);
         });
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -66,7 +66,7 @@ where
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
-        let meter = &crew.seats.get(seat).meter;
+        let meter = crew.meters.get(seat);
         let (outlook, active, busy, blocked, leaving) = Default::default();
         Worker { crew, tether, seat, meter, local, turn, outlook, active, busy, blocked, leaving, is_stranger }
     }

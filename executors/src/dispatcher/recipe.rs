@@ -252,9 +252,8 @@ impl Recipe for Dispatcher {
                 (subpool.ok_or_else(unknown)?, *priority)
             }
         };
-        let mut cores = options.placement.seats(threads);
-        cores.truncate(sharing);
-        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(cores), &limits, &seats, age);
+        let neighbourhood = Neighbourhood::of_machine(sharing, options.placement.cores(sharing));
+        let source = DispatchSource::new(sharing, neighbourhood, &limits, &seats, age);
         let source = if extra.strict { source.in_strict_order() } else { source };
         let source = source.with_main(main, priority.level());
         let (terms, cold, parker) = (Terms::fixed(threads), warm..sharing, TwoParkers::new(sharing));

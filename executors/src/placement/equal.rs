@@ -7,8 +7,8 @@ pub(crate) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    pub(crate) fn of_machine(cores: Vec<Option<usize>>) -> Self {
-        Neighbourhood { workers: cores.len() }
+    pub(crate) fn of_machine(workers: usize, _cores: Vec<usize>) -> Self {
+        Neighbourhood { workers }
     }
 
     /// The other workers, as one group if there are any.

@@ -16,7 +16,11 @@ use crate::{
     placement::Neighbourhood,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use std::{cell::Cell, fmt, hint, sync::OnceLock};
+use std::{
+    cell::{Cell, OnceCell},
+    fmt, hint,
+    sync::OnceLock,
+};
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.
@@ -42,8 +46,8 @@ pub(crate) struct StealingLocal {
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     spilled: Cell<bool>,
-    /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first.
-    circles: Vec<Vec<usize>>,
+    /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first. Once it is asked for.
+    circles: OnceCell<Vec<Vec<usize>>>,
     dice: Dice,
     /// The lane to look at first.
     lane: Cell<usize>,
@@ -174,7 +178,11 @@ impl StealingSource {
     }
 
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let victims = local.circles.iter().flat_map(|circle| {
+        if !self.is_in_use(0) {
+            return Ok(None);
+        }
+        let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
+        let victims = circles.iter().flat_map(|circle| {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
             after.iter().chain(before)
         });
@@ -246,7 +254,7 @@ impl Source for StealingSource {
             ring,
             hidden: Cell::new(own_seat.map(|_| stealer)),
             spilled: Cell::new(false),
-            circles: self.neighbourhood.circles(seat),
+            circles: OnceCell::new(),
             dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
             last_lane: Cell::new(seat),

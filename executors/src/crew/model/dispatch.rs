@@ -20,7 +20,7 @@ const BOUND: usize = 3;
 
 /// `sharing` workers, and one more that is reserved if `bound`.
 fn crew(sharing: usize, bound: bool) -> Subpool {
-    let (neighbourhood, seat) = (Neighbourhood::of_machine(vec![None; sharing]), bound.then_some(sharing));
+    let (neighbourhood, seat) = (Neighbourhood::of_machine(sharing, vec![]), bound.then_some(sharing));
     let source = DispatchSource::new(sharing, neighbourhood, &[1, 1, 1], seat.as_slice(), 61);
     source.pause(CPU);
     start(sharing + usize::from(bound), source)

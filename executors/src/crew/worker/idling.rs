@@ -44,15 +44,17 @@ where
         self.await_job(looks_around)
     }
 
-    /// The first job. While a pool starts there is seldom one: a worker that looked for it would only take the time of
-    /// those that have not started yet. Unless it was hired for one. Who was started for one finds it in its last look
-    /// before it sleeps, and then sees to the rest in any case: others may have relied on it (F3).
+    /// The first job. Who was started for one finds it, and then sees to the rest: others may have relied on who was
+    /// coming (F3).
     pub(super) fn settle_in(&self) -> Option<Job> {
         if S::ELASTIC {
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
-        self.await_job(false)
+        match self.search() {
+            Some(job) => Some(self.found(job)),
+            None => self.await_job(false),
+        }
     }
 
     /// Sleeps until there is a job. `None` as above.

@@ -36,7 +36,7 @@ struct Model {
 
 impl Model {
     fn new(seats: &[usize]) -> Arc<Self> {
-        let neighbourhood = Neighbourhood::of_machine(vec![None; 2]);
+        let neighbourhood = Neighbourhood::of_machine(2, vec![]);
         let source = DispatchSource::new(2, neighbourhood, &[1, 1, 1], seats, 61);
         source.pause(super::CPU);
         let [asleep, called, moments] = [(); 3].map(|()| AtomicUsize::new(0));

@@ -45,7 +45,7 @@ struct Count {
 impl Simulation {
     /// `sharing` workers, and one for each of the `seats` of bound subpools behind theirs.
     fn new(sharing: usize, limits: &[usize], seats: &[usize], age: u32, strict: bool) -> Self {
-        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(vec![None; sharing]), limits, seats, age);
+        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(sharing, vec![]), limits, seats, age);
         let source = if strict { source.in_strict_order() } else { source };
         let player = |seat| Player { local: source.attach(Some(seat)), meter: Meter::default(), left: Cell::new(age) };
         let reserved = seats.iter().filter(|&&seat| seat >= sharing).count();

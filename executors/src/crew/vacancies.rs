@@ -1,27 +1,7 @@
-//! The seats of a crew.
+//! The seats that nobody has.
 
-use crate::{
-    meter::Meter,
-    rows::Rows,
-    sync::{Mutex, MutexGuard},
-};
+use crate::sync::{Mutex, MutexGuard};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError};
-
-/// A worker's place: its core, its counters.
-#[derive(Debug, Default)]
-pub(super) struct Seat {
-    pub(super) core: Option<usize>,
-    pub(super) meter: Meter,
-}
-
-/// A fixed number from the beginning, and more when somebody sits down there for the first time. They stay for as long
-/// as the crew exists, so that nobody needs a lock to read the counters.
-pub(super) type Seats = Rows<Seat>;
-
-/// A seat on each of `cores`.
-pub(super) fn on(cores: impl IntoIterator<Item = Option<usize>>) -> Seats {
-    Seats::new(cores.into_iter().map(|core| Seat { core, ..Seat::default() }))
-}
 
 /// The seats that nobody has, beyond those that are given for good.
 #[derive(Debug)]
