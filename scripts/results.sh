@@ -43,7 +43,7 @@ Options:
   -h, --help  show this
 
 Environment:
-  BUDGET     seconds for each point of most loads, of those beside peers four times as many; $BUDGET
+  BUDGET     seconds for each point of most loads, of those beside peers four or twelve times as many; $BUDGET
   SAMPLING   further options for all of them, such as '--min-samples 1 --max-samples 2'
   FILES      only files whose name matches this regular expression
   RUSTFLAGS  '--cfg peers_forte --cfg peers_burst_pool' on Linux, which adds the crates forte and burst-pool
@@ -83,11 +83,11 @@ for part in "${parts[@]}"; do directory[$part]=${directory[$part]-$part}; done
 
 load_published() {
     local pools=threadpool,published-threadpool,channel,published-channel,workstealing,published-workstealing
-    load outside 1 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 200000 -a 1 throughput
-    load inside 1 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 1000 -a 500 throughput
-    load outside-1us 1 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 50000 -a 1 throughput --pre 600 --post 600
-    load inside-1us 1 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 1000 -a 50 throughput --pre 600 --post 600
-    load bursts 1 "$pools" --rse 1 -t 2,6 -p 1 -m 100 -a 1,100,10000 latency -s 5
+    load outside 3 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 200000 -a 1 throughput
+    load inside 3 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 1000 -a 500 throughput
+    load outside-1us 3 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 50000 -a 1 throughput --pre 600 --post 600
+    load inside-1us 3 "$pools" --rse 1 -t 1,2,4,8 -p 2 -m 1000 -a 50 throughput --pre 600 --post 600
+    load bursts 3 "$pools" --rse 1 -t 2,6 -p 1 -m 100 -a 1,100,10000 latency -s 5
 }
 
 # peer_loads COMMAND: calls COMMAND with FILE NAME BY WORDS EXECUTORS OPTION... for each: see peers.awk.
@@ -126,14 +126,17 @@ load_peers() {
 
 load_peer() {
     # Some twenty executors take turns, and a few of them take many times as long as the fastest: with less time the
-    # samples of those would be a few milliseconds, of which much is waking up.
-    load "$1" 4 "$5" "${@:6}"
+    # samples of those would be a few milliseconds, of which much is waking up. And where quiet precedes each burst, of
+    # whose delays the mean counts, there would be too few for the rare ones that take milliseconds.
+    local times=4
+    [[ $1 != wake && $1 != bursts ]] || times=12
+    load "$1" "$times" "$5" "${@:6}"
 }
 
 load_burst() {
     local pools=burst,burst-typed,burst-dealt,compat-burst-pool,reference-unpark,reference-mutex-condvar,threadpool-crate,threadpool-crossbeam-channel
     pools+=,rayon,tokio,rusty_pool,workerpool,async-executor,futures-pool,workstealing,channel$(known burst-pool forte)
-    load wake 5 "$pools" -t 2,4,10 wake
+    load wake 12 "$pools" -t 2,4,10 wake
 }
 
 load_elastic() {
