@@ -152,6 +152,15 @@ pub trait Parker: Sync + Send + Clone {
         false
     }
 
+    /// Whether a thread sleeps, or has announced that it will. The pool issues a sequentially consistent fence before,
+    /// and if the answer is `false`, and all of its threads have been started, it does not report
+    /// [`job_arrived`](Self::job_arrived). Asked for each job.
+    ///
+    /// The provided body does not know, and returns `true`.
+    fn is_anybody_asleep(&self) -> bool {
+        true
+    }
+
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
     ///
     /// Must make sure that some worker looks for it.
@@ -413,6 +422,11 @@ macro_rules! impl_parker_by_set {
 
             fn is_anybody_free(&self) -> bool {
                 self.set.is_anybody_free()
+            }
+
+            #[inline(always)]
+            fn is_anybody_asleep(&self) -> bool {
+                self.set.is_anybody_asleep()
             }
 
             #[inline(always)]

@@ -30,8 +30,6 @@ use crate::{
 pub(crate) enum Whom {
     /// One of those who look for jobs, or a sleeper.
     Anyone,
-    /// As above, but it has a worker that will come to it, unless that blocks: it is alone there.
-    AnyoneInTime,
     /// The worker on this seat, or anyone if that is awake already.
     Seat(usize),
     /// The worker on this seat, as no other can run it.
@@ -117,6 +115,13 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// next one was taken. To deny it is always right.
     fn shows_by_taking(&self, local: &Self::Local) -> bool {
         let _ = local;
+        false
+    }
+
+    /// Whether the job that the worker has just pushed to `to` is alone there: the worker will come to it next, unless
+    /// it blocks. Asked if there is somebody who might be called for it.
+    fn is_lone(&self, local: &Self::Local, to: Self::Address) -> bool {
+        let _ = (local, to);
         false
     }
 

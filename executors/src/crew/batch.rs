@@ -74,10 +74,10 @@ fn largest_step(closures: &impl Iterator) -> usize {
 impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     fn count_one(&mut self, whom: Whom) {
         self.accepted += 1;
-        let may_wait = self.largest_step > 1 && matches!(whom, Whom::Anyone | Whom::AnyoneInTime);
+        let may_wait = self.largest_step > 1 && whom == Whom::Anyone;
         if !may_wait {
             self.announced += 1;
-            self.crew.announce_to(self.to, whom, self.origin);
+            self.crew.announce_to(self.to, whom, || self.origin);
             self.see_to_late_jobs();
         } else if self.accepted - self.announced >= (self.announced + 1).min(self.largest_step) {
             self.announce();
@@ -85,7 +85,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     fn announce(&mut self) {
-        self.crew.announce(self.to, self.accepted - self.announced, self.origin);
+        self.crew.announce(self.to, self.accepted - self.announced, || self.origin);
         self.announced = self.accepted;
         self.see_to_late_jobs();
     }

@@ -16,13 +16,12 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Tells whom it needs that a job has just been put into the source.
+    /// Tells whom it needs that a job has just been put into the source. Where from, is asked if there is somebody to
+    /// be called.
     #[inline(always)]
-    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, origin: Origin) {
+    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, origin: impl Fn() -> Origin) {
         let (seat, is_only_one) = match whom {
-            Whom::Anyone | Whom::AnyoneInTime => {
-                return self.announce(to, 1, if whom == Whom::AnyoneInTime { Origin::Alone } else { origin });
-            }
+            Whom::Anyone => return self.announce(to, 1, origin),
             Whom::Nobody => return,
             Whom::Seat(seat) => (seat, false),
             Whom::Owner(seat) => (seat, true),
@@ -37,36 +36,36 @@ where
 
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
     #[inline(always)]
-    pub(super) fn announce(&self, to: S::Address, jobs: usize, origin: Origin) {
+    pub(super) fn announce(&self, to: S::Address, jobs: usize, origin: impl Fn() -> Origin) {
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
         if self.source.expose(to) {
             // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
-            let is_narrow = S::WITHHOLDS && origin == Origin::Outside && self.source.room(to) < self.reach();
-            self.call_for(jobs, if is_narrow { Origin::Inside } else { origin });
+            let is_narrow = S::WITHHOLDS && origin() == Origin::Outside && self.source.room(to) < self.reach();
+            self.call_for(jobs, || if is_narrow { Origin::Inside } else { origin() });
         }
     }
 
     /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
     #[inline(always)]
-    pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
+    pub(super) fn call_for(&self, jobs: usize, origin: impl Fn() -> Origin) {
         if S::ELASTIC && self.may_grow() {
             self.grow(jobs);
         }
-        self.call_one(origin);
+        self.call_one(&origin);
         for _ in 1..jobs.min(self.terms.max) {
-            self.call_one(origin);
+            self.call_one(&origin);
         }
     }
 
     /// Calls a worker for a job that everybody can see, if one is needed. Relies on a fence between that and this.
     #[inline(always)]
-    pub(super) fn call_one(&self, origin: Origin) {
+    pub(super) fn call_one(&self, origin: impl FnOnce() -> Origin) {
         if !S::ELASTIC && self.cold.are_left() {
-            self.call_one_of_few(origin);
-        } else {
-            self.parker.job_arrived(origin);
+            self.call_one_of_few(origin());
+        } else if self.parker.is_anybody_asleep() {
+            self.parker.job_arrived(origin());
         }
     }
 

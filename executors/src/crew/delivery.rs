@@ -78,7 +78,7 @@ where
 
     #[inline(always)]
     pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        self.announce_to(to, whom, Origin::Outside);
+        self.announce_to(to, whom, || Origin::Outside);
         self.check_for_late_jobs();
     }
 

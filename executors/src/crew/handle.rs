@@ -107,7 +107,7 @@ where
         let crew = self.crew();
         let whom = put(&crew.source);
         if crew.with_this_worker(|worker| worker.is_some()) {
-            crew.announce_to(to, whom, Origin::Inside);
+            crew.announce_to(to, whom, || Origin::Inside);
         } else {
             crew.announce_from_outside(to, whom);
         }
@@ -123,8 +123,8 @@ where
             _ if jobs == 0 => {}
             Whom::Nobody => {}
             // As many may come as there are jobs, and no more: each calls the next.
-            Whom::Anyone | Whom::AnyoneInTime if jobs < crew.reach() => crew.call_for(jobs, Origin::Inside),
-            Whom::Anyone | Whom::AnyoneInTime => crew.call_for(jobs, Origin::Outside),
+            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, || Origin::Inside),
+            Whom::Anyone => crew.call_for(jobs, || Origin::Outside),
             Whom::Seat(seat) | Whom::Owner(seat) => _ = crew.parker.unpark(seat),
         }
     }

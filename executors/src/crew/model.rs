@@ -113,7 +113,11 @@ impl Source for ModelSource {
 
     fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Whom {
         self.tray(seat).put([job.into_job()]);
-        if self.tray(seat).len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
+        Whom::Anyone
+    }
+
+    fn is_lone(&self, &seat: &usize, (): ()) -> bool {
+        self.tray(seat).len() <= 1
     }
 
     fn pop(&self, &seat: &usize) -> Option<Job> {
@@ -271,7 +275,7 @@ fn siblings_can_wait_for_each_other() {
         let pair = Pair::default();
         for child in pair.jobs() {
             crew.crew().source.push(&2, (), Job::new(child));
-            crew.crew().announce((), 1, Origin::Inside);
+            crew.crew().announce((), 1, || Origin::Inside);
         }
         pair.meet();
         see_off(crew);

@@ -203,7 +203,7 @@ where
     #[inline(always)]
     pub(super) fn push(&self, to: S::Address, job: impl IntoJob) {
         let whom = self.crew.source.push(&self.local, to, job);
-        self.crew.announce_to(to, whom, Origin::Inside);
+        self.crew.announce_to(to, whom, || self.origin(to));
     }
 
     /// Takes a job from a job that runs on this worker and does nothing more after this call.
@@ -215,8 +215,13 @@ where
         let Crew { source, .. } = self.crew;
         let whom = source.push(&self.local, to, job);
         if !source.shows_by_taking(&self.local) {
-            self.crew.announce_to(to, whom, Origin::Inside);
+            self.crew.announce_to(to, whom, || self.origin(to));
         }
+    }
+
+    /// Where the job comes from that was just pushed.
+    fn origin(&self, to: S::Address) -> Origin {
+        if self.crew.source.is_lone(&self.local, to) { Origin::Alone } else { Origin::Inside }
     }
 
     /// For the futures that jobs of this worker spawn.

@@ -207,6 +207,12 @@ impl IdleSet {
     }
 
     #[inline(always)]
+    pub(super) fn is_anybody_asleep(&self) -> bool {
+        self.word.read().sleeping() > 0
+    }
+
+    /// Asks what [`is_anybody_asleep`](Self::is_anybody_asleep) asks once more, as it may be called without.
+    #[inline]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();
         if census.sleeping() > 0 {

@@ -53,6 +53,11 @@ impl Parker for TwoParkers {
     }
 
     #[inline(always)]
+    fn is_anybody_asleep(&self) -> bool {
+        self.sharing.is_anybody_asleep()
+    }
+
+    #[inline(always)]
     fn job_arrived(&self, origin: Origin) {
         self.sharing.job_arrived(origin);
     }

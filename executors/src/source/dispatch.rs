@@ -224,7 +224,18 @@ impl Source for DispatchSource {
             self.entrance(to.subpool()).expose(to.level());
             return Whom::Nobody;
         }
-        if queue.len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
+        Whom::Anyone
+    }
+
+    #[inline]
+    fn is_lone(&self, local: &DispatchLocal, to: Address) -> bool {
+        if local.holds.get() != to.subpool() {
+            return false;
+        }
+        if to.is_stream() {
+            return self.stream.is_lone(&local.stream, ());
+        }
+        self.subpools[to.subpool()].queues[to.level()].len() <= 1
     }
 
     #[inline(always)]

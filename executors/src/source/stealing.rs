@@ -272,13 +272,10 @@ impl Source for StealingSource {
         match local.ring.place() {
             Some(place) if !local.spilled.get() => {
                 place.put(job);
-                if local.ring.len() == 1 { Whom::AnyoneInTime } else { Whom::Anyone }
             }
-            _ => {
-                self.push_slowly(local, job.into_job());
-                Whom::Anyone
-            }
+            _ => self.push_slowly(local, job.into_job()),
         }
+        Whom::Anyone
     }
 
     #[inline]
@@ -334,6 +331,11 @@ impl Source for StealingSource {
         // jobs acquires that (the lane's count, or the ring's head) before the ring's tail. But spills are looked at
         // before rings.
         !local.spilled.get()
+    }
+
+    #[inline]
+    fn is_lone(&self, local: &StealingLocal, (): ()) -> bool {
+        !local.spilled.get() && local.ring.len() <= 1
     }
 
     fn has_crowds(&self, _local: &StealingLocal) -> bool {

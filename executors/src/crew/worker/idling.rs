@@ -163,7 +163,7 @@ where
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
         } else if owes_call && !S::WITHHOLDS || self.crew.source.has_jobs() {
-            self.crew.call_one(Origin::Inside);
+            self.crew.call_one(|| Origin::Inside);
         }
     }
 
