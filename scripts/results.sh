@@ -24,7 +24,7 @@ Usage: scripts/results.sh [-o FOLDER] [PART...]
 Measures what the documentation says in figures, all of it or the named parts only, and puts a record (.json, with
 every sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed
 as they stand in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
-All parts together take half an hour on two cores. Let the machine be quiet.
+All parts together take three quarters of an hour on two cores. Let the machine be quiet.
 
 Parts:
   published    this version beside 0.10.0, docs/results/published-0.10.0.md and the README
@@ -43,7 +43,7 @@ Options:
   -h, --help  show this
 
 Environment:
-  BUDGET     seconds for each point of most loads, of those beside peers four or twelve times as many; $BUDGET
+  BUDGET     seconds for each point of a load, times what that load is given here; $BUDGET
   SAMPLING   further options for all of them, such as '--min-samples 1 --max-samples 2'
   FILES      only files whose name matches this regular expression
   RUSTFLAGS  '--cfg peers_forte --cfg peers_burst_pool' on Linux, which adds the crates forte and burst-pool

@@ -153,17 +153,19 @@ pub trait Parker: Sync + Send + Clone {
     }
 
     /// Whether a thread sleeps, or has announced that it will. The pool issues a sequentially consistent fence before,
-    /// and if the answer is `false`, and all of its threads have been started, it does not report
-    /// [`job_arrived`](Self::job_arrived). Asked for each job.
+    /// and if the answer is `false`, it does not report [`job_arrived`](Self::job_arrived). Asked for nearly each job,
+    /// so it should be one load.
     ///
-    /// The provided body does not know, and returns `true`.
+    /// `true` is always right. `false`, while a thread that had announced its sleep before the fence has neither been
+    /// woken nor taken that back, loses jobs. The provided body does not know, and returns `true`.
     fn is_anybody_asleep(&self) -> bool {
         true
     }
 
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
     ///
-    /// Must make sure that some worker looks for it.
+    /// Must make sure that some worker looks for it. Not reported while
+    /// [`is_anybody_asleep`](Self::is_anybody_asleep) says no.
     fn job_arrived(&self, origin: Origin) {
         let _ = origin;
         self.unpark_one();
@@ -180,6 +182,8 @@ pub trait Parker: Sync + Send + Clone {
     /// Event: worker `thread_id` has stopped looking, because it found a job or because it has announced its sleep.
     ///
     /// Returns whether nobody looks any more, so that the caller has to see to it that nothing visible is overlooked.
+    /// Who has told a caller `false` must have that call happen before the later one that is told `true`, as
+    /// read-modify-writes with `AcqRel` do.
     fn stop_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         true

@@ -71,3 +71,16 @@ fn pin_current_thread(core: usize) -> bool {
     }
     is_pinned
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_beyond_those_that_are_reckoned_with_has_no_core() {
+        let placement = Placement::Cores(vec![4, 2, 7]);
+        assert_eq!(placement.cores(2), [4, 2]);
+        assert_eq!(placement.cores(usize::MAX), [4, 2, 7]);
+        assert!(Placement::Floating.cores(2).is_empty());
+    }
+}

@@ -1095,6 +1095,16 @@ mod stealing {
         }
     }
 
+    /// One that wraps another.
+    mod wrapping {
+        use crate::topics::parkers::Wrapper;
+
+        tests! { Wrapper::answering;
+            parkers:
+                a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps;
+        }
+    }
+
     /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
     /// in which a parker has a say: all of it would take too long to compile.
     mod by_type {

@@ -32,10 +32,9 @@ where
     where
         F: FnOnce() + Send + 'static,
     {
-        let origin = if worker.is_some() { Origin::Inside } else { Origin::Outside };
         let closures = closures.into_iter();
         let largest_step = largest_step(&closures);
-        let mut batch = Batch { crew: self, to, origin, largest_step, accepted: 0, announced: 0 };
+        let mut batch = Batch { crew: self, worker, to, largest_step, accepted: 0, announced: 0 };
         for job in closures.map(Closure) {
             let whom = match worker {
                 Some(worker) if worker.refuses() => return batch.cut_short(job),
@@ -52,8 +51,9 @@ where
 /// Jobs that are put in one by one and announced together.
 struct Batch<'a, S: Source, P: Parker + 'static> {
     crew: &'a Arc<Crew<S, P>>,
+    /// Who gives them, if that is a worker of the crew.
+    worker: Option<&'a Worker<'a, S, P>>,
     to: S::Address,
-    origin: Origin,
     /// The most jobs that nobody is told of yet.
     largest_step: usize,
     accepted: usize,
@@ -77,7 +77,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         let may_wait = self.largest_step > 1 && whom == Whom::Anyone;
         if !may_wait {
             self.announced += 1;
-            self.crew.announce_to(self.to, whom, || self.origin);
+            self.crew.announce_to(self.to, whom, || self.origin());
             self.see_to_late_jobs();
         } else if self.accepted - self.announced >= (self.announced + 1).min(self.largest_step) {
             self.announce();
@@ -85,13 +85,17 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     fn announce(&mut self) {
-        self.crew.announce(self.to, self.accepted - self.announced, || self.origin);
+        self.crew.announce(self.to, self.accepted - self.announced, || self.origin());
         self.announced = self.accepted;
         self.see_to_late_jobs();
     }
 
+    fn origin(&self) -> Origin {
+        self.worker.map_or(Origin::Outside, |worker| worker.origin(self.to))
+    }
+
     fn see_to_late_jobs(&self) {
-        if self.origin == Origin::Outside {
+        if self.worker.is_none() {
             self.crew.check_for_late_jobs();
         }
     }

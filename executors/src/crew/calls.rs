@@ -41,9 +41,12 @@ where
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
         if self.source.expose(to) {
-            // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
-            let is_narrow = S::WITHHOLDS && origin() == Origin::Outside && self.source.room(to) < self.reach();
-            self.call_for(jobs, || if is_narrow { Origin::Inside } else { origin() });
+            self.call_for(jobs, || match origin() {
+                // Where there may be no room for all whom a burst calls, one is called, and those who come call the
+                // next.
+                Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Inside,
+                origin => origin,
+            });
         }
     }
 
@@ -61,23 +64,24 @@ where
 
     /// Calls a worker for a job that everybody can see, if one is needed. Relies on a fence between that and this.
     #[inline(always)]
-    pub(super) fn call_one(&self, origin: impl FnOnce() -> Origin) {
-        if !S::ELASTIC && self.cold.are_left() {
-            self.call_one_of_few(origin());
-        } else if self.parker.is_anybody_asleep() {
+    pub(super) fn call_one(&self, origin: impl Fn() -> Origin) {
+        if !S::ELASTIC && self.cold.are_left() && self.call_cold(&origin) {
+            return;
+        }
+        if self.parker.is_anybody_asleep() {
             self.parker.job_arrived(origin());
         }
     }
 
-    /// The same, while there are workers who come when they are needed.
+    /// Starts threads for such a job, if they are needed. Returns whether one comes.
     #[cold]
-    fn call_one_of_few(&self, origin: Origin) {
-        if !self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming()) {
-            self.parker.job_arrived(origin);
-        } else if origin != Origin::Outside {
+    fn call_cold(&self, origin: impl Fn() -> Origin) -> bool {
+        let starts = self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming());
+        if starts && origin() != Origin::Outside {
             // They come as a tree, and not as a chain. (A submitter gives the next job soon.)
             self.starts_one(|| self.are_more_than_coming());
         }
+        starts
     }
 
     /// Starts a thread if nobody is free and that `is_due`. Returns whether it comes.

@@ -12,7 +12,7 @@ use std::{
 /// Seats whose threads are started one by one, the first one first.
 ///
 /// All Relaxed: that who reads that a thread is coming, or that none is left, may rely on the threads there are follows
-/// from the fences before (S2) and behind (W3), see the README.
+/// from the fences before (S2) and behind (W3, or F3 of who looks last), see the README.
 #[derive(Debug)]
 pub(super) struct ColdSeats {
     seats: Range<usize>,

@@ -220,7 +220,7 @@ where
     }
 
     /// Where the job comes from that was just pushed.
-    fn origin(&self, to: S::Address) -> Origin {
+    pub(super) fn origin(&self, to: S::Address) -> Origin {
         if self.crew.source.is_lone(&self.local, to) { Origin::Alone } else { Origin::Inside }
     }
 

@@ -211,7 +211,7 @@ impl IdleSet {
         self.word.read().sleeping() > 0
     }
 
-    /// Asks what [`is_anybody_asleep`](Self::is_anybody_asleep) asks once more, as it may be called without.
+    /// Reads the census once more, as its caller need not have asked [`is_anybody_asleep`](Self::is_anybody_asleep).
     #[inline]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();

@@ -178,6 +178,8 @@ impl StealingSource {
     }
 
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        // If nobody has had jobs until now, only what is in a lane could get here behind this look; and all lanes were
+        // looked at before it.
         if !self.is_in_use(0) {
             return Ok(None);
         }
@@ -362,5 +364,28 @@ impl fmt::Debug for StealingSource {
             .field("workers", &self.stealers.len())
             .field("queued", &self.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_alone_if_its_worker_has_no_other() {
+        let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
+        let local = source.attach(Some(0));
+        let push = || {
+            source.push(&local, (), Job::new(|| ()));
+            source.is_lone(&local, ())
+        };
+        assert_eq!([push(), push()], [true, false]);
+        drop([local.ring.pop(), local.ring.pop()].map(|own| own.map(Claim::take)));
+        assert!(push());
+        (0..ring::MAX_SIZE).for_each(|_| _ = push());
+        while let Some(own) = local.ring.pop() {
+            drop(own.take());
+        }
+        assert!(!push(), "there is a spilled one before it");
     }
 }

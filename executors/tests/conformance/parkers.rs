@@ -1,18 +1,23 @@
-//! A user's parker that panics takes the worker that called it out of the pool, and nothing else.
+//! Parkers of users: one that panics takes the worker that called it out of the pool, and nothing else; and one that
+//! wraps a parker of the crate.
 
 use super::tools::{Counter, panic_quietly};
 use crate::support::{
+    gate::occupy,
     naive_parker::NaiveParker,
     watchdog::{until, within},
 };
 use executors::{
     Executor, Idle, Pool, TaskError,
     crossbeam_workstealing_pool::ThreadPool,
-    parker::{ParkResult, Parker},
+    parker::{self, DynParker, Origin, ParkResult, Parker},
 };
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
 };
 
 /// What workers tell their parker.
@@ -152,4 +157,119 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
         pool.shutdown_borrowed().expect("nobody is left");
         assert_eq!(stopped.get(), 2);
     });
+}
+
+/// Forwards all to a parker of the crate, and counts the jobs that it is told of.
+#[derive(Clone, Debug)]
+pub(crate) struct Wrapper {
+    parker: DynParker,
+    /// Forwards also whether anybody sleeps; who was written before there was that question does not.
+    answers: bool,
+    arrived: Arc<AtomicUsize>,
+}
+
+impl Wrapper {
+    pub(crate) fn answering(answers: bool) -> Self {
+        let parker = parker::small().dynamic().expect("it has no clones");
+        Wrapper { parker, answers, arrived: Arc::default() }
+    }
+
+    fn arrived(&self) -> usize {
+        self.arrived.load(SeqCst)
+    }
+}
+
+impl Parker for Wrapper {
+    fn max_threads(&self) -> Option<usize> {
+        self.parker.max_threads()
+    }
+
+    fn init(&self, thread_id: usize) {
+        self.parker.init(thread_id);
+    }
+
+    fn prepare_park(&self, thread_id: usize) {
+        self.parker.prepare_park(thread_id);
+    }
+
+    fn abort_park(&self, thread_id: usize) {
+        self.parker.abort_park(thread_id);
+    }
+
+    fn park(&self, thread_id: usize) -> ParkResult {
+        self.parker.park(thread_id)
+    }
+
+    fn unpark_one(&self) {
+        self.parker.unpark_one();
+    }
+
+    fn unpark(&self, thread_id: usize) -> bool {
+        self.parker.unpark(thread_id)
+    }
+
+    fn unpark_all(&self) {
+        self.parker.unpark_all();
+    }
+
+    fn prepare_nap(&self, thread_id: usize) -> bool {
+        self.parker.prepare_nap(thread_id)
+    }
+
+    fn nap(&self, thread_id: usize, duration: Duration) {
+        self.parker.nap(thread_id, duration);
+    }
+
+    fn is_anybody_free(&self) -> bool {
+        self.parker.is_anybody_free()
+    }
+
+    fn is_anybody_asleep(&self) -> bool {
+        !self.answers || self.parker.is_anybody_asleep()
+    }
+
+    fn job_arrived(&self, origin: Origin) {
+        self.arrived.fetch_add(1, SeqCst);
+        self.parker.job_arrived(origin);
+    }
+
+    fn start_looking(&self, thread_id: usize) -> bool {
+        self.parker.start_looking(thread_id)
+    }
+
+    fn stop_looking(&self, thread_id: usize) -> bool {
+        self.parker.stop_looking(thread_id)
+    }
+
+    fn step_aside(&self, thread_id: usize) -> bool {
+        self.parker.step_aside(thread_id)
+    }
+
+    fn come_back(&self, thread_id: usize) {
+        self.parker.come_back(thread_id);
+    }
+
+    fn wake_ups(&self) -> u64 {
+        self.parker.wake_ups()
+    }
+}
+
+pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject: &impl Fn(bool) -> Wrapper) {
+    const JOBS: usize = 10;
+    for answers in [false, true] {
+        within(|| {
+            let parker = subject(answers);
+            let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone());
+            let pool = builder.build().expect("one thread");
+            let gate = occupy(&pool, 1);
+            let before = parker.arrived();
+            (0..JOBS).for_each(|_| pool.execute(|| ()));
+            assert_eq!(parker.arrived() - before, if answers { 0 } else { JOBS }, "the worker is awake");
+            gate.open();
+            until("the worker is asleep", || parker.parker.is_anybody_asleep());
+            assert_eq!(pool.submit(|| 7).wait().expect("no panic"), 7);
+            assert!(parker.arrived() > before, "the worker was asleep");
+            pool.shutdown().expect("nothing blocks");
+        });
+    }
 }

@@ -51,6 +51,7 @@ where
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
+        self.outlook.rests(Instant::now());
         match self.search() {
             Some(job) => Some(self.found(job)),
             None => self.await_job(false),

@@ -181,3 +181,18 @@ fn an_open_subpool_begins_one_in_each_round_of_a_worker() {
         }
     }
 }
+
+#[test]
+fn a_job_is_alone_if_its_worker_has_no_other_there() {
+    let simulation = Simulation::new(1, &[1, 1], &[], 61, false);
+    let (source, local) = (&simulation.source, &simulation.workers[0].local);
+    let [stream, queue, elsewhere] = [(CPU, NORMAL), (CPU, NORMAL + 1), (CPU + 1, NORMAL)]
+        .map(|(subpool, level)| simulation.address(subpool, level));
+    simulation.put(stream, Begun::Victim);
+    assert!(simulation.step(0, 61), "from then on it holds a token of the CPU subpool");
+    let push = |to| {
+        source.push(local, to, Closure(|| ()));
+        source.is_lone(local, to)
+    };
+    assert_eq!([stream, stream, queue, queue, elsewhere].map(push), [true, false, true, false, false]);
+}
