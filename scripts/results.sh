@@ -12,7 +12,7 @@ source "$root/scripts/lib.sh"
 parts=(published peers burst elastic dispatcher reproducing noise)
 pages=(README.md docs/bias.md docs/methodology.md docs/reproducing.md docs/results/*.md)
 
-BUDGET=${BUDGET:-7}
+BUDGET=${BUDGET:-5}
 SAMPLING=${SAMPLING:-}
 FILES=${FILES:-.}
 
@@ -24,7 +24,7 @@ Usage: scripts/results.sh [-o FOLDER] [PART...]
 Measures what the documentation says in figures, all of it or the named parts only, and puts a record (.json, with
 every sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed
 as they stand in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
-All parts together take three quarters of an hour on two cores. Let the machine be quiet.
+All parts together take half an hour on two cores. Let the machine be quiet.
 
 Parts:
   published    this version beside 0.10.0, docs/results/published-0.10.0.md and the README

@@ -117,7 +117,7 @@ impl Builder<Dispatcher> {
     /// between what comes from outside and what jobs give.
     ///
     /// What it costs: such jobs go through one queue, whose ends have a lock each, instead of one for each worker, and
-    /// all workers take turns at it. A job given by a job takes six to eight times as long
+    /// all workers take turns at it. A job given by a job takes five to ten times as long
     /// (`docs/results/dispatcher.md` has the figures), and all workers together take no more of them in a second than
     /// one does. Where only some jobs need an order, give these a [`subpool`](Self::subpool) of their own; with a limit
     /// of 1 it is much cheaper.
