@@ -28,13 +28,6 @@ pub(crate) type Word = MaybeUninit<usize>;
 /// The words that a job takes at most where it is packed: its kind, and as much of the payload as is used.
 pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
 
-/// What is to become of the closure.
-#[derive(Clone, Copy)]
-enum Fate {
-    Run,
-    Discard,
-}
-
 /// A closure that runs at most once; dropped with all it owns if it never runs.
 ///
 /// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one
@@ -51,9 +44,12 @@ pub(crate) struct Job {
 }
 
 /// What jobs of one type of closure have in common.
+///
+/// `run` and `discard` consume the payload. Safety: it must hold a closure of this kind, and not have been consumed
+/// before.
 struct Kind {
-    /// Consumes the payload. Safety: it must hold a closure of this kind, and not have been consumed before.
-    consume: unsafe fn(*mut Payload, Fate),
+    run: unsafe fn(*mut Payload),
+    discard: unsafe fn(*mut Payload),
     /// Words of the payload that are in use.
     words: usize,
 }
@@ -66,9 +62,9 @@ impl<F: FnOnce()> Kinds<F> {
     const IS_INLINE: bool = size_of::<F>() <= size_of::<Payload>() && align_of::<F>() <= align_of::<Payload>();
 
     const KIND: &'static Kind = &if Self::IS_INLINE {
-        Kind { consume: consume_inline::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) }
+        Kind { run: run_payload::<F>, discard: drop_payload::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) }
     } else {
-        Kind { consume: consume_boxed::<F>, words: 1 }
+        Kind { run: run_payload::<Box<F>>, discard: drop_payload::<Box<F>>, words: 1 }
     };
 
     /// Writes the payload.
@@ -102,7 +98,15 @@ impl Job {
         Job { payload, kind: Kinds::<F>::KIND, closure: PhantomData }
     }
 
-    /// Runs the job at `place`, moving it out before its code begins.
+    /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
+    #[inline]
+    pub(crate) fn run(self) {
+        // SAFETY: nobody drops the job after this.
+        unsafe { Job::run_at(&raw mut *ManuallyDrop::new(self)) };
+    }
+
+    /// Runs the job at `place`, moving the closure out before its code begins: moving a whole job to run it costs more
+    /// than a small job does.
     ///
     /// # Safety
     ///
@@ -110,7 +114,7 @@ impl Job {
     #[inline]
     pub(crate) unsafe fn run_at(place: *mut Job) {
         // SAFETY: the payload of a job is of its kind, and not consumed; the caller vouches for the job.
-        unsafe { ((*place).kind.consume)(&raw mut (*place).payload, Fate::Run) }
+        unsafe { ((*place).kind.run)(&raw mut (*place).payload) }
     }
 
     /// Writes what is no job.
@@ -293,27 +297,10 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
     }
 }
 
-/// A job, or the claim to one that lies somewhere else.
-pub(crate) trait Run {
-    /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
-    ///
-    /// The closure is moved out of the job where that lies: moving a whole job to run it costs more than a small job
-    /// does.
-    fn run(self);
-}
-
-impl Run for Job {
-    #[inline]
-    fn run(self) {
-        // SAFETY: nobody drops the job after this.
-        unsafe { Job::run_at(&raw mut *ManuallyDrop::new(self)) };
-    }
-}
-
 impl Drop for Job {
     fn drop(&mut self) {
         // SAFETY: the payload of a job is of its kind, and not consumed: `run` drops no job.
-        unsafe { (self.kind.consume)(&mut self.payload, Fate::Discard) }
+        unsafe { (self.kind.discard)(&mut self.payload) }
     }
 }
 
@@ -325,27 +312,18 @@ impl fmt::Debug for Job {
 
 /// # Safety
 ///
-/// `payload` holds an `F`, which is moved out or dropped: nobody may use it afterwards.
-unsafe fn consume_inline<F: FnOnce()>(payload: *mut Payload, fate: Fate) {
-    let closure = payload.cast::<F>();
-    match fate {
-        // SAFETY: as promised by the caller; the closure now lives on this stack, the payload is dead.
-        Fate::Run => (unsafe { closure.read() })(),
-        // SAFETY: as promised by the caller.
-        Fate::Discard => unsafe { closure.drop_in_place() },
-    }
+/// `payload` holds a `C`, which is moved out: nobody may use it afterwards.
+unsafe fn run_payload<C: FnOnce()>(payload: *mut Payload) {
+    // SAFETY: as promised by the caller; the closure now lives on this stack, the payload is dead.
+    (unsafe { payload.cast::<C>().read() })();
 }
 
 /// # Safety
 ///
-/// `payload` holds a `Box<F>`, which is moved out or dropped: nobody may use it afterwards.
-unsafe fn consume_boxed<F: FnOnce()>(payload: *mut Payload, fate: Fate) {
-    // SAFETY: as promised by the caller; the box is owned here from now on.
-    let closure = unsafe { payload.cast::<Box<F>>().read() };
-    match fate {
-        Fate::Run => closure(),
-        Fate::Discard => drop(closure),
-    }
+/// As above; the `C` is dropped.
+unsafe fn drop_payload<C>(payload: *mut Payload) {
+    // SAFETY: as promised by the caller.
+    unsafe { payload.cast::<C>().drop_in_place() };
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ mod export;
 
 pub(crate) use export::Exporter;
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// What one worker has done. Written by that worker only, so that a plain store is enough.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    begun: Counter,
+    /// Whether it is running jobs, one after the other.
+    is_at_work: AtomicBool,
     ended: Counter,
     panicked: Counter,
     steals: Counter,
@@ -22,7 +23,7 @@ pub(crate) struct Meter {
 
 /// A counter with a single writer.
 ///
-/// Relaxed throughout: a reader that needs to know that a count is complete (after a `join`, say) has synchronised with
+/// Relaxed throughout, as is whether there is work: a reader that needs to know that a count is complete (after a `join`, say) has synchronised with
 /// the worker by other means.
 #[derive(Debug, Default)]
 struct Counter(AtomicU64);
@@ -40,9 +41,14 @@ impl Counter {
 }
 
 impl Meter {
-    #[inline]
-    pub(crate) fn job_begun(&self) {
-        self.begun.count_one();
+    /// The worker has come to a job that it did not find among its own.
+    pub(crate) fn work_begins(&self) {
+        self.is_at_work.store(true, Relaxed);
+    }
+
+    /// The worker has run out of jobs.
+    pub(crate) fn work_ends(&self) {
+        self.is_at_work.store(false, Relaxed);
     }
 
     #[inline]
@@ -59,11 +65,9 @@ impl Meter {
     }
 
     pub(crate) fn read(&self) -> Reading {
-        // A larger difference tells that jobs have run between the two reads, or that the job has run others in place,
-        // as its pool was full: these count together as one. (Each that has ended counts.)
-        let ended = self.ended.get();
-        let running = usize::from(self.begun.get() > ended);
-        Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
+        // A job that runs others in place, as its pool was full, counts with them as one. (Each that has ended counts.)
+        let running = usize::from(self.is_at_work.load(Relaxed));
+        Reading { ended: self.ended.get(), running, panicked: self.panicked.get(), steals: self.steals.get() }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     bell::Bell,
     containment::{self, contain, discard_payload},
     error::ShutdownReport,
-    job::{Job, Run},
+    job::Job,
     local::{self, Attendant, PoolId, Post},
     meter::Exporter,
     pool::{Stats, impl_pool},

@@ -21,7 +21,7 @@ pub(crate) mod shared;
 pub(crate) mod stealing;
 
 use crate::{
-    job::{IntoJob, Job, Run},
+    job::{IntoJob, Job},
     meter::Meter,
 };
 
@@ -59,9 +59,6 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A worker's own part.
     type Local;
 
-    /// What [`pop`](Self::pop) finds there.
-    type Own<'a>: Run;
-
     /// The own part of the worker on `seat`; or of somebody without a seat, who only finds and runs what there is.
     fn attach(&self, seat: Option<usize>) -> Self::Local;
 
@@ -71,9 +68,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from a worker.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// The worker's next job. Hot: the clock, and a wait for its turn, now and then only; no other wait, except for who
-    /// is at the same queue just then.
-    fn pop<'a>(&'a self, local: &'a Self::Local) -> Option<Self::Own<'a>>;
+    /// Runs the worker's next job, if it has one; what that throws passes through. Returns whether there was one. Hot:
+    /// the clock, and a wait for its turn, now and then only; no other wait, except for who is at the same queue just
+    /// then.
+    fn run_next(&self, local: &Self::Local) -> bool;
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
     fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
@@ -110,8 +108,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// Whether the job that the worker has pushed last is the next that it takes, by [`pop`](Self::pop) or
-    /// [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
+    /// Whether the job that the worker has pushed last is the next that it takes, by [`run_next`](Self::run_next)
+    /// or [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
     /// next one was taken. To deny it is always right.
     fn shows_by_taking(&self, local: &Self::Local) -> bool {
         let _ = local;

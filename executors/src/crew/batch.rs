@@ -4,7 +4,7 @@ use super::{Crew, delivery::Admission, worker::Worker};
 use crate::{
     containment::ignore,
     job::{Closure, IntoJob},
-    parker::{Origin, Parker},
+    parker::Parker,
     source::{Source, Whom},
 };
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         let may_wait = self.largest_step > 1 && whom == Whom::Anyone;
         if !may_wait {
             self.announced += 1;
-            self.crew.announce_to(self.to, whom, || self.origin());
+            self.crew.announce_to(self.to, whom, self.worker);
             self.see_to_late_jobs();
         } else if self.accepted - self.announced >= (self.announced + 1).min(self.largest_step) {
             self.announce();
@@ -85,13 +85,9 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     fn announce(&mut self) {
-        self.crew.announce(self.to, self.accepted - self.announced, || self.origin());
+        self.crew.announce(self.to, self.accepted - self.announced, self.worker);
         self.announced = self.accepted;
         self.see_to_late_jobs();
-    }
-
-    fn origin(&self) -> Origin {
-        self.worker.map_or(Origin::Outside, |worker| worker.origin(self.to))
     }
 
     fn see_to_late_jobs(&self) {

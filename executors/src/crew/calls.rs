@@ -3,7 +3,7 @@
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`. Who is woken is
 //! the parker's affair, and who is hired that of `hiring.rs`.
 
-use super::Crew;
+use super::{Crew, worker::Worker};
 use crate::{
     parker::{Origin, Parker},
     placement::cores,
@@ -16,12 +16,11 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Tells whom it needs that a job has just been put into the source. Where from, is asked if there is somebody to
-    /// be called.
+    /// Tells whom it needs that a job has just been put into the source, by a worker of the crew or by somebody else.
     #[inline(always)]
-    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, origin: impl Fn() -> Origin) {
+    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, giver: Option<&Worker<'_, S, P>>) {
         let (seat, is_only_one) = match whom {
-            Whom::Anyone => return self.announce(to, 1, origin),
+            Whom::Anyone => return self.announce(to, 1, giver),
             Whom::Nobody => return,
             Whom::Seat(seat) => (seat, false),
             Whom::Owner(seat) => (seat, true),
@@ -30,58 +29,79 @@ where
         fence(SeqCst);
         if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
             // It is awake, but may be at another job before it comes to this one.
-            self.call_one(origin);
+            self.call_one(origin(giver, to));
         }
     }
 
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
     #[inline(always)]
-    pub(super) fn announce(&self, to: S::Address, jobs: usize, origin: impl Fn() -> Origin) {
+    pub(super) fn announce(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
-        if self.source.expose(to) {
-            self.call_for(jobs, || match origin() {
-                // Where there may be no room for all whom a burst calls, one is called, and those who come call the
-                // next.
-                Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Inside,
-                origin => origin,
-            });
+        if self.source.expose(to) && self.may_call() {
+            self.call_for_those_of(giver, to, jobs);
         }
     }
 
-    /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
+    /// Whether somebody might be called, started or hired. Relies on a fence between the reason for that and this.
     #[inline(always)]
-    pub(super) fn call_for(&self, jobs: usize, origin: impl Fn() -> Origin) {
+    fn may_call(&self) -> bool {
+        let can_start_more = if S::ELASTIC { self.may_grow() } else { self.cold.are_left() };
+        can_start_more || self.parker.is_anybody_asleep()
+    }
+
+    /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the
+    /// stack for what this needs. Where the jobs come from is asked here only.
+    #[inline(never)]
+    fn call_for_those_of(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
+        let origin = match origin(giver, to) {
+            // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
+            Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Inside,
+            origin => origin,
+        };
+        if jobs == 1 && !S::ELASTIC { self.call_one(origin) } else { self.call_for(jobs, origin) }
+    }
+
+    /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
+    #[inline(never)]
+    pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
         if S::ELASTIC && self.may_grow() {
             self.grow(jobs);
         }
-        self.call_one(&origin);
+        self.call_one(origin);
         for _ in 1..jobs.min(self.terms.max) {
-            self.call_one(&origin);
+            self.call_one(origin);
         }
     }
 
     /// Calls a worker for a job that everybody can see, if one is needed. Relies on a fence between that and this.
-    #[inline(always)]
-    pub(super) fn call_one(&self, origin: impl Fn() -> Origin) {
-        if !S::ELASTIC && self.cold.are_left() && self.call_cold(&origin) {
-            return;
-        }
-        if self.parker.is_anybody_asleep() {
-            self.parker.job_arrived(origin());
+    #[inline]
+    pub(super) fn call_one(&self, origin: Origin) {
+        if !S::ELASTIC && self.cold.are_left() {
+            self.call_cold(origin);
+        } else {
+            self.call_warm(origin);
         }
     }
 
-    /// Starts threads for such a job, if they are needed. Returns whether one comes.
+    /// The same if all threads have been started.
+    #[inline]
+    fn call_warm(&self, origin: Origin) {
+        if self.parker.is_anybody_asleep() {
+            self.parker.job_arrived(origin);
+        }
+    }
+
+    /// Starts threads for such a job, if they are needed, or calls one that is there.
     #[cold]
-    fn call_cold(&self, origin: impl Fn() -> Origin) -> bool {
-        let starts = self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming());
-        if starts && origin() != Origin::Outside {
+    fn call_cold(&self, origin: Origin) {
+        if !self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming()) {
+            self.call_warm(origin);
+        } else if origin != Origin::Outside {
             // They come as a tree, and not as a chain. (A submitter gives the next job soon.)
             self.starts_one(|| self.are_more_than_coming());
         }
-        starts
     }
 
     /// Starts a thread if nobody is free and that `is_due`. Returns whether it comes.
@@ -98,4 +118,9 @@ where
     pub(super) fn reach(&self) -> usize {
         self.terms.max.min(cores())
     }
+}
+
+/// Where a job for `to` comes from.
+fn origin<S: Source, P: Parker + 'static>(giver: Option<&Worker<'_, S, P>>, to: S::Address) -> Origin {
+    giver.map_or(Origin::Outside, |worker| worker.origin(to))
 }

@@ -6,7 +6,7 @@ use super::{Crew, worker::Worker};
 use crate::{
     job::{Closure, IntoJob},
     local::{self, Post},
-    parker::{Origin, Parker},
+    parker::Parker,
     source::{Source, Whom},
 };
 use std::sync::Arc;
@@ -78,7 +78,7 @@ where
 
     #[inline(always)]
     pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        self.announce_to(to, whom, || Origin::Outside);
+        self.announce_to(to, whom, None);
         self.check_for_late_jobs();
     }
 
@@ -90,8 +90,8 @@ where
         }
     }
 
-    /// Calls `then` with the worker of this crew that the current thread is, if it is one. One that has left a crew
-    /// whose workers come and go is none: what its stop hook submits is for the others.
+    /// Calls `then` with the worker of this crew that the current thread is, if it is one. Who has left is none: what
+    /// its stop hook submits is for the others.
     #[inline(always)]
     pub(super) fn with_this_worker<R>(&self, then: impl FnOnce(Option<&Worker<'_, S, P>>) -> R) -> R {
         // SAFETY: `then` cannot keep the reference.
@@ -107,8 +107,7 @@ where
     unsafe fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts that have a worker are made in `post_of` only, which borrows the crew at that address for as
         // long: this one, and so the type is the same. The caller does not keep the reference.
-        let worker: Option<&Worker<'_, S, P>> = unsafe { local::worker_of(self.id()) };
-        worker.filter(|worker| !(S::ELASTIC && worker.is_leaving()))
+        unsafe { local::worker_of(self.id()) }
     }
 
     /// Where a thread stands while it is that worker.

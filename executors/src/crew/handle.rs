@@ -106,11 +106,10 @@ where
     pub(crate) fn put_by(&self, to: S::Address, put: impl FnOnce(&S) -> Whom) {
         let crew = self.crew();
         let whom = put(&crew.source);
-        if crew.with_this_worker(|worker| worker.is_some()) {
-            crew.announce_to(to, whom, || Origin::Inside);
-        } else {
-            crew.announce_from_outside(to, whom);
-        }
+        crew.with_this_worker(|worker| match worker {
+            Some(_) => crew.announce_to(to, whom, worker),
+            None => crew.announce_from_outside(to, whom),
+        });
     }
 
     /// Has `open` let workers to jobs that are in the source, and tells as many as it says.
@@ -123,8 +122,8 @@ where
             _ if jobs == 0 => {}
             Whom::Nobody => {}
             // As many may come as there are jobs, and no more: each calls the next.
-            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, || Origin::Inside),
-            Whom::Anyone => crew.call_for(jobs, || Origin::Outside),
+            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Inside),
+            Whom::Anyone => crew.call_for(jobs, Origin::Outside),
             Whom::Seat(seat) | Whom::Owner(seat) => _ = crew.parker.unpark(seat),
         }
     }

@@ -100,7 +100,6 @@ impl ModelSource {
 impl Source for ModelSource {
     type Address = ();
     type Local = usize;
-    type Own<'a> = Job;
 
     fn attach(&self, seat: Option<usize>) -> usize {
         seat.unwrap_or(self.own.len())
@@ -120,8 +119,8 @@ impl Source for ModelSource {
         self.tray(seat).len() <= 1
     }
 
-    fn pop(&self, &seat: &usize) -> Option<Job> {
-        self.tray(seat).take_one()
+    fn run_next(&self, &seat: &usize) -> bool {
+        self.tray(seat).take_one().map(Job::run).is_some()
     }
 
     fn pop_outside(&self, _seat: &usize) -> Option<Job> {
@@ -129,7 +128,7 @@ impl Source for ModelSource {
     }
 
     fn search(&self, &seat: &usize, _meter: &Meter) -> Option<Job> {
-        self.pop(&seat).or_else(|| {
+        self.tray(seat).take_one().or_else(|| {
             let neighbours = (1..self.own.len()).map(|distance| &self.own[(seat + distance) % self.own.len()]);
             let mut jobs = [&self.common].into_iter().chain(neighbours).find_map(|tray| {
                 let jobs = tray.take(self.share);

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     containment::{contain, discard, discard_payload, guard},
-    job::{IntoJob, Job, Run},
-    local::{Attendant, Help},
+    job::{IntoJob, Job},
+    local::{Attendant, Help, Post},
     meter::Meter,
     options::WorkerHook,
     parker::{Origin, Parker},
@@ -81,20 +81,13 @@ where
             return self.at_post(|| self.falls_out());
         }
         self.on_duty(|| {
-            let Some(first) = self.settle_in() else { return };
-            self.run(first);
-            loop {
-                if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
-                    && let Some(job) = self.pop_outside()
-                {
-                    self.run(job);
-                } else if let Some(job) = self.crew.source.pop(&self.local) {
-                    self.run(job);
-                } else if let Some(job) = self.look_for_job() {
-                    self.run(job);
-                } else {
-                    break;
+            let mut found = self.settle_in();
+            while let Some(job) = found {
+                self.run(job);
+                while let Err(payload) = contain(|| self.run_own_jobs()) {
+                    self.job_threw(payload);
                 }
+                found = self.look_for_job();
             }
         });
     }
@@ -151,8 +144,7 @@ where
                 discard_payload(payload);
                 self.falls_out();
             }
-            self.leaving.set(true);
-            self.call_hook(self.crew.options.on_stop.as_ref());
+            self.leaves(|| self.call_hook(self.crew.options.on_stop.as_ref()));
         });
     }
 
@@ -175,8 +167,10 @@ where
         self.crew.post_of(self).stand(duty);
     }
 
-    pub(super) fn is_leaving(&self) -> bool {
-        self.leaving.get()
+    /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for the others.
+    fn leaves(&self, farewell: impl FnOnce()) {
+        self.leaving.set(true);
+        Post::without_worker(self.crew.id(), self).stand(farewell);
     }
 
     pub(super) fn is_stranger(&self) -> bool {
@@ -186,16 +180,36 @@ where
     /// Whether jobs from inside are refused.
     #[inline(always)]
     pub(super) fn refuses(&self) -> bool {
-        self.leaving.get() || self.crew.life.is_discarding()
+        self.crew.life.is_discarding()
     }
 
-    #[inline]
-    pub(super) fn run(&self, job: impl Run) {
-        self.meter.job_begun();
-        if let Err(payload) = contain(|| job.run()) {
-            self.report(&*payload);
-            discard_payload(payload);
+    pub(super) fn run(&self, job: Job) {
+        self.meter.work_begins();
+        match contain(|| job.run()) {
+            Ok(()) => self.meter.job_ended(),
+            Err(payload) => self.job_threw(payload),
         }
+    }
+
+    /// Runs its own jobs, and those from outside whose turn it is, until it has none. What a job throws passes through:
+    /// the others are to be run by another call.
+    fn run_own_jobs(&self) {
+        loop {
+            if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
+                && let Some(job) = self.pop_outside()
+            {
+                job.run();
+            } else if !self.crew.source.run_next(&self.local) {
+                return;
+            }
+            self.meter.job_ended();
+        }
+    }
+
+    #[cold]
+    fn job_threw(&self, payload: Box<dyn Any + Send>) {
+        self.report(&*payload);
+        discard_payload(payload);
         self.meter.job_ended();
     }
 
@@ -203,7 +217,7 @@ where
     #[inline(always)]
     pub(super) fn push(&self, to: S::Address, job: impl IntoJob) {
         let whom = self.crew.source.push(&self.local, to, job);
-        self.crew.announce_to(to, whom, || self.origin(to));
+        self.crew.announce_to(to, whom, Some(self));
     }
 
     /// Takes a job from a job that runs on this worker and does nothing more after this call.
@@ -215,7 +229,7 @@ where
         let Crew { source, .. } = self.crew;
         let whom = source.push(&self.local, to, job);
         if !source.shows_by_taking(&self.local) {
-            self.crew.announce_to(to, whom, || self.origin(to));
+            self.crew.announce_to(to, whom, Some(self));
         }
     }
 
@@ -259,6 +273,7 @@ where
     }
 
     fn become_idle(&self) {
+        self.meter.work_ends();
         self.active.set(false);
         self.crew.become_idle(self.busy.take());
     }
@@ -287,7 +302,7 @@ where
     P: Parker + 'static,
 {
     fn accept(&self, job: Job) -> bool {
-        let accepted = !self.refuses();
+        let accepted = !self.leaving.get() && !self.refuses();
         if accepted {
             let Crew { source, .. } = self.crew;
             self.push(source.here(&self.local).unwrap_or_else(|| source.anywhere()), job);

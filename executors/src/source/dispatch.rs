@@ -28,7 +28,7 @@ use crate::{
 use board::Board;
 use crossbeam_utils::CachePadded;
 use entrance::Entrance;
-use local::{DispatchLocal, Own};
+use local::DispatchLocal;
 use std::fmt;
 use subpool::SubpoolState;
 
@@ -179,7 +179,6 @@ impl Source for DispatchSource {
 
     type Address = Address;
     type Local = DispatchLocal;
-    type Own<'a> = Own<'a>;
 
     fn attach(&self, seat: Option<usize>) -> DispatchLocal {
         self.local(seat)
@@ -251,19 +250,24 @@ impl Source for DispatchSource {
     }
 
     #[inline]
-    fn pop<'a>(&'a self, local: &'a DispatchLocal) -> Option<Own<'a>> {
-        let subpool = self.subpools.get(local.holds.get())?;
+    fn run_next(&self, local: &DispatchLocal) -> bool {
+        let Some(subpool) = self.subpools.get(local.holds.get()) else { return false };
         if self.is_called_away(local) || subpool.gate.read().is_recalled() {
-            return None;
+            return false;
         }
         let at = local.at.get();
-        let own = if at.is_stream() {
-            Own::Claim(self.stream.pop(&local.stream)?)
-        } else {
-            Own::Job(subpool.queues[at.level()].try_take_first().ok()??)
-        };
+        if at.is_stream() {
+            // Counted before it begins, as it may panic.
+            let has_next = StealingSource::has_next(&local.stream);
+            if has_next {
+                local.aging.count_one();
+            }
+            return has_next && self.stream.run_next(&local.stream);
+        }
+        let Some(job) = subpool.queues[at.level()].try_take_first().ok().flatten() else { return false };
         local.aging.count_one();
-        Some(own)
+        job.run();
+        true
     }
 
     fn pop_outside(&self, local: &DispatchLocal) -> Option<Job> {

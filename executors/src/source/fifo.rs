@@ -26,7 +26,6 @@ impl FifoSource {
 impl Source for FifoSource {
     type Address = ();
     type Local = Tenant;
-    type Own<'a> = Job;
 
     fn attach(&self, seat: Option<usize>) -> Tenant {
         Tenant::new(seat)
@@ -44,8 +43,9 @@ impl Source for FifoSource {
     }
 
     #[inline]
-    fn pop(&self, tenant: &Tenant) -> Option<Job> {
-        if self.tenure.admits(tenant, || self.queue.is_empty(), || self.queue.taken()) { self.take() } else { None }
+    fn run_next(&self, tenant: &Tenant) -> bool {
+        self.tenure.admits(tenant, || self.queue.is_empty(), || self.queue.taken())
+            && self.take().map(Job::run).is_some()
     }
 
     fn search(&self, _tenant: &Tenant, _meter: &Meter) -> Option<Job> {

@@ -93,7 +93,6 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
 
     type Address = ();
     type Local = MailLocal;
-    type Own<'a> = Job;
 
     fn attach(&self, seat: Option<usize>) -> MailLocal {
         MailLocal { seat, owes: Cell::new(None) }
@@ -111,9 +110,9 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     #[inline]
-    fn pop(&self, local: &MailLocal) -> Option<Job> {
+    fn run_next(&self, local: &MailLocal) -> bool {
         self.settle(local);
-        self.take_own(local)
+        self.take_own(local).map(Job::run).is_some()
     }
 
     fn search(&self, local: &MailLocal, meter: &Meter) -> Option<Job> {

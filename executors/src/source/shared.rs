@@ -106,7 +106,6 @@ impl Source for SharedSource {
 
     type Address = Worth;
     type Local = Next;
-    type Own<'a> = Job;
 
     fn attach(&self, seat: Option<usize>) -> Next {
         let (lane, is_expendable) = (Cell::new(seat.unwrap_or(0)), Cell::new(false));
@@ -128,11 +127,9 @@ impl Source for SharedSource {
     }
 
     #[inline]
-    fn pop(&self, next: &Next) -> Option<Job> {
-        if !self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken()) {
-            return None;
-        }
-        self.take_next(next).ok()?
+    fn run_next(&self, next: &Next) -> bool {
+        self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken())
+            && self.take_next(next).ok().flatten().map(Job::run).is_some()
     }
 
     fn pop_outside(&self, next: &Next) -> Option<Job> {

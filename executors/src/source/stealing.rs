@@ -7,7 +7,7 @@ use super::{
         Busy, first_found, insist,
         lane::Lane,
         lanes::{self, Lanes},
-        ring::{self, Claim, Owner, Stealer},
+        ring::{self, Owner, Stealer},
     },
 };
 use crate::{
@@ -173,8 +173,13 @@ impl StealingSource {
         self.spills[seat].get().map(|spill| &**spill)
     }
 
+    /// Whether there is a job that [`run_next`](Source::run_next) would run, unless somebody steals it.
+    pub(super) fn has_next(local: &StealingLocal) -> bool {
+        local.ring.len() > 0
+    }
+
     fn has_own(&self, local: &StealingLocal) -> bool {
-        local.ring.len() > 0 || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+        Self::has_next(local) || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
     }
 
     fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
@@ -246,7 +251,6 @@ fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
 impl Source for StealingSource {
     type Address = ();
     type Local = StealingLocal;
-    type Own<'a> = Claim<'a, Job>;
 
     fn attach(&self, own_seat: Option<usize>) -> StealingLocal {
         let (ring, stealer) = ring::ring();
@@ -281,8 +285,8 @@ impl Source for StealingSource {
     }
 
     #[inline]
-    fn pop<'a>(&'a self, local: &'a StealingLocal) -> Option<Claim<'a, Job>> {
-        local.ring.pop()
+    fn run_next(&self, local: &StealingLocal) -> bool {
+        local.ring.run_first()
     }
 
     fn prefers(&self, local: &StealingLocal) -> bool {
@@ -300,7 +304,7 @@ impl Source for StealingSource {
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
             if let Some(own) = local.ring.pop() {
-                return Ok(Some(own.take()));
+                return Ok(Some(own));
             }
             if let Some(own) = self.take_spilled(local)? {
                 return Ok(Some(own));
@@ -380,12 +384,10 @@ mod tests {
             source.is_lone(&local, ())
         };
         assert_eq!([push(), push()], [true, false]);
-        drop([local.ring.pop(), local.ring.pop()].map(|own| own.map(Claim::take)));
+        drop([local.ring.pop(), local.ring.pop()]);
         assert!(push());
         (0..ring::MAX_SIZE).for_each(|_| _ = push());
-        while let Some(own) = local.ring.pop() {
-            drop(own.take());
-        }
+        while local.ring.pop().is_some() {}
         assert!(!push(), "there is a spilled one before it");
     }
 }

@@ -3,7 +3,7 @@
 use super::{LABEL, records::Records, wrapped::Wrapped};
 use crate::{
     containment::{self, contain, discard_payload},
-    job::{Job, Run},
+    job::Job,
     local,
 };
 use std::{

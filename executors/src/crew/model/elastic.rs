@@ -22,7 +22,6 @@ impl Source for OneTray {
 
     type Address = ();
     type Local = ();
-    type Own<'a> = Job;
 
     fn attach(&self, _seat: Option<usize>) {}
 
@@ -35,8 +34,8 @@ impl Source for OneTray {
         self.inject((), job)
     }
 
-    fn pop(&self, (): &()) -> Option<Job> {
-        self.take()
+    fn run_next(&self, (): &()) -> bool {
+        self.take().map(Job::run).is_some()
     }
 
     fn search(&self, (): &(), _meter: &Meter) -> Option<Job> {

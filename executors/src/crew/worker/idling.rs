@@ -25,6 +25,7 @@ where
     /// worker is idle then.
     #[cold]
     pub(super) fn look_for_job(&self) -> Option<Job> {
+        self.meter.work_ends();
         self.publish();
         if let Some(job) = self.search() {
             self.become_busy();
@@ -164,7 +165,7 @@ where
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
         } else if owes_call && !S::WITHHOLDS || self.crew.source.has_jobs() {
-            self.crew.call_one(|| Origin::Inside);
+            self.crew.call_one(Origin::Inside);
         }
     }
 

@@ -1,10 +1,7 @@
 //! What a worker of a dispatcher has for itself: which token it holds, and what may call it away.
 
 use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::SubpoolState};
-use crate::{
-    job::{Job, Run},
-    source::{Source, queue::ring::Claim, stealing::StealingLocal},
-};
+use crate::source::{Source, stealing::StealingLocal};
 use std::cell::Cell;
 
 /// What a worker has for itself.
@@ -35,22 +32,6 @@ pub(crate) struct DispatchLocal {
     pub(super) came_outside: Cell<bool>,
     /// Whether somebody should come for a token: the worker has given it back, or has hidden it for a moment.
     pub(super) left_open: Cell<bool>,
-}
-
-/// A job that lies in a ring, or is taken out of a lane.
-pub(crate) enum Own<'a> {
-    Claim(Claim<'a, Job>),
-    Job(Job),
-}
-
-impl Run for Own<'_> {
-    #[inline]
-    fn run(self) {
-        match self {
-            Own::Claim(claim) => claim.run(),
-            Own::Job(job) => job.run(),
-        }
-    }
 }
 
 impl DispatchSource {

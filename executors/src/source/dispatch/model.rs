@@ -3,7 +3,7 @@
 
 use super::{Address, DispatchLocal, DispatchSource, NORMAL};
 use crate::{
-    job::{Closure, Job, Run},
+    job::{Closure, Job},
     meter::Meter,
     placement::Neighbourhood,
     source::{Source, Whom},
@@ -96,8 +96,8 @@ impl Model {
 
     fn run_all(&self, local: &DispatchLocal) {
         loop {
-            if let Some(job) = self.source.pop(local) {
-                job.run();
+            if self.source.run_next(local) {
+                continue;
             } else if let Some(job) = self.find(local) {
                 job.run();
             } else {
@@ -261,7 +261,7 @@ fn a_token_comes_back_while_the_last_one_is_taken() {
             model.run_all(&model.source.attach(Some(1)));
         }
         assert_eq!(model.source.len(), 0, "{:?}", model.source);
-        job.into_iter().for_each(Run::run);
+        job.into_iter().for_each(Job::run);
         assert_eq!(model.ran.load(Relaxed), 2);
     });
 }

@@ -3,7 +3,7 @@
 
 use super::{Address, CPU, DispatchLocal, DispatchSource, LEVELS, NORMAL};
 use crate::{
-    job::{Closure, Run},
+    job::Closure,
     meter::Meter,
     placement::Neighbourhood,
     source::{Source, dice::Dice},
@@ -73,8 +73,8 @@ impl Simulation {
         });
         if let Some(job) = outside.flatten() {
             job.run();
-        } else if let Some(job) = self.source.pop(local) {
-            job.run();
+        } else if self.source.run_next(local) {
+            return true;
         } else if let Some(job) = self.source.search(local, meter) {
             job.run();
         } else {

@@ -483,7 +483,6 @@ impl Block {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::job::Run;
     use std::{cell::RefCell, sync::mpsc};
 
     #[test]

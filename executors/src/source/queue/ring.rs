@@ -2,24 +2,23 @@
 //!
 //! After the local queue of tokio's multi-threaded scheduler (Lerche, 2019), itself after that of Go: a thief first
 //! claims jobs, then copies them, then gives their slots free, so that no slot is ever read while it may be written. In
-//! addition, the owner may use a job where it lies, see [`Claim`]; and the ring grows, up to a limit.
+//! addition, the owner [runs](Owner::run_first) its jobs where they lie; and the ring grows, up to a limit.
 //!
 //! Three counts run through the ring, `free <= next <= tail <= free + size`:
 //!
 //! - From `next` to `tail` are jobs that nobody has taken.
-//! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile.
-//!   There is at most one such thief.
+//! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile: they
+//!   are `held`. There is at most one such thief.
 //! - Everything else is the owner's to write.
 //!
-//! `free` and `next` share a word, the head, that is only changed by compare-and-exchange; `tail` is written by the
-//! owner only. The orderings:
+//! `next` and how many are held share a word, the head, that is only changed by compare-and-exchange; `tail` is written
+//! by the owner only. The orderings:
 //!
 //! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
 //!   (Acquire).
-//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner has
-//!   loaded or exchanged the head (Acquire) before it writes to what has become free. All writes to the head are
-//!   read-modify-writes, so the owner synchronises with the thief even if it reads what somebody else has made of the
-//!   head since.
+//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads the
+//!   head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
+//!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
 //! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
 //!   `tail`, and the thief loads the head (Acquire) before `tail`.
 //! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has
@@ -39,7 +38,7 @@ mod model;
 use super::Busy;
 use crate::{
     containment::discard,
-    job::{IntoJob, Job, Run},
+    job::{IntoJob, Job},
     sync::{
         Arc,
         atomic::{
@@ -93,23 +92,40 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 unsafe impl<T: Send> Send for Owner<T> {}
 
 /// The counts in a head.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Head {
-    free: u32,
-    next: u32,
-}
+#[derive(Clone, Copy)]
+struct Head(u64);
 
 impl Head {
-    fn unpack(word: u64) -> Self {
-        Head { free: (word >> 32) as u32, next: word as u32 }
+    #[inline(always)]
+    fn new(next: u32, held: u32) -> Self {
+        Head(u64::from(held) << 32 | u64::from(next))
     }
 
-    fn pack(self) -> u64 {
-        u64::from(self.free) << 32 | u64::from(self.next)
+    #[inline(always)]
+    fn next(self) -> u32 {
+        self.0 as u32
     }
 
-    fn no_thief(self) -> bool {
-        self.free == self.next
+    /// Jobs before `next` whose slots are not free. If there are any, a thief is at it.
+    #[inline(always)]
+    fn held(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn free(self) -> u32 {
+        self.next().wrapping_sub(self.held())
+    }
+
+    /// When the owner has taken the next one.
+    #[inline(always)]
+    fn behind_next(self) -> Self {
+        if self.held() == 0 { Head::new(self.next().wrapping_add(1), 0) } else { self.with_next_held() }
+    }
+
+    /// The same if there is a thief. Cold, so that the compiler makes this a branch.
+    #[cold]
+    fn with_next_held(self) -> Self {
+        Head::new(self.next().wrapping_add(1), self.held() + 1)
     }
 }
 
@@ -118,7 +134,7 @@ pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
     slots: Cell<Slots<T>>,
     tail: Cell<u32>,
-    /// The owner may write up to here: what `free` was when it last looked or took a job, and the size of the ring.
+    /// The owner may write up to here: what `free` was when it last looked, and the size of the ring.
     limit: Cell<u32>,
 }
 
@@ -159,17 +175,12 @@ impl<T> Owner<T> {
     /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for none.
     #[cold]
     pub(crate) fn make_room(&self) -> usize {
-        self.may_write_up_to(Head::unpack(self.ring.head.load(Acquire)).free);
+        let free = Head(self.ring.head.load(Acquire)).free();
+        self.limit.set(free.wrapping_add(self.slots.get().size()));
         if self.place().is_none() {
             self.grow();
         }
         self.limit.get().wrapping_sub(self.tail.get()) as usize
-    }
-
-    /// The head said (Acquire) that all slots before `free` are.
-    #[inline]
-    fn may_write_up_to(&self, free: u32) {
-        self.limit.set(free.wrapping_add(self.slots.get().size()));
     }
 
     /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be.
@@ -196,21 +207,24 @@ impl<T> Owner<T> {
     }
 
     /// Takes the first job.
+    pub(crate) fn pop(&self) -> Option<T> {
+        let (slots, count) = self.take_first()?;
+        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here. It
+        // was taken for this read, and nobody writes the slot before the owner's next push.
+        Some(unsafe { slots.read(count) })
+    }
+
+    /// Takes the first job, and says where it is: there it stays until the owner's next push.
     #[inline(always)]
-    pub(crate) fn pop(&self) -> Option<Claim<'_, T>> {
+    fn take_first(&self) -> Option<(Slots<T>, u32)> {
         let mut seen = self.ring.head.load(Acquire);
         loop {
-            let head = Head::unpack(seen);
-            if head.next == self.tail.get() {
+            let head = Head(seen);
+            if head.next() == self.tail.get() {
                 return None;
             }
-            let next = head.next.wrapping_add(1);
-            let free = if head.no_thief() { next } else { head.free };
-            match self.ring.head.compare_exchange_weak(seen, Head { free, next }.pack(), AcqRel, Acquire) {
-                Ok(_) => {
-                    self.may_write_up_to(free);
-                    return Some(Claim { owner: self, slots: self.slots.get(), count: head.next });
-                }
+            match self.ring.head.compare_exchange_weak(seen, head.behind_next().0, AcqRel, Acquire) {
+                Ok(_) => return Some((self.slots.get(), head.next())),
                 Err(now) => seen = now,
             }
         }
@@ -220,7 +234,7 @@ impl<T> Owner<T> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Relaxed: the owner knows the tail; what thieves have taken meanwhile need not be seen.
-        let next = Head::unpack(self.ring.head.load(Relaxed)).next;
+        let next = Head(self.ring.head.load(Relaxed)).next();
         self.tail.get().wrapping_sub(next) as usize
     }
 }
@@ -259,42 +273,18 @@ impl Place<'_, Job> {
     }
 }
 
-/// A job that the owner has taken and that still lies in its slot. Only the owner writes slots, so there it is safe
-/// until the owner has gone round the ring; using it later than that panics.
-#[must_use = "a claimed job is leaked if it is not used"]
-pub(crate) struct Claim<'a, T> {
-    owner: &'a Owner<T>,
-    slots: Slots<T>,
-    count: u32,
-}
-
-impl<T> Claim<'_, T> {
-    /// Moves the job out.
-    pub(crate) fn take(self) -> T {
-        self.assert_still_there();
-        // SAFETY: these are the slots in which `pop` has found the job, of a ring that lives as long as the owner,
-        // borrowed here. It has taken this count for us, it is used once, and the slot has not been written again.
-        unsafe { self.slots.read(self.count) }
-    }
-
-    #[inline]
-    fn assert_still_there(&self) {
-        let age = self.owner.tail.get().wrapping_sub(self.count);
-        assert!(age <= self.slots.size(), "the claimed job was overwritten");
-    }
-}
-
-/// In its slot, without moving the job as a whole.
-impl Run for Claim<'_, Job> {
-    #[inline]
-    fn run(self) {
-        self.assert_still_there();
-        // SAFETY: these are the slots in which `pop` has found the job, of a ring that lives as long as the owner,
-        // borrowed here.
-        let slot = unsafe { self.slots.slot(self.count) };
-        // SAFETY: `pop` has taken this count for us, it is used once, and the slot has not been written again. The job
-        // is moved out before its code, which may push to this ring, begins.
+/// In place, without moving the job as a whole.
+impl Owner<Job> {
+    /// Takes the first job and runs it; what it throws passes through. Returns whether there was one.
+    #[inline(always)]
+    pub(crate) fn run_first(&self) -> bool {
+        let Some((slots, count)) = self.take_first() else { return false };
+        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here.
+        let slot = unsafe { slots.slot(count) };
+        // SAFETY: it was taken for this run, and nobody writes the slot before the owner's next push. The job is moved
+        // out before its code, which may push to this ring, begins.
         unsafe { Job::run_at(slot) };
+        true
     }
 }
 
@@ -345,14 +335,16 @@ impl<T> Ring<T> {
     /// Claims as many jobs as `wanted` says of those that are there.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<Range<u32>>, Busy> {
         let seen = self.head.load(Acquire);
-        let Head { free, next } = Head::unpack(seen);
+        let next = Head(seen).next();
         let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
         if jobs == 0 {
             return Ok(None);
         }
         // What is far behind is out of date, and the exchange will say so.
-        let end = next.wrapping_add(wanted(jobs.min(MAX_SIZE as u32)));
-        if free == next && self.head.compare_exchange(seen, Head { free, next: end }.pack(), AcqRel, Relaxed).is_ok() {
+        let jobs = wanted(jobs.min(MAX_SIZE as u32));
+        let end = next.wrapping_add(jobs);
+        let claimed = Head::new(end, jobs).0;
+        if Head(seen).held() == 0 && self.head.compare_exchange(seen, claimed, AcqRel, Relaxed).is_ok() {
             Ok(Some(next..end))
         } else {
             Err(Busy)
@@ -363,8 +355,7 @@ impl<T> Ring<T> {
     fn give_free(&self) {
         let mut seen = self.head.load(Relaxed);
         loop {
-            let Head { next, .. } = Head::unpack(seen);
-            match self.head.compare_exchange_weak(seen, Head { free: next, next }.pack(), AcqRel, Relaxed) {
+            match self.head.compare_exchange_weak(seen, Head::new(Head(seen).next(), 0).0, AcqRel, Relaxed) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -373,7 +364,7 @@ impl<T> Ring<T> {
 
     fn len(&self) -> usize {
         // In this order, see the module.
-        let next = Head::unpack(self.head.load(Acquire)).next;
+        let next = Head(self.head.load(Acquire)).next();
         let tail = self.tail.count.load(Acquire);
         (tail.wrapping_sub(next) as usize).min(MAX_SIZE)
     }
@@ -463,7 +454,7 @@ impl<T> Copy for Slots<T> {}
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        let Head { next, .. } = Head::unpack(self.head.load(Acquire));
+        let next = Head(self.head.load(Acquire)).next();
         let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
         for count in 0..jobs {
             // SAFETY: there is a job, and nobody else uses the ring any more.
@@ -484,7 +475,7 @@ mod tests {
     use super::*;
 
     fn drain(owner: &Owner<Box<usize>>) -> Vec<usize> {
-        std::iter::from_fn(|| owner.pop().map(|claim| *claim.take())).collect()
+        std::iter::from_fn(|| owner.pop().map(|job| *job)).collect()
     }
 
     #[test]
@@ -521,21 +512,9 @@ mod tests {
                 assert_eq!(owner.push(Box::new(job)), Ok(()));
             }
             assert_eq!(stealer.steal(), Ok(taken.next().map(Box::new)));
-            assert_eq!(owner.pop().map(|claim| *claim.take()), taken.next());
+            assert_eq!(owner.pop().map(|job| *job), taken.next());
         }
         assert_eq!(drain(&owner), (taken.start..jobs.start).collect::<Vec<_>>());
-    }
-
-    #[test]
-    #[should_panic = "overwritten"]
-    fn a_claim_that_was_overwritten_is_refused() {
-        let (owner, _stealer) = ring();
-        assert_eq!(owner.push(0), Ok(()));
-        let claim = owner.pop().expect("just pushed");
-        for job in 0..=FIRST_SIZE {
-            assert_eq!(owner.push(job), Ok(()));
-        }
-        claim.take();
     }
 
     #[test]
@@ -586,7 +565,7 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(owner.push(Arc::clone(&witness)), Ok(()));
         }
-        drop(owner.pop().map(Claim::take));
+        drop(owner.pop());
         assert_eq!(Arc::strong_count(&witness), 5);
         drop((owner, stealer));
         assert_eq!(Arc::strong_count(&witness), 1);

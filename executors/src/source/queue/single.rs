@@ -223,7 +223,6 @@ impl Drop for Detour {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::job::Run;
     use std::{iter, sync::Arc};
 
     /// A queue, and the numbers of the jobs that have run.

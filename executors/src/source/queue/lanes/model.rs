@@ -2,7 +2,7 @@
 
 use super::{Lane, Lanes, first_found};
 use crate::{
-    job::{IntoJob, Job, Run},
+    job::{IntoJob, Job},
     source::queue::Busy,
     sync::{Arc, check, thread},
 };

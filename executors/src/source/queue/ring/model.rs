@@ -14,7 +14,7 @@ fn push(owner: &Owner<Job>, job: usize) {
 }
 
 fn drain(owner: &Owner<Job>) -> Vec<usize> {
-    std::iter::from_fn(|| owner.pop().map(|claim| *claim.take())).collect()
+    std::iter::from_fn(|| owner.pop().map(|job| *job)).collect()
 }
 
 /// What a thief gets, in one attempt.
@@ -51,7 +51,7 @@ fn owner_against_thieves(thieves: usize, preemptions: usize) {
             let mut job = Box::new(job);
             while let Err(back) = owner.push(job) {
                 job = back;
-                own.extend(owner.pop().map(|claim| *claim.take()));
+                own.extend(owner.pop().map(|job| *job));
                 thread::yield_now();
             }
         }
@@ -83,7 +83,7 @@ fn thieves_may_be_robbed() {
         let rob = |owner: Owner<Job>, victim: Stealer<Job>| {
             let first = victim.steal_half(&owner).unwrap_or(None);
             let mut got: Vec<_> = first.map(|job| *job).into_iter().collect();
-            got.extend(owner.pop().map(|claim| *claim.take()));
+            got.extend(owner.pop().map(|job| *job));
             (got, owner)
         };
         let other = thread::spawn(move || rob(right, from_left));
