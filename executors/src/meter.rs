@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// What one worker has done. Written by that worker only, so that a plain store is enough.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Whether it is running jobs, one after the other.
+    /// Whether it runs jobs, one after the other. Relaxed, for the same reason as the counters.
     is_at_work: AtomicBool,
     ended: Counter,
     panicked: Counter,
@@ -23,7 +23,7 @@ pub(crate) struct Meter {
 
 /// A counter with a single writer.
 ///
-/// Relaxed throughout, as is whether there is work: a reader that needs to know that a count is complete (after a `join`, say) has synchronised with
+/// Relaxed throughout: a reader that needs to know that a count is complete (after a `join`, say) has synchronised with
 /// the worker by other means.
 #[derive(Debug, Default)]
 struct Counter(AtomicU64);

@@ -38,7 +38,7 @@ where
         for job in closures.map(Closure) {
             let whom = match worker {
                 Some(worker) if worker.refuses() => return batch.cut_short(job),
-                Some(worker) => worker.push_quietly(to, job),
+                Some(worker) => self.source.push(worker.local(), to, job),
                 None if self.refuses(Admission::New) => return batch.cut_short(job),
                 None => self.source.inject(to, job),
             };

@@ -19,7 +19,7 @@ pub(super) enum Admission {
     /// The next step of a future that the pool has accepted: until the pool is over.
     Continued,
     /// As above, of a future that woke itself, from the worker that has just run the last step and does nothing more:
-    /// see [`Worker::push_at_end_of_job`].
+    /// see [`put_at_end_of_job`](Crew::put_at_end_of_job).
     CarriedOn,
 }
 
@@ -45,11 +45,11 @@ where
     {
         // SAFETY: the reference is used here only.
         match unsafe { self.this_worker() } {
-            Some(worker) if worker.refuses() => Err(closure),
+            Some(_) if self.life.is_discarding() => Err(closure),
             Some(worker) => {
                 match admission {
-                    Admission::New | Admission::Continued => worker.push(to, Closure(closure)),
-                    Admission::CarriedOn => worker.push_at_end_of_job(to, Closure(closure)),
+                    Admission::New | Admission::Continued => self.put_from_inside(worker, to, Closure(closure)),
+                    Admission::CarriedOn => self.put_at_end_of_job(worker, to, Closure(closure)),
                 }
                 Ok(())
             }
@@ -74,6 +74,25 @@ where
     pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
         let whom = self.source.inject(to, job);
         self.announce_from_outside(to, whom);
+    }
+
+    /// From a job that runs on `worker`.
+    #[inline(always)]
+    pub(super) fn put_from_inside(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
+        let whom = self.source.push(worker.local(), to, job);
+        self.announce_to(to, whom, Some(worker));
+    }
+
+    /// From a job that runs on `worker` and does nothing more after this call.
+    ///
+    /// Nobody need be told if the worker's next job is either this one or one whose taking shows this one to all; the
+    /// parker's README says why ("Jobs that are not announced").
+    #[inline(always)]
+    fn put_at_end_of_job(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
+        let whom = self.source.push(worker.local(), to, job);
+        if !self.source.shows_by_taking(worker.local()) {
+            self.announce_to(to, whom, Some(worker));
+        }
     }
 
     #[inline(always)]

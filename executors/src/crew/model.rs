@@ -19,7 +19,8 @@ use crate::{
         Gate,
         atomic::{
             AtomicUsize,
-            Ordering::{AcqRel, Acquire, Relaxed, Release},
+            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+            fence,
         },
         check, thread,
     },
@@ -274,7 +275,8 @@ fn siblings_can_wait_for_each_other() {
         let pair = Pair::default();
         for child in pair.jobs() {
             crew.crew().source.push(&2, (), Job::new(child));
-            crew.crew().announce((), 1, || Origin::Inside);
+            fence(SeqCst);
+            crew.crew().call_one(Origin::Inside);
         }
         pair.meet();
         see_off(crew);

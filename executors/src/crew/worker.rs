@@ -10,12 +10,12 @@ use super::{
 };
 use crate::{
     containment::{contain, discard, discard_payload, guard},
-    job::{IntoJob, Job},
+    job::Job,
     local::{Attendant, Help, Post},
     meter::Meter,
     options::WorkerHook,
     parker::{Origin, Parker},
-    source::{Source, Whom},
+    source::Source,
     sync::atomic::{
         Ordering::{Relaxed, SeqCst},
         fence,
@@ -213,24 +213,8 @@ where
         self.meter.job_ended();
     }
 
-    /// Takes a job from a job that runs on this worker.
-    #[inline(always)]
-    pub(super) fn push(&self, to: S::Address, job: impl IntoJob) {
-        let whom = self.crew.source.push(&self.local, to, job);
-        self.crew.announce_to(to, whom, Some(self));
-    }
-
-    /// Takes a job from a job that runs on this worker and does nothing more after this call.
-    ///
-    /// Nobody need be told if the worker's next job is either this one or one whose taking shows this one to all; the
-    /// parker's README says why ("Jobs that are not announced").
-    #[inline(always)]
-    pub(super) fn push_at_end_of_job(&self, to: S::Address, job: impl IntoJob) {
-        let Crew { source, .. } = self.crew;
-        let whom = source.push(&self.local, to, job);
-        if !source.shows_by_taking(&self.local) {
-            self.crew.announce_to(to, whom, Some(self));
-        }
+    pub(super) fn local(&self) -> &S::Local {
+        &self.local
     }
 
     /// Where the job comes from that was just pushed.
@@ -241,11 +225,6 @@ where
     /// For the futures that jobs of this worker spawn.
     pub(super) fn tether(&self) -> &Tether<S, P> {
         self.tether.get_or_init(|| tether(self.crew.myself()))
-    }
-
-    /// Takes a job without telling anybody; the caller will announce it.
-    pub(super) fn push_quietly(&self, to: S::Address, job: impl IntoJob) -> Whom {
-        self.crew.source.push(&self.local, to, job)
     }
 
     #[cold]
@@ -305,7 +284,7 @@ where
         let accepted = !self.leaving.get() && !self.refuses();
         if accepted {
             let Crew { source, .. } = self.crew;
-            self.push(source.here(&self.local).unwrap_or_else(|| source.anywhere()), job);
+            self.crew.put_from_inside(self, source.here(&self.local).unwrap_or_else(|| source.anywhere()), job);
         } else {
             discard(job);
         }

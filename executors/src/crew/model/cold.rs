@@ -103,7 +103,7 @@ fn a_worker_starts_two_if_there_are_jobs_for_both() {
             let crew = handle.crew();
             (0..jobs).for_each(|_| _ = crew.source.inject((), Job::new(|| ())));
             fence(SeqCst);
-            crew.call_one(|| origin);
+            crew.call_one(origin);
             assert_eq!(crew.cold.coming(), 1 + starts, "{jobs} jobs from {origin:?}");
             see_off(handle);
         });
