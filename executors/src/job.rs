@@ -8,7 +8,7 @@
 use std::{
     fmt,
     marker::PhantomData,
-    mem::{ManuallyDrop, MaybeUninit},
+    mem::{self, ManuallyDrop, MaybeUninit},
 };
 
 /// Words that a closure may take inside a job.
@@ -293,6 +293,64 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
         unsafe {
             place.cast::<Option<&Kind>>().write(Some(Kinds::<F>::KIND));
             Kinds::write(self.0, place.add(1));
+        }
+    }
+}
+
+/// Room for a job that is to run next.
+///
+/// It is written to this place in as many words as it takes, and run from here. To pass a `Job` on from function to
+/// function costs more than most of what a queue does: it is copied in pieces other than those it was written in.
+pub(crate) struct Hand {
+    job: MaybeUninit<Job>,
+    is_full: bool,
+}
+
+impl Hand {
+    #[inline(always)]
+    pub(crate) fn empty() -> Self {
+        Hand { job: MaybeUninit::uninit(), is_full: false }
+    }
+
+    /// # Panics
+    ///
+    /// If there is one already.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, job: impl IntoJob) {
+        assert!(!self.is_full, "a hand has room for one");
+        // SAFETY: there is room for a job.
+        unsafe { job.write_job(self.job.as_mut_ptr()) };
+        self.is_full = true;
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Runs the job, if there is one. Returns whether there was.
+    #[inline(always)]
+    pub(crate) fn run(&mut self) -> bool {
+        let is_full = mem::take(&mut self.is_full);
+        if is_full {
+            // SAFETY: there is a job, which nobody uses any more, as the hand is empty now.
+            unsafe { Job::run_at(self.job.as_mut_ptr()) };
+        }
+        is_full
+    }
+
+    pub(crate) fn into_job(mut self) -> Option<Job> {
+        // SAFETY: there is a job, and the hand is empty now.
+        mem::take(&mut self.is_full).then(|| unsafe { self.job.assume_init_read() })
+    }
+}
+
+impl Drop for Hand {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.is_full {
+            // SAFETY: there is a job, and nobody uses the hand any more.
+            unsafe { self.job.assume_init_drop() };
         }
     }
 }

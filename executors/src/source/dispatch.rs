@@ -20,7 +20,7 @@ pub(crate) use subpool::Reading;
 
 use super::{Source, Whom, queue::single::SingleLane, stealing::StealingSource};
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
     sync::thread,
@@ -264,10 +264,13 @@ impl Source for DispatchSource {
             }
             return has_next && self.stream.run_next(&local.stream);
         }
-        let Some(job) = subpool.queues[at.level()].try_take_first().ok().flatten() else { return false };
-        local.aging.count_one();
-        job.run();
-        true
+        let mut hand = Hand::empty();
+        // If somebody else is there, `search` will insist.
+        let _ = subpool.queues[at.level()].try_take_first(&mut hand);
+        if hand.is_full() {
+            local.aging.count_one();
+        }
+        hand.run()
     }
 
     fn pop_outside(&self, local: &DispatchLocal) -> Option<Job> {
@@ -312,7 +315,7 @@ impl Source for DispatchSource {
 
     fn take(&self) -> Option<Job> {
         let queues = || self.subpools.iter().flat_map(|subpool| &subpool.queues);
-        self.stream.take().or_else(|| queues().find_map(SingleLane::take_first))
+        self.stream.take().or_else(|| queues().find_map(SingleLane::first))
     }
 
     fn owes_call(&self, local: &DispatchLocal) -> bool {

@@ -8,7 +8,7 @@ use super::{
     },
 };
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     meter::Meter,
 };
 
@@ -44,8 +44,11 @@ impl Source for FifoSource {
 
     #[inline]
     fn run_next(&self, tenant: &Tenant) -> bool {
-        self.tenure.admits(tenant, || self.queue.is_empty(), || self.queue.taken())
-            && self.take().map(Job::run).is_some()
+        let mut hand = Hand::empty();
+        if self.tenure.admits(tenant, || self.queue.is_empty(), || self.queue.taken()) {
+            self.queue.take_first(&mut hand);
+        }
+        hand.run()
     }
 
     fn search(&self, _tenant: &Tenant, _meter: &Meter) -> Option<Job> {
@@ -54,7 +57,7 @@ impl Source for FifoSource {
 
     #[inline]
     fn take(&self) -> Option<Job> {
-        self.queue.take_first()
+        self.queue.first()
     }
 
     fn has_jobs(&self) -> bool {

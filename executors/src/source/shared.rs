@@ -18,7 +18,7 @@ use super::{
     },
 };
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     meter::Meter,
 };
 use std::cell::Cell;
@@ -59,11 +59,11 @@ impl SharedSource {
 
     /// The expendable job that has waited longest.
     pub(crate) fn take_oldest(&self) -> Option<Job> {
-        self.expendable.as_ref()?.take_first()
+        self.expendable.as_ref()?.first()
     }
 
-    fn take_expendable(&self) -> Result<Option<Job>, Busy> {
-        self.expendable.as_ref().map_or(Ok(None), SingleLane::try_take_first)
+    fn take_expendable(&self, hand: &mut Hand) -> Result<(), Busy> {
+        self.expendable.as_ref().map_or(Ok(()), |queue| queue.try_take_first(hand))
     }
 
     /// How many jobs have been taken, as far as has been seen here; modulo what fits.
@@ -77,27 +77,33 @@ impl SharedSource {
     }
 
     #[inline]
-    fn take_kept(&self, next: &Next) -> Result<Option<Job>, Busy> {
-        let Some((job, lane)) = self.kept.take_one(next.lane.get())? else { return Ok(None) };
-        next.lane.set(lane);
-        Ok(Some(job))
+    fn take_kept(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
+        if let Some(lane) = self.kept.take_one(next.lane.get(), hand)? {
+            next.lane.set(lane);
+        }
+        Ok(())
     }
 
     #[inline]
-    fn take_next(&self, next: &Next) -> Result<Option<Job>, Busy> {
-        if self.expendable.is_none() { self.take_kept(next) } else { self.take_in_turn(next) }
+    fn take_next(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
+        if self.expendable.is_none() { self.take_kept(next, hand) } else { self.take_in_turn(next, hand) }
     }
 
-    fn take_in_turn(&self, next: &Next) -> Result<Option<Job>, Busy> {
+    fn take_in_turn(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
         let expendable_first = next.is_expendable.replace(!next.is_expendable.get());
-        let take = |expendable| if expendable { self.take_expendable() } else { self.take_kept(next) };
-        match take(expendable_first) {
-            Ok(Some(job)) => Ok(Some(job)),
-            not_there => match take(!expendable_first) {
-                Ok(None) => not_there,
-                other => other,
-            },
-        }
+        let mut take = |expendable| {
+            let taken = if expendable { self.take_expendable(hand) } else { self.take_kept(next, hand) };
+            taken.map(|()| hand.is_full())
+        };
+        let first = take(expendable_first);
+        if first == Ok(true) || take(!expendable_first)? { Ok(()) } else { first.map(drop) }
+    }
+
+    /// The next job, as soon as nobody else is taking one.
+    fn next(&self, next: &Next) -> Option<Job> {
+        let mut hand = Hand::empty();
+        insist(|| self.take_next(next, &mut hand).map(Some));
+        hand.into_job()
     }
 }
 
@@ -128,8 +134,12 @@ impl Source for SharedSource {
 
     #[inline]
     fn run_next(&self, next: &Next) -> bool {
-        self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken())
-            && self.take_next(next).ok().flatten().map(Job::run).is_some()
+        let mut hand = Hand::empty();
+        if self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken()) {
+            // If somebody else is there, `search` will insist.
+            let _ = self.take_next(next, &mut hand);
+        }
+        hand.run()
     }
 
     fn pop_outside(&self, next: &Next) -> Option<Job> {
@@ -139,11 +149,11 @@ impl Source for SharedSource {
     }
 
     fn search(&self, next: &Next, _meter: &Meter) -> Option<Job> {
-        insist(|| self.take_next(next))
+        self.next(next)
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| self.take_next(&self.attach(None)))
+        self.next(&self.attach(None))
     }
 
     fn has_jobs(&self) -> bool {

@@ -11,7 +11,7 @@ use super::{
     },
 };
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -296,9 +296,9 @@ impl Source for StealingSource {
     fn pop_outside(&self, local: &StealingLocal) -> Option<Job> {
         // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
         // somebody is at it already, so much the better.
-        let (job, lane) = self.lanes.take_one(local.lane.get()).ok()??;
-        local.go_on_behind(lane);
-        Some(job)
+        let mut hand = Hand::empty();
+        local.go_on_behind(self.lanes.take_one(local.lane.get(), &mut hand).ok()??);
+        hand.into_job()
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
@@ -324,7 +324,7 @@ impl Source for StealingSource {
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| first_found(self.all_lanes().map(Lane::take_first).chain(self.rings().map(Stealer::steal))))
+        insist(|| first_found(self.all_lanes().map(Lane::first).chain(self.rings().map(Stealer::steal))))
     }
 
     fn owes_call(&self, local: &StealingLocal) -> bool {

@@ -80,7 +80,7 @@ impl DispatchSource {
 
     fn take_from_queue(&self, at: Address) -> Option<Job> {
         let queue = &self.subpools[at.subpool()].queues[at.level()];
-        let job = queue.take_first();
+        let job = queue.first();
         if job.is_none() {
             self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
         }

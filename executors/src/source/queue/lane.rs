@@ -18,7 +18,7 @@
 use super::Busy;
 use crate::{
     containment::discard,
-    job::{IntoJob, Job, RECORD_WORDS, Record, Word},
+    job::{Hand, IntoJob, Job, RECORD_WORDS, Record, Word},
     sync::{
         atomic::{
             AtomicBool, AtomicPtr, AtomicUsize,
@@ -125,13 +125,11 @@ impl Back<'_> {
 pub(super) struct Front<'a>(&'a Lane);
 
 impl Front<'_> {
-    /// Takes out the first job.
+    /// Takes out the first job, if there is one.
     #[inline]
-    pub(super) fn take_first(self) -> Option<Job> {
-        let mut job = None;
+    pub(super) fn take_first(self, hand: &mut Hand) {
         // SAFETY: this thread holds the lock of the front.
-        unsafe { self.0.take_locked(Portion::One, |_| 1, |record| job = Some(record.into_job())) };
-        job
+        unsafe { self.0.take_locked(Portion::One, |_| 1, |record| hand.put(record)) };
     }
 
     /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns
@@ -253,8 +251,20 @@ impl Lane {
     ///
     /// [`Busy`] if somebody else is at the front.
     #[inline]
-    pub(crate) fn take_first(&self) -> Result<Option<Job>, Busy> {
-        Ok(self.front().ok_or(Busy)?.take_first())
+    pub(crate) fn take_first(&self, hand: &mut Hand) -> Result<(), Busy> {
+        self.front().ok_or(Busy)?.take_first(hand);
+        Ok(())
+    }
+
+    /// The first job.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_first`](Self::take_first).
+    pub(crate) fn first(&self) -> Result<Option<Job>, Busy> {
+        let mut hand = Hand::empty();
+        self.take_first(&mut hand)?;
+        Ok(hand.into_job())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -520,7 +530,7 @@ mod tests {
         lane.push(Job::new(|| ()));
         let sink = |outer: Record<'_>| {
             drop_job(outer);
-            *inner.borrow_mut() = Some((lane.take(|_| 1, drop_job), lane.take_first().map(drop)));
+            *inner.borrow_mut() = Some((lane.take(|_| 1, drop_job), lane.take_first(&mut Hand::empty())));
         };
         assert_eq!(lane.take(|_| 1, sink), Ok(1));
         assert_eq!(inner.take(), Some((Err(Busy), Err(Busy))));

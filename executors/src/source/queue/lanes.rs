@@ -9,10 +9,10 @@ mod model;
 
 use super::{
     Busy, first_found,
-    lane::{Back, Front, Lane, snooze},
+    lane::{Back, Lane, snooze},
 };
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob},
     local,
     placement::cores,
 };
@@ -84,29 +84,33 @@ impl Lanes {
         }
     }
 
-    /// Takes one job, out of lane `start` if there is one, and tells which lane it was.
+    /// Takes one job, out of lane `start` if there is one, and tells which lane it was, if there was any.
     ///
     /// # Errors
     ///
     /// [`Busy`] if jobs were only seen in lanes at whose front somebody else is.
     #[inline]
-    pub(crate) fn take_one(&self, start: usize) -> Result<Option<(Job, usize)>, Busy> {
-        match self.lane(start).and_then(Lane::front).and_then(Front::take_first) {
-            Some(job) => Ok(Some((job, start))),
-            None => self.take_anywhere(start),
+    pub(crate) fn take_one(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
+        if let Some(front) = self.lane(start).and_then(Lane::front) {
+            front.take_first(hand);
         }
+        if hand.is_full() { Ok(Some(start)) } else { self.take_anywhere(start, hand) }
     }
 
     #[cold]
-    fn take_anywhere(&self, start: usize) -> Result<Option<(Job, usize)>, Busy> {
+    fn take_anywhere(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
         let filled = self.beginning_with(start).filter(|(_, lane)| !lane.is_empty());
-        first_found(filled.map(|(number, lane)| Ok(lane.take_first()?.map(|job| (job, number)))))
+        first_found(filled.map(|(number, lane)| {
+            lane.take_first(hand)?;
+            Ok(hand.is_full().then_some(number))
+        }))
     }
 }
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::job::Job;
 
     #[test]
     fn a_locked_back_is_avoided() {
@@ -123,7 +127,7 @@ mod tests {
         for number in [2, 1] {
             lanes.back(number).expect("nobody else is there").push(Job::new(|| ()));
         }
-        let from = |start| lanes.take_one(start).map(|found| found.map(|(_, lane)| lane));
+        let from = |start| lanes.take_one(start, &mut Hand::empty());
         assert_eq!([from(2), from(2), from(2)], [Ok(Some(2)), Ok(Some(5)), Ok(None)]);
     }
 }

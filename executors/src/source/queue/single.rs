@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     containment::discard,
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     sync::{
         Mutex, MutexGuard,
         atomic::{
@@ -116,33 +116,48 @@ impl SingleLane {
         self.detour.push(job, self.lane.put_in());
     }
 
-    /// Takes the first job, as soon as nobody else is taking one.
+    /// Takes the first job, if there is one, as soon as nobody else is taking one.
     #[inline]
-    pub(crate) fn take_first(&self) -> Option<Job> {
-        insist(|| self.try_take_first())
+    pub(crate) fn take_first(&self, hand: &mut Hand) {
+        if self.try_take_first(hand).is_err() {
+            self.insist_on_first(hand);
+        }
     }
 
-    /// Takes the first job.
+    #[cold]
+    fn insist_on_first(&self, hand: &mut Hand) {
+        insist(|| self.try_take_first(hand).map(Some));
+    }
+
+    /// The first job, as soon as nobody else is taking one.
+    pub(crate) fn first(&self) -> Option<Job> {
+        let mut hand = Hand::empty();
+        self.take_first(&mut hand);
+        hand.into_job()
+    }
+
+    /// Takes the first job, if there is one.
     ///
     /// # Errors
     ///
     /// [`Busy`] if somebody else is taking, or has just taken or moved one: there may be some nevertheless.
     #[inline]
-    pub(crate) fn try_take_first(&self) -> Result<Option<Job>, Busy> {
-        if self.detour.is_used() { self.take_first_of_both() } else { self.lane.take_first() }
+    pub(crate) fn try_take_first(&self, hand: &mut Hand) -> Result<(), Busy> {
+        if self.detour.is_used() { self.take_first_of_both(hand) } else { self.lane.take_first(hand) }
     }
 
     #[cold]
-    fn take_first_of_both(&self) -> Result<Option<Job>, Busy> {
-        if let Some(job) = self.lane.take_first()? {
-            return Ok(Some(job));
+    fn take_first_of_both(&self, hand: &mut Hand) -> Result<(), Busy> {
+        self.lane.take_first(hand)?;
+        if hand.is_full() {
+            return Ok(());
         }
         match self.lane.back() {
             Some(mut back) => {
                 self.detour.lead_back(&mut back);
-                self.lane.take_first()
+                self.lane.take_first(hand)
             }
-            None => self.detour.take_first_behind(&self.lane).ok_or(Busy).map(Some),
+            None => self.detour.take_first_behind(&self.lane).ok_or(Busy).map(|job| hand.put(job)),
         }
     }
 
@@ -254,7 +269,7 @@ mod tests {
         }
 
         fn run(&self) -> Vec<u32> {
-            iter::from_fn(|| self.queue.take_first()).for_each(Job::run);
+            iter::from_fn(|| self.queue.first()).for_each(Job::run);
             std::mem::take(&mut *self.run.lock().unwrap())
         }
     }
@@ -288,9 +303,10 @@ mod tests {
     fn a_held_front_is_no_proof_of_emptiness() {
         let numbers = Numbers::new();
         let front = numbers.queue.lane.front();
-        assert!(matches!(numbers.queue.try_take_first(), Err(Busy)));
+        assert_eq!(numbers.queue.try_take_first(&mut Hand::empty()), Err(Busy));
         drop(front);
-        assert!(matches!(numbers.queue.try_take_first(), Ok(None)));
+        let mut hand = Hand::empty();
+        assert_eq!((numbers.queue.try_take_first(&mut hand), hand.is_full()), (Ok(()), false));
     }
 
     #[test]

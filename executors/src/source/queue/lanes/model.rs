@@ -2,7 +2,7 @@
 
 use super::{Lane, Lanes, first_found};
 use crate::{
-    job::{IntoJob, Job},
+    job::{Hand, IntoJob, Job},
     source::queue::Busy,
     sync::{Arc, check, thread},
 };
@@ -105,7 +105,9 @@ fn two_consumers() {
 fn two_consumers_of_one_job_at_a_time() {
     /// Takes one job and runs it. Returns whether there was one.
     fn take_one(lanes: &Lanes) -> Result<bool, Busy> {
-        Ok(lanes.take_one(0)?.map(|(job, _lane)| job.run()).is_some())
+        let mut hand = Hand::empty();
+        lanes.take_one(0, &mut hand)?;
+        Ok(hand.run())
     }
 
     check(2, || {

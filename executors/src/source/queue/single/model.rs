@@ -2,7 +2,7 @@
 
 use super::SingleLane;
 use crate::{
-    job::Job,
+    job::{Hand, Job},
     sync::{Arc, check, thread},
 };
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ fn with_one_in_the_detour() -> (Arc<SingleLane>, Order) {
 }
 
 fn take_one(queue: &SingleLane) -> bool {
-    queue.take_first().map(Job::run).is_some()
+    queue.first().map(Job::run).is_some()
 }
 
 /// Runs what is there.
@@ -108,7 +108,13 @@ fn the_detour_is_behind_the_lane() {
         push(&queue, 0, &order);
         let consumer = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || (0..2).for_each(|_| _ = queue.try_take_first().map(|job| job.map(Job::run))))
+            thread::spawn(move || {
+                (0..2).for_each(|_| {
+                    let mut hand = Hand::empty();
+                    let _somebody_is_there = queue.try_take_first(&mut hand);
+                    hand.run();
+                })
+            })
         };
         queue.detour.lead_back(&mut back);
         push(&queue, 1, &order);
