@@ -409,7 +409,8 @@ mod tests {
         let make = || {
             let (ran, witness) = (Arc::clone(&ran), Witness(Arc::clone(&dropped), [7; WEIGHT]));
             Job::new(move || {
-                assert_eq!(witness.1, [7; WEIGHT]);
+                let whole = &witness; // or only the array would be captured
+                assert_eq!(whole.1, [7; WEIGHT]);
                 ran.fetch_add(1, Relaxed);
             })
         };
@@ -428,6 +429,41 @@ mod tests {
         run_and_drop_once::<3>(); // 3 + 2 words: exactly the payload
         run_and_drop_once::<4>(); // one word too many: boxed
         run_and_drop_once::<1000>();
+    }
+
+    #[test]
+    fn a_hand_runs_gives_or_drops_its_job_once() {
+        let (ran, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let full = || {
+            let (ran, witness) = (Arc::clone(&ran), Witness(Arc::clone(&dropped), [7; 2]));
+            let mut hand = Hand::empty();
+            hand.put(Closure(move || {
+                let whole = &witness;
+                assert_eq!(whole.1, [7; 2]);
+                ran.fetch_add(1, Relaxed);
+            }));
+            hand
+        };
+        let count = || (ran.load(Relaxed), dropped.load(Relaxed));
+        drop((full(), Hand::empty()));
+        assert_eq!(count(), (0, 1));
+        let mut hand = full();
+        assert_eq!([hand.run(), hand.run()], [true, false]);
+        drop(hand);
+        assert_eq!(count(), (1, 2));
+        let job = full().into_job();
+        assert_eq!(count(), (1, 2));
+        drop(job);
+        assert_eq!(count(), (1, 3));
+        assert!(Hand::empty().into_job().is_none());
+    }
+
+    #[test]
+    #[should_panic = "a hand has room for one"]
+    fn a_hand_has_room_for_one_job() {
+        let mut hand = Hand::empty();
+        hand.put(Closure(|| ()));
+        hand.put(Closure(|| ()));
     }
 
     #[test]

@@ -253,9 +253,9 @@ pub struct Stats {
     pub busy: usize,
     /// Jobs that wait to be run.
     pub queued: usize,
-    /// Jobs that have begun and not ended. A worker on its way from one job to the next counts as running one. A job that
-    /// another one runs in place, as it has given it to a full pool that is built to run jobs on their callers, counts
-    /// together with that.
+    /// Jobs that have begun and not ended. A worker on its way from one job to the next counts as running one. A job
+    /// that another one runs in place, as it has given it to a full pool that is built to run jobs on their callers,
+    /// counts together with that.
     pub running: usize,
     /// Jobs that have ended, by return or by panic. One that was cancelled before it began counts as ended when its
     /// turn has come.

@@ -109,8 +109,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     }
 
     /// Whether the job that the worker has pushed last is the next that it takes, by [`run_next`](Self::run_next)
-    /// or [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that this
-    /// next one was taken. To deny it is always right.
+    /// or [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that
+    /// this next one was taken. To deny it is always right.
     fn shows_by_taking(&self, local: &Self::Local) -> bool {
         let _ = local;
         false

@@ -7,8 +7,8 @@
 //! Three counts run through the ring, `free <= next <= tail <= free + size`:
 //!
 //! - From `next` to `tail` are jobs that nobody has taken.
-//! - From `free` to `next` are jobs that a thief has claimed and is copying, or that the owner has taken meanwhile: they
-//!   are `held`. There is at most one such thief.
+//! - From `free` to `next` are jobs that are held: a thief has claimed them and is copying, or the owner has taken them
+//!   meanwhile. There is at most one such thief.
 //! - Everything else is the owner's to write.
 //!
 //! `next` and how many are held share a word, the head, that is only changed by compare-and-exchange; `tail` is written
@@ -16,8 +16,8 @@
 //!
 //! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
 //!   (Acquire).
-//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads the
-//!   head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
+//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads
+//!   the head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
 //!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
 //! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
 //!   `tail`, and the thief loads the head (Acquire) before `tail`.
