@@ -195,8 +195,8 @@ impl<'a> Post<'a> {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
     }
 
-    /// A post of somebody whom nobody asks for by [`worker_of`]: it is no worker of `pool`, but that executor is to do
-    /// for it what it does for its workers, or has none.
+    /// A post for which [`worker_of`] gives nobody: who stands there is no worker of `pool`, or none any more, but that
+    /// executor is to do for it what it does for its workers, or has none.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
         Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
     }

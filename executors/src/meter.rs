@@ -41,7 +41,7 @@ impl Counter {
 }
 
 impl Meter {
-    /// The worker has come to a job that it did not find among its own.
+    /// The worker begins to run jobs.
     pub(crate) fn work_begins(&self) {
         self.is_at_work.store(true, Relaxed);
     }
@@ -66,8 +66,9 @@ impl Meter {
 
     pub(crate) fn read(&self) -> Reading {
         // A job that runs others in place, as its pool was full, counts with them as one. (Each that has ended counts.)
+        let ended = self.ended.get();
         let running = usize::from(self.is_at_work.load(Relaxed));
-        Reading { ended: self.ended.get(), running, panicked: self.panicked.get(), steals: self.steals.get() }
+        Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
     }
 }
 
@@ -75,7 +76,7 @@ impl Meter {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
     pub(crate) ended: u64,
-    /// Workers that run a job.
+    /// Workers that run a job, or are on their way from one to the next.
     pub(crate) running: usize,
     pub(crate) panicked: u64,
     pub(crate) steals: u64,

@@ -69,8 +69,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Whom;
 
     /// Runs the worker's next job, if it has one; what that throws passes through. Returns whether there was one. Hot:
-    /// the clock, and a wait for its turn, now and then only; no other wait, except for who is at the same queue just
-    /// then.
+    /// the clock, and a wait for its turn, now and then only; no other wait before it, except for who is at the same
+    /// queue just then.
     fn run_next(&self, local: &Self::Local) -> bool;
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty.

@@ -37,7 +37,7 @@ where
         let mut batch = Batch { crew: self, worker, to, largest_step, accepted: 0, announced: 0 };
         for job in closures.map(Closure) {
             let whom = match worker {
-                Some(worker) if worker.refuses() => return batch.cut_short(job),
+                Some(_) if self.refuses_from_inside() => return batch.cut_short(job),
                 Some(worker) => self.source.push(worker.local(), to, job),
                 None if self.refuses(Admission::New) => return batch.cut_short(job),
                 None => self.source.inject(to, job),

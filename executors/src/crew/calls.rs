@@ -29,7 +29,7 @@ where
         fence(SeqCst);
         if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
             // It is awake, but may be at another job before it comes to this one.
-            self.call_one(origin(giver, to));
+            self.call_one(self.origin(giver, to));
         }
     }
 
@@ -40,7 +40,7 @@ where
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
         if self.source.expose(to) && self.may_call() {
-            self.call_for_those_of(giver, to, jobs);
+            self.call_for_given(giver, to, jobs);
         }
     }
 
@@ -52,10 +52,10 @@ where
     }
 
     /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the
-    /// stack for what this needs. Where the jobs come from is asked here only.
+    /// stack for what this needs.
     #[inline(never)]
-    fn call_for_those_of(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
-        let origin = match origin(giver, to) {
+    fn call_for_given(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
+        let origin = match self.origin(giver, to) {
             // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
             Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Inside,
             origin => origin,
@@ -114,13 +114,17 @@ where
         !S::WITHHOLDS && self.cold.coming() < self.source.len()
     }
 
+    /// Where a job comes from that was just put to `to`.
+    fn origin(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address) -> Origin {
+        match giver {
+            None => Origin::Outside,
+            Some(worker) if self.source.is_lone(worker.local(), to) => Origin::Alone,
+            Some(_) => Origin::Inside,
+        }
+    }
+
     /// How many workers a burst from outside may call.
     pub(super) fn reach(&self) -> usize {
         self.terms.max.min(cores())
     }
-}
-
-/// Where a job for `to` comes from.
-fn origin<S: Source, P: Parker + 'static>(giver: Option<&Worker<'_, S, P>>, to: S::Address) -> Origin {
-    giver.map_or(Origin::Outside, |worker| worker.origin(to))
 }

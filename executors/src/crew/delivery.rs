@@ -45,7 +45,7 @@ where
     {
         // SAFETY: the reference is used here only.
         match unsafe { self.this_worker() } {
-            Some(_) if self.life.is_discarding() => Err(closure),
+            Some(_) if self.refuses_from_inside() => Err(closure),
             Some(worker) => {
                 match admission {
                     Admission::New | Admission::Continued => self.put_from_inside(worker, to, Closure(closure)),
@@ -99,6 +99,12 @@ where
     pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
         self.announce_to(to, whom, None);
         self.check_for_late_jobs();
+    }
+
+    /// Whether jobs from the crew's own jobs are refused.
+    #[inline(always)]
+    pub(super) fn refuses_from_inside(&self) -> bool {
+        self.life.is_discarding()
     }
 
     #[inline(always)]

@@ -157,7 +157,10 @@ where
     /// Whether a new job would be refused.
     pub(crate) fn is_closed_to_caller(&self) -> bool {
         let crew = self.crew();
-        crew.with_this_worker(|worker| worker.map_or_else(|| crew.refuses(Admission::New), Worker::refuses))
+        crew.with_this_worker(|worker| match worker {
+            Some(_) => crew.refuses_from_inside(),
+            None => crew.refuses(Admission::New),
+        })
     }
 
     /// Drops the job that `take` finds in the source. Returns whether there was one.

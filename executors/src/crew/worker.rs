@@ -14,7 +14,7 @@ use crate::{
     local::{Attendant, Help, Post},
     meter::Meter,
     options::WorkerHook,
-    parker::{Origin, Parker},
+    parker::Parker,
     source::Source,
     sync::atomic::{
         Ordering::{Relaxed, SeqCst},
@@ -177,12 +177,6 @@ where
         self.is_stranger
     }
 
-    /// Whether jobs from inside are refused.
-    #[inline(always)]
-    pub(super) fn refuses(&self) -> bool {
-        self.crew.life.is_discarding()
-    }
-
     pub(super) fn run(&self, job: Job) {
         self.meter.work_begins();
         match contain(|| job.run()) {
@@ -191,8 +185,8 @@ where
         }
     }
 
-    /// Runs its own jobs, and those from outside whose turn it is, until it has none. What a job throws passes through:
-    /// the others are to be run by another call.
+    /// Runs its own jobs, and those from outside whose turn it is, until it has none. What a job throws passes through,
+    /// and nothing else throws here: the others are to be run by another call.
     fn run_own_jobs(&self) {
         loop {
             if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
@@ -215,11 +209,6 @@ where
 
     pub(super) fn local(&self) -> &S::Local {
         &self.local
-    }
-
-    /// Where the job comes from that was just pushed.
-    pub(super) fn origin(&self, to: S::Address) -> Origin {
-        if self.crew.source.is_lone(&self.local, to) { Origin::Alone } else { Origin::Inside }
     }
 
     /// For the futures that jobs of this worker spawn.
@@ -281,7 +270,7 @@ where
     P: Parker + 'static,
 {
     fn accept(&self, job: Job) -> bool {
-        let accepted = !self.leaving.get() && !self.refuses();
+        let accepted = !self.leaving.get() && !self.crew.refuses_from_inside();
         if accepted {
             let Crew { source, .. } = self.crew;
             self.crew.put_from_inside(self, source.here(&self.local).unwrap_or_else(|| source.anywhere()), job);

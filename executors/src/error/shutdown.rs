@@ -12,7 +12,7 @@ pub struct ShutdownReport {
     /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
     /// by a pool that is built to discard the oldest.
     pub discarded: u64,
-    /// Jobs that were still running when the report was made.
+    /// Jobs that were still running when the report was made, as in [`Stats::running`](crate::Stats::running).
     pub running: usize,
     /// Jobs that were still waiting when the report was made.
     pub queued: usize,

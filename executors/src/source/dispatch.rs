@@ -257,7 +257,7 @@ impl Source for DispatchSource {
         }
         let at = local.at.get();
         if at.is_stream() {
-            // Counted before it begins, as it may panic.
+            // Counted before it begins, as it may panic; one too many if it is stolen meanwhile.
             let has_next = StealingSource::has_next(&local.stream);
             if has_next {
                 local.aging.count_one();

@@ -63,7 +63,7 @@ impl Simulation {
         self.source.expose(to);
     }
 
-    /// As `crew::Worker::work`, once. Returns whether there was a job.
+    /// As `crew::Worker::run_own_jobs`, once, with a search. Returns whether there was a job.
     fn step(&self, worker: usize, age: u32) -> bool {
         let Player { local, meter, left } = &self.workers[worker];
         left.set(left.get() - 1);

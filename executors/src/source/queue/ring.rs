@@ -26,7 +26,7 @@
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
 //!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
 //! - *A claimed job is in the slots that the thief sees.* The ring has no slots before its first job, and grows when
-//!   all are in use: the owner copies the bits from `free` to `tail` to the same counts of twice as many slots, stores
+//!   most are in use: the owner copies the bits of all of them to the same counts of twice as many slots, stores
 //!   where these are (Release), and never writes to the former ones again, which stay until the ring is dropped. A
 //!   thief that has claimed a job loads where the slots are (Acquire). If it sees former ones, the job was in them; it
 //!   has been there since the thief loaded a `tail` behind it, which the owner stored after the slots of that job. If
@@ -172,38 +172,41 @@ impl<T> Owner<T> {
         Ok(())
     }
 
-    /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for none.
+    /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for few: otherwise an owner
+    /// that takes one and pushes one, again and again, would come here each time.
     #[cold]
     pub(crate) fn make_room(&self) -> usize {
         let free = Head(self.ring.head.load(Acquire)).free();
         self.limit.set(free.wrapping_add(self.slots.get().size()));
-        if self.place().is_none() {
+        let room = || self.limit.get().wrapping_sub(self.tail.get());
+        if room() <= self.slots.get().size() / 4 {
             self.grow();
         }
-        self.limit.get().wrapping_sub(self.tail.get()) as usize
+        room() as usize
     }
 
-    /// Makes a full ring twice as large, or gives it its first slots, unless it is as large as it may be.
+    /// Makes the ring twice as large, or gives it its first slots, unless it is as large as it may be. Free slots are
+    /// copied, too.
     #[cold]
     fn grow(&self) {
         let former = self.slots.get();
-        let jobs = former.size();
-        if jobs as usize == MAX_SIZE {
+        let former_size = former.size();
+        if former_size as usize == MAX_SIZE {
             return;
         }
-        let size = (2 * jobs as usize).max(FIRST_SIZE);
+        let size = (2 * former_size as usize).max(FIRST_SIZE);
         // Relaxed: written by the owner only.
         let buffer = Buffer::new(size, self.ring.tail.buffer.load(Relaxed));
         let slots = buffer.slots();
-        for back in 1..=jobs {
+        for back in 1..=former_size {
             // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,
-            // as `jobs` are in them. The new ones are in `buffer`, which is kept likewise, and here until then. Only
+            // as many as `former_size`. The new ones are in `buffer`, which is kept likewise, and here until then. Only
             // the owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
         self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
         self.slots.set(slots);
-        self.limit.set(self.limit.get().wrapping_add(slots.size() - jobs));
+        self.limit.set(self.limit.get().wrapping_add(slots.size() - former_size));
     }
 
     /// Takes the first job.
@@ -517,6 +520,56 @@ mod tests {
         assert_eq!(drain(&owner), (taken.start..jobs.start).collect::<Vec<_>>());
     }
 
+    /// A job that pushes as many as there is room for, and more, before it looks at what it owns.
+    #[test]
+    fn a_job_runs_in_its_slot_while_it_pushes() {
+        let (owner, _stealer) = ring::<Job>();
+        let owner = Arc::new(Confined(owner));
+        let ran = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        for weight in [0, 3] {
+            let (inner, ran) = (Arc::clone(&owner), Arc::clone(&ran));
+            let captured = [vec![7; 5]; 1];
+            let large = [weight; 4];
+            owner.push(Job::new(move || {
+                for _ in 0..2 * FIRST_SIZE {
+                    let ran = Arc::clone(&ran);
+                    inner.push(Job::new(move || _ = ran.fetch_add(1, std::sync::atomic::Ordering::Relaxed)));
+                }
+                assert_eq!((&captured[0][..], large), (&[7; 5][..], [weight; 4]));
+                assert!(weight == 0, "as the test wants it");
+            }));
+        }
+        let run = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| owner.0.run_first()));
+        assert!(run().is_ok_and(|ran| ran));
+        assert!(run().is_err());
+        while owner.0.run_first() {}
+        assert_eq!(ran.load(std::sync::atomic::Ordering::Relaxed), 4 * FIRST_SIZE);
+    }
+
+    /// For jobs, which must be `Send`, that stay on the thread of the test.
+    struct Confined(Owner<Job>);
+
+    // SAFETY: the test has one thread.
+    unsafe impl Sync for Confined {}
+
+    impl Confined {
+        fn push(&self, job: Job) {
+            assert!(self.0.push(job).is_ok(), "there is room");
+        }
+    }
+
+    #[test]
+    fn an_owner_that_takes_one_and_pushes_one_has_room_ahead() {
+        let (owner, _stealer) = ring();
+        (0..FIRST_SIZE).for_each(|job| assert_eq!(owner.push(job), Ok(())));
+        owner.make_room();
+        for job in FIRST_SIZE..2 * FIRST_SIZE {
+            assert_eq!(owner.pop(), Some(job - FIRST_SIZE));
+            assert!(owner.place().is_some(), "without another look");
+            assert_eq!(owner.push(job), Ok(()));
+        }
+    }
+
     #[test]
     #[should_panic = "a place is filled before the next"]
     fn the_last_place_is_filled_once() {
@@ -551,11 +604,11 @@ mod tests {
         for job in 0..FIRST_SIZE {
             assert_eq!(owner.push(Box::new(job)), Ok(()));
         }
-        for job in 1..FIRST_SIZE {
+        for job in 1..MAX_SIZE {
             assert_eq!(thief.push(Box::new(job)), Ok(()));
         }
         assert_eq!(stealer.steal_half(&thief), Ok(Some(Box::new(0))));
-        assert_eq!((owner.ring.len(), thief.ring.len()), (FIRST_SIZE - 2, FIRST_SIZE));
+        assert_eq!((owner.ring.len(), thief.ring.len()), (FIRST_SIZE - 2, MAX_SIZE));
     }
 
     #[test]
