@@ -45,6 +45,7 @@ unsafe_leaves=(
     executors/src/job.rs
     executors/src/local.rs
     executors/src/placement/mask.rs
+    executors/src/seccomp.rs
     executors/src/source/queue/lane.rs
     executors/src/source/queue/ring.rs
     executors/src/time_slice.rs

@@ -116,6 +116,7 @@ mod pool;
 #[cfg(feature = "_crew")]
 mod rows;
 pub mod run_now;
+mod seccomp;
 pub mod sequence;
 #[cfg(feature = "_crew")]
 mod source;

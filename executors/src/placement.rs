@@ -9,6 +9,8 @@ mod neighbourhood;
 #[cfg(feature = "numa-aware")]
 #[path = "placement/near.rs"]
 mod neighbourhood;
+#[cfg(feature = "_crew")]
+mod outset;
 #[cfg(feature = "thread-pinning")]
 #[path = "placement/affinity.rs"]
 mod pinning;
@@ -22,6 +24,8 @@ pub(crate) mod topology;
 pub(crate) use mask::Mask;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
+#[cfg(feature = "_crew")]
+pub(crate) use outset::Outset;
 pub(crate) use process::cores;
 
 use crate::{
@@ -57,7 +61,7 @@ impl Placement {
 }
 
 /// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned.
-pub(crate) fn place_current_thread(core: Option<usize>, mask: &Mask) {
+fn place_current_thread(core: Option<usize>, mask: &Mask) {
     if !core.is_some_and(pin_current_thread) {
         mask.apply();
     }

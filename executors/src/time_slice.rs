@@ -5,6 +5,7 @@
 //! one sleeps or has used up its slice. The shares that threads get of a core do not change. What is gained and lost by
 //! this is in `docs/results/burst.md`.
 
+use crate::seccomp::is_filtered;
 use std::time::Duration;
 
 /// What a worker asks for.
@@ -24,7 +25,7 @@ impl TimeSlice {
     pub(crate) fn ask(self) {
         match self {
             TimeSlice::Usual => {}
-            TimeSlice::Short if system::is_filtered() => {}
+            TimeSlice::Short if is_filtered() => {}
             TimeSlice::Short => system::change(|present| present - present / A_LITTLE),
             TimeSlice::Chosen(slice) => system::change(|present| slice.max(SHORTEST).min(present)),
         }
@@ -49,15 +50,6 @@ mod system {
 
     /// Threads that this one starts have the system's usual slices.
     const RESET_ON_FORK: u64 = 1;
-
-    /// Whether some system calls may end the process: nobody who has not asked for one should find out which.
-    ///
-    /// This call itself is one that a worker has made before, for the thread's name. If the filter, or a system without
-    /// filters, answers with an error, that counts as filtered.
-    pub(super) fn is_filtered() -> bool {
-        // SAFETY: this command has no further arguments, and changes nothing.
-        unsafe { libc::prctl(libc::PR_GET_SECCOMP) != 0 }
-    }
 
     /// Has slices as long as `choose` makes of the present ones.
     pub(super) fn change(choose: impl FnOnce(Duration) -> Duration) {
@@ -94,10 +86,6 @@ mod system {
 #[cfg(not(all(target_os = "linux", not(executors_loom))))]
 mod system {
     use std::time::Duration;
-
-    pub(super) fn is_filtered() -> bool {
-        true
-    }
 
     pub(super) fn change(_choose: impl FnOnce(Duration) -> Duration) {}
 }
@@ -158,7 +146,7 @@ mod tests {
     #[test]
     fn short_ones_are_a_little_shorter_than_usual() {
         let Some(usual) = slice_if_there_are_any() else { return };
-        if system::is_filtered() {
+        if is_filtered() {
             println!("skipped: with a filter of system calls (seccomp) nobody asks for short slices");
             return;
         }
@@ -179,7 +167,7 @@ mod tests {
             let pool = builder.build().expect("one thread");
             pool.submit(slice).wait().expect("no panic")
         };
-        assert_eq!(of(None) < Some(usual), !system::is_filtered());
+        assert_eq!(of(None) < Some(usual), !is_filtered());
         assert_eq!(of(Some(usual / 2)), Some(usual / 2));
         assert_eq!(of(Some(Duration::MAX)), Some(usual));
     }

@@ -7,7 +7,7 @@ use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
     parker::Parker,
-    placement::place_current_thread,
+    placement::{Outset, cores},
     source::Source,
     sync::thread,
 };
@@ -98,19 +98,33 @@ where
         if let Some(bytes) = self.options.stack_size {
             builder = builder.stack_size(bytes);
         }
-        let crew = Arc::clone(self);
+        let core = self.cores.get(seat).copied();
+        let outset = Arc::new(Outset::default());
+        let (crew, begins) = (Arc::clone(self), Arc::clone(&outset));
         let spawned = builder.spawn(move || {
             crew.employer.employ();
             let departure = Departure { crew, seat };
-            place_current_thread(departure.crew.cores.get(seat).copied(), &departure.crew.mask);
+            begins.begin(core, &departure.crew.mask);
             work(&departure.crew, seat);
         });
+        if let Ok(thread) = &spawned
+            && core.is_none()
+            && self.starts_apart(seat)
+        {
+            outset.part(thread, &self.mask);
+        }
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if S::ELASTIC && threads.len() == threads.capacity() {
             threads.retain(|thread| !thread::has_ended(thread));
         }
         threads.push(spawned.map_err(SpawnError::Thread)?);
         Ok(())
+    }
+
+    /// Whether a thread on `seat` should begin on another core than the caller's: if that is a worker's which works on.
+    /// Not if it is one of more threads than there are cores: no core waits for it.
+    fn starts_apart(&self, seat: usize) -> bool {
+        seat < cores() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
     }
 
     /// Waits until the threads of a crew that is over have really ended.

@@ -173,6 +173,11 @@ where
         Post::without_worker(self.crew.id(), self).stand(farewell);
     }
 
+    /// Whether its job goes on: it is in no call of `blocking`.
+    pub(super) fn works_on(&self) -> bool {
+        self.blocked.get() == 0
+    }
+
     pub(super) fn is_stranger(&self) -> bool {
         self.is_stranger
     }

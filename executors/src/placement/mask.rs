@@ -4,15 +4,33 @@
 //! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
 //! when it starts.
 
+use crate::sync::thread::JoinHandle;
+
 /// The cores on which some thread was allowed to run. Says nothing where the system does not: if it has none of this,
 /// or more cores than the usual set has room for.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mask(Option<system::Cores>);
 
 impl Mask {
     /// Of the calling thread, as it is now.
     pub(crate) fn of_this_thread() -> Self {
         Mask(system::allowed_cores())
+    }
+
+    /// Those of them, if there are any, on which the caller does not run now.
+    pub(super) fn elsewhere(&self) -> Option<Self> {
+        let Mask(Some(mut cores)) = *self else { return None };
+        system::strike_out(&mut cores, system::core_of_this_thread()?);
+        (cores != system::Cores::default()).then_some(Mask(Some(cores)))
+    }
+
+    /// Lets `thread` run on these cores, and no others, and has it leave another one at once if it does not run.
+    ///
+    /// It must not have ended: some systems take nobody for the caller.
+    pub(super) fn apply_to(&self, thread: &JoinHandle<()>) {
+        if let Mask(Some(cores)) = self {
+            system::allow_other(thread, cores);
+        }
     }
 
     /// Lets the calling thread run on these cores, and no others. Changes nothing, and asks for no change, where that
@@ -28,7 +46,8 @@ impl Mask {
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
 mod system {
-    use libc::{c_ulong, cpu_set_t, pid_t, sched_getaffinity, sched_setaffinity};
+    use libc::{c_ulong, cpu_set_t, pid_t, pthread_setaffinity_np, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::{os::unix::thread::JoinHandleExt, thread::JoinHandle};
 
     const CALLER: pid_t = 0;
     const SIZE: usize = size_of::<cpu_set_t>();
@@ -50,11 +69,34 @@ mod system {
         // SAFETY: SIZE bytes are read there, as many as the array has.
         let _refused = unsafe { sched_setaffinity(CALLER, SIZE, (&raw const *cores).cast()) };
     }
+
+    /// The same for a thread that has not ended.
+    pub(super) fn allow_other(thread: &JoinHandle<()>, cores: &Cores) {
+        // SAFETY: as there is a handle, the thread is not joined yet, and so its name is valid. SIZE bytes are read
+        // there, as many as the array has.
+        let _refused = unsafe { pthread_setaffinity_np(thread.as_pthread_t(), SIZE, (&raw const *cores).cast()) };
+    }
+
+    /// The core on which the caller runs now.
+    pub(super) fn core_of_this_thread() -> Option<usize> {
+        // SAFETY: it has no arguments, and changes nothing.
+        let core = unsafe { sched_getcpu() };
+        core.try_into().ok()
+    }
+
+    pub(super) fn strike_out(cores: &mut Cores, core: usize) {
+        let bits = c_ulong::BITS as usize;
+        if let Some(word) = cores.get_mut(core / bits) {
+            *word &= !(1 << (core % bits));
+        }
+    }
 }
 
 #[cfg(not(all(target_os = "linux", not(executors_loom))))]
 mod system {
-    #[derive(Debug, PartialEq)]
+    use crate::sync::thread::JoinHandle;
+
+    #[derive(Debug, Default, Clone, Copy, PartialEq)]
     pub(super) struct Cores;
 
     pub(super) fn allowed_cores() -> Option<Cores> {
@@ -62,6 +104,14 @@ mod system {
     }
 
     pub(super) fn allow(_cores: &Cores) {}
+
+    pub(super) fn allow_other(_thread: &JoinHandle<()>, _cores: &Cores) {}
+
+    pub(super) fn core_of_this_thread() -> Option<usize> {
+        None
+    }
+
+    pub(super) fn strike_out(_cores: &mut Cores, _core: usize) {}
 }
 
 #[cfg(all(test, target_os = "linux", not(executors_loom)))]
