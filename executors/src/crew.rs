@@ -16,6 +16,7 @@ mod life;
 pub(crate) mod model;
 mod nap;
 mod outlook;
+mod pace;
 mod roll;
 mod staff;
 mod sweep;

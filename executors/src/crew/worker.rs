@@ -6,6 +6,7 @@ use super::{
     Crew,
     handle::{Tether, tether},
     outlook::Outlook,
+    pace::Pace,
     turn::Turn,
 };
 use crate::{
@@ -35,6 +36,7 @@ pub(super) struct Worker<'a, S: Source, P> {
     local: S::Local,
     turn: Turn,
     outlook: Outlook,
+    pace: Pace,
     /// Whether it counts as active.
     active: Cell<bool>,
     /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
@@ -67,8 +69,8 @@ where
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
         let meter = crew.meters.get(seat);
-        let (outlook, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, outlook, active, busy, blocked, leaving, is_stranger }
+        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
+        Worker { crew, tether, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.

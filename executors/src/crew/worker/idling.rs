@@ -27,7 +27,7 @@ where
     pub(super) fn look_for_job(&self) -> Option<Job> {
         self.meter.work_ends();
         self.publish();
-        if let Some(job) = self.search() {
+        if let Some(job) = self.pace.search(self.meter.read().ended, || self.search()) {
             self.become_busy();
             self.see_to_the_rest(false);
             return Some(job);
