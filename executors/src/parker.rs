@@ -162,10 +162,21 @@ pub trait Parker: Sync + Send + Clone {
         true
     }
 
+    /// Whether a thread that sleeps is to be called for a job of `origin` that is visible now: not if another one will
+    /// look for it by itself, say. The pool issues a sequentially consistent fence before, and if the answer is
+    /// `false`, it need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while somebody
+    /// sleeps.
+    ///
+    /// The provided body says what [`is_anybody_asleep`](Self::is_anybody_asleep) says.
+    fn needs_call(&self, origin: Origin) -> bool {
+        let _ = origin;
+        self.is_anybody_asleep()
+    }
+
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
     ///
     /// Must make sure that some worker looks for it. Not reported while
-    /// [`is_anybody_asleep`](Self::is_anybody_asleep) says no.
+    /// [`is_anybody_asleep`](Self::is_anybody_asleep) or [`needs_call`](Self::needs_call) says no.
     fn job_arrived(&self, origin: Origin) {
         let _ = origin;
         self.unpark_one();
@@ -431,6 +442,11 @@ macro_rules! impl_parker_by_set {
             #[inline(always)]
             fn is_anybody_asleep(&self) -> bool {
                 self.set.is_anybody_asleep()
+            }
+
+            #[inline(always)]
+            fn needs_call(&self, origin: Origin) -> bool {
+                self.set.needs_call(origin)
             }
 
             #[inline(always)]

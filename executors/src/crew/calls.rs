@@ -39,7 +39,7 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
-        if self.source.expose(to) && self.may_call() {
+        if self.source.expose(to) && self.may_call() && giver.is_none_or(|giver| self.are_needed_by(giver, to)) {
             self.call_for_given(giver, to, jobs);
         }
     }
@@ -49,6 +49,15 @@ where
     fn may_call(&self) -> bool {
         let can_start_more = if S::ELASTIC { self.may_grow() } else { self.cold.are_left() };
         can_start_more || self.parker.is_anybody_asleep()
+    }
+
+    /// The same for a job that `giver` has put to `to`, more exactly: as sleepers are there whom nobody needs while
+    /// somebody looks, or is on the way, many jobs get here. So it is apart, and calls nothing.
+    #[inline(never)]
+    fn are_needed_by(&self, giver: &Worker<'_, S, P>, to: S::Address) -> bool {
+        S::ELASTIC
+            || self.cold.are_left() && !self.parker.is_anybody_free()
+            || self.parker.needs_call(self.origin(Some(giver), to))
     }
 
     /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the

@@ -211,6 +211,13 @@ impl IdleSet {
         self.word.read().sleeping() > 0
     }
 
+    /// Relies on a fence before. Says nothing of who is aside: only jobs from outside do anything about that.
+    #[inline(always)]
+    pub(super) fn needs_call(&self, origin: Origin) -> bool {
+        let census = self.word.read();
+        census.sleeping() > 0 && (origin == Origin::Outside || self.call_is_due(census, origin))
+    }
+
     /// Reads the census once more, as its caller need not have asked [`is_anybody_asleep`](Self::is_anybody_asleep).
     #[inline]
     pub(super) fn job_arrived(&self, origin: Origin) {
@@ -394,6 +401,24 @@ mod tests {
         idle.come_back();
         let census = idle.word.read();
         assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 1, 1));
+    }
+
+    #[test]
+    fn who_looks_or_naps_spares_a_call() {
+        const ORIGINS: [Origin; 3] = [Origin::Outside, Origin::Inside, Origin::Alone];
+        let idle = IdleSet::new(None);
+        (0..2).for_each(|worker| idle.init(worker));
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "nobody sleeps");
+        idle.prepare_park(0);
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, true]);
+        idle.start_looking();
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, false, false], "see `job_arrived`");
+        idle.stop_looking();
+        idle.job_arrived(Origin::Alone);
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "nobody sleeps any more");
+        idle.abort_park(0);
+        assert!(idle.prepare_nap(0), "called for a lone job");
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
     }
 
     /// The former thread of the number has ended asleep, called or not.

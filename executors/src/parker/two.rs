@@ -58,6 +58,11 @@ impl Parker for TwoParkers {
     }
 
     #[inline(always)]
+    fn needs_call(&self, origin: Origin) -> bool {
+        self.sharing.needs_call(origin)
+    }
+
+    #[inline(always)]
     fn job_arrived(&self, origin: Origin) {
         self.sharing.job_arrived(origin);
     }

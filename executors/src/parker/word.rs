@@ -44,7 +44,7 @@ impl Census {
 
     /// Whether somebody will look for work, without being called once more.
     pub(super) fn somebody_seeks(self) -> bool {
-        self.called() + self.looking() > 0
+        self.0 & (COUNT * CALLED + COUNT * LOOKING) != 0
     }
 }
 

@@ -228,6 +228,10 @@ impl Parker for Wrapper {
         !self.answers || self.parker.is_anybody_asleep()
     }
 
+    fn needs_call(&self, origin: Origin) -> bool {
+        !self.answers || self.parker.needs_call(origin)
+    }
+
     fn job_arrived(&self, origin: Origin) {
         self.arrived.fetch_add(1, SeqCst);
         self.parker.job_arrived(origin);
