@@ -286,10 +286,10 @@ check_tests() {
 }
 
 check_release() {
-    # Optimised like a release, but compiled on all cores, without symbols, and with checks for overflow. What is left out
-    # is the same with all features.
+    # Optimised like a release, but compiled on all cores, each part by itself, without symbols, and with checks for
+    # overflow. What is left out is the same with all features.
     test_step "release: [default]" \
-        env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
+        env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
         cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep \
         --test elastic --test burst

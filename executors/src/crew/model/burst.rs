@@ -79,10 +79,11 @@ fn joining_waits_for_what_was_dealt_to_others() {
     });
 }
 
-/// Of three jobs for two workers, two need each other.
+/// Of three jobs for two workers, two need each other. (With two switches it takes seven minutes; with two jobs it is
+/// the next model.)
 #[test]
 fn what_lies_behind_a_busy_worker_is_taken() {
-    check(2, || {
+    check(1, || {
         let (crew, pair, ran) = (crew(2, STEALS), Pair::default(), Tally::default());
         let mut jobs = pair.jobs();
         crew.execute(jobs.next().unwrap());
