@@ -165,9 +165,11 @@ pub trait Parker: Sync + Send + Clone {
     /// Whether a thread that sleeps is to be called for a job of `origin` that is visible now: not if another one will
     /// look for it by itself, say. The pool issues a sequentially consistent fence before, and if the answer is
     /// `false`, it need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while somebody
-    /// sleeps.
+    /// sleeps, or has not been started yet.
     ///
-    /// The provided body says what [`is_anybody_asleep`](Self::is_anybody_asleep) says.
+    /// `true` is always right. `false` promises what `job_arrived` would have to see to: that a thread which was
+    /// called, looks, or naps (for a job of [`Origin::Alone`]) will search for jobs after this. The provided body says
+    /// what [`is_anybody_asleep`](Self::is_anybody_asleep) says.
     fn needs_call(&self, origin: Origin) -> bool {
         let _ = origin;
         self.is_anybody_asleep()
@@ -175,7 +177,7 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
     ///
-    /// Must make sure that some worker looks for it. Not reported while
+    /// Must make sure that some worker looks for it. Mostly not reported while
     /// [`is_anybody_asleep`](Self::is_anybody_asleep) or [`needs_call`](Self::needs_call) says no.
     fn job_arrived(&self, origin: Origin) {
         let _ = origin;

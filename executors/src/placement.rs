@@ -61,7 +61,7 @@ impl Placement {
 }
 
 /// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned.
-fn place_current_thread(core: Option<usize>, mask: &Mask) {
+pub(crate) fn place_current_thread(core: Option<usize>, mask: &Mask) {
     if !core.is_some_and(pin_current_thread) {
         mask.apply();
     }

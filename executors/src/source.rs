@@ -53,6 +53,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether there may be jobs that nobody may run yet. See `dispatcher/README.md`.
     const WITHHOLDS: bool = false;
 
+    /// Whether jobs from outside come in queues whose ends workers take from who gives jobs with each look. A worker
+    /// that keeps up lets some gather then. Not if it also runs dry, as it were, between jobs of such a queue.
+    const GATHERS: bool = false;
+
     /// To which part of the source a job goes.
     type Address: Copy + Default + Send + Sync + 'static;
 

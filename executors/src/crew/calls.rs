@@ -39,7 +39,7 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
-        if self.source.expose(to) && self.may_call() && giver.is_none_or(|giver| self.are_needed_by(giver, to)) {
+        if self.source.expose(to) && self.may_call() && giver.is_none_or(|giver| self.is_call_needed(giver, to)) {
             self.call_for_given(giver, to, jobs);
         }
     }
@@ -51,10 +51,10 @@ where
         can_start_more || self.parker.is_anybody_asleep()
     }
 
-    /// The same for a job that `giver` has put to `to`, more exactly: as sleepers are there whom nobody needs while
-    /// somebody looks, or is on the way, many jobs get here. So it is apart, and calls nothing.
+    /// Whether somebody is to be called, started or hired for a job that `giver` has put to `to`. While somebody looks,
+    /// or is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
     #[inline(never)]
-    fn are_needed_by(&self, giver: &Worker<'_, S, P>, to: S::Address) -> bool {
+    fn is_call_needed(&self, giver: &Worker<'_, S, P>, to: S::Address) -> bool {
         S::ELASTIC
             || self.cold.are_left() && !self.parker.is_anybody_free()
             || self.parker.needs_call(self.origin(Some(giver), to))

@@ -99,38 +99,37 @@ where
 }
 
 #[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{
         crew::{Charter, Setup, Terms},
         job::Closure,
         options::{Fairness, Idle, Options},
-        parker,
+        parker::{self, Parker},
         placement::Mask,
         source::fifo::FifoSource,
         time_slice::TimeSlice,
     };
-    use std::{sync::mpsc, thread};
+    use std::{ops::Range, sync::mpsc, thread};
+
+    /// A crew of one worker, whose thread is there or `cold`.
+    pub(in crate::crew) fn setup(cold: Range<usize>, options: Options) -> Setup<FifoSource, impl Parker + 'static> {
+        let charter = Charter {
+            label: "one worker",
+            thread_name: |seat| seat.to_string(),
+            idle: Idle::PARK,
+            fairness: Fairness::COUNTED,
+            time_slice: TimeSlice::Usual,
+        };
+        Setup { terms: Terms::fixed(1), cold, source: FifoSource::new(), parker: parker::dynamic(), charter, options }
+    }
 
     /// A `job` that was admitted before the end of a crew, and comes in after it, from a thread that `prepare`s itself.
     fn late_job<R>(stack_size: Option<usize>, prepare: impl FnOnce(), job: fn() -> R) -> R
     where
         R: Send + 'static,
     {
-        let setup = Setup {
-            terms: Terms::fixed(1),
-            cold: 0..1,
-            source: FifoSource::new(),
-            parker: parker::dynamic(),
-            charter: Charter {
-                label: "late",
-                thread_name: |seat| seat.to_string(),
-                idle: Idle::PARK,
-                fairness: Fairness::COUNTED,
-                time_slice: TimeSlice::Usual,
-            },
-            options: Options { stack_size, ..Options::new() },
-        };
+        let setup = setup(0..1, Options { stack_size, ..Options::new() });
         let crew = Crew::start(setup).unwrap_or_else(|_| panic!("there is no thread to be refused"));
         crew.close();
         assert!(crew.is_over());

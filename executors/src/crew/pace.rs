@@ -2,9 +2,11 @@
 //!
 //! Each look at the end of a queue takes its line from who puts jobs in there. A worker that is behind looks seldom, as
 //! it sees many jobs with each look. One that keeps up would look for each single job: then each costs both of them the
-//! way of that line to and fro, several times what it takes otherwise. So such a worker lets some jobs gather first.
-//! What this gains, and what looks that are further apart in general would cost, is in `docs/results/peers.md`.
+//! way of that line to and fro, several times what it takes otherwise. So such a worker lets some jobs gather first,
+//! where the source is one of [that kind](crate::source::Source::GATHERS). What this gains, and what looks that are
+//! further apart in general would cost, is in `docs/results/peers.md`.
 
+use crate::{meter::Reading, placement::cores};
 use std::{
     cell::Cell,
     hint,
@@ -21,29 +23,30 @@ const A_MOMENT: Duration = Duration::from_nanos(400);
 pub(super) struct Pace {
     /// How many jobs the worker had run when it last ran dry.
     jobs_before: Cell<u64>,
-    /// Whether the next one was there at once. Only then: who gives a job, waits for it, and gives the next, is not to
-    /// wait for longer.
-    was_there: Cell<bool>,
+    /// Whether there was another one at once that it had not stolen. Only then: who gives a job, waits for it, and
+    /// gives the next, is not to wait for longer.
+    was_given: Cell<bool>,
 }
 
 impl Pace {
-    /// Does `search` for a worker that has run dry after so many jobs, a moment later if it keeps up.
-    pub(super) fn search<R>(&self, jobs: u64, search: impl FnOnce() -> Option<R>) -> Option<R> {
-        if self.keeps_up(jobs) {
+    /// Does `search` for a worker that has run dry, a moment later if it keeps up. `read` tells what it has done.
+    pub(super) fn search<R>(&self, read: impl Fn() -> Reading, search: impl FnOnce() -> Option<R>) -> Option<R> {
+        let before = read();
+        if self.keeps_up(before.ended) {
             let begin = Instant::now();
             while begin.elapsed() < A_MOMENT {
                 hint::spin_loop();
             }
         }
         let found = search();
-        self.was_there.set(found.is_some());
+        self.was_given.set(found.is_some() && read().steals == before.steals);
         found
     }
 
     fn keeps_up(&self, jobs: u64) -> bool {
-        // Short moments are none in a model.
         let were_few = jobs - self.jobs_before.replace(jobs) <= FEW;
-        were_few && self.was_there.get() && !cfg!(executors_loom)
+        // On one core nobody gives any meanwhile. And short moments are none in a model.
+        were_few && self.was_given.get() && cores() > 1 && !cfg!(executors_loom)
     }
 }
 
@@ -51,25 +54,41 @@ impl Pace {
 mod tests {
     use super::*;
 
+    fn ended(ended: u64) -> Reading {
+        Reading { ended, ..Reading::default() }
+    }
+
     #[test]
     fn who_finds_few_jobs_at_once_keeps_up() {
+        let several = cores() > 1;
         let pace = Pace::default();
         assert!(!pace.keeps_up(1), "nothing is known yet");
-        assert_eq!(pace.search(2, || Some(7)), Some(7));
-        assert!(pace.keeps_up(2 + FEW), "there was one, and then few");
+        assert_eq!(pace.search(|| ended(2), || Some(7)), Some(7));
+        assert_eq!(pace.keeps_up(2 + FEW), several, "there was one, and then few");
         assert!(!pace.keeps_up(2 + FEW + FEW + 1), "many");
-        assert!(pace.keeps_up(20));
-        assert_eq!(pace.search(20, || None::<()>), None);
+        assert_eq!(pace.keeps_up(20), several);
+        assert_eq!(pace.search(|| ended(20), || None::<()>), None);
         assert!(!pace.keeps_up(21), "there was none");
     }
 
     #[test]
+    fn who_steals_does_not_keep_up() {
+        let (pace, steals) = (Pace::default(), Cell::new(0));
+        pace.search(|| Reading { steals: steals.get(), ..ended(1) }, || Some(steals.replace(1)));
+        assert!(!pace.keeps_up(2));
+    }
+
+    #[test]
     fn who_keeps_up_searches_a_moment_later() {
+        if cores() == 1 {
+            println!("skipped: nobody keeps up on one core");
+            return;
+        }
         let pace = Pace::default();
         let mut begin = Instant::now();
         for job in 1..3 {
             begin = Instant::now();
-            pace.search(job, || Some(()));
+            pace.search(|| ended(job), || Some(()));
         }
         assert!(begin.elapsed() >= A_MOMENT);
     }

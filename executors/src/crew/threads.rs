@@ -7,7 +7,7 @@ use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
     parker::Parker,
-    placement::{Outset, cores},
+    placement::{Outset, cores, place_current_thread},
     source::Source,
     sync::thread,
 };
@@ -99,19 +99,19 @@ where
             builder = builder.stack_size(bytes);
         }
         let core = self.cores.get(seat).copied();
-        let outset = Arc::new(Outset::default());
-        let (crew, begins) = (Arc::clone(self), Arc::clone(&outset));
+        let outset = (core.is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
+        let (crew, begins) = (Arc::clone(self), outset.clone());
         let spawned = builder.spawn(move || {
             crew.employer.employ();
             let departure = Departure { crew, seat };
-            begins.begin(core, &departure.crew.mask);
+            if let Some(outset) = begins {
+                outset.begin();
+            }
+            place_current_thread(core, &departure.crew.mask);
             work(&departure.crew, seat);
         });
-        if let Ok(thread) = &spawned
-            && core.is_none()
-            && self.starts_apart(seat)
-        {
-            outset.part(thread, &self.mask);
+        if let (Ok(thread), Some(outset)) = (&spawned, outset) {
+            outset.send_elsewhere(thread, &self.mask);
         }
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if S::ELASTIC && threads.len() == threads.capacity() {
@@ -170,5 +170,31 @@ impl SpawnError {
             }
             (SpawnError::Thread(source), None) => BuildErrorKind::Spawn { worker: None, threads: 1, source }.into(),
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{crew::ending::tests::setup, job::Closure, local, options::Options};
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_thread_starts_apart_from_a_job_that_goes_on_as_far_as_there_are_cores() {
+        let crew = Crew::start(setup(1..1, Options::new())).unwrap_or_else(|_| panic!("the thread is refused"));
+        let (tell, told) = mpsc::channel();
+        let asked = Arc::clone(&crew);
+        crew.put_from_outside(
+            (),
+            Closure(move || {
+                let blocking = local::blocking(|| asked.starts_apart(0));
+                let answers = [asked.starts_apart(0), blocking, asked.starts_apart(cores())];
+                tell.send(answers).expect("the test listens");
+            }),
+        );
+        assert_eq!(told.recv(), Ok([true, false, false]));
+        assert!(!crew.starts_apart(0), "this thread is none of its workers");
+        crew.close();
+        crew.join_threads();
     }
 }

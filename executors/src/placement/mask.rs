@@ -2,7 +2,7 @@
 //!
 //! On Linux a new thread has those of the thread that starts it, and the threads of a pool are started by whoever gives
 //! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
-//! when it starts.
+//! when it starts; and where it starts its starter may see to.
 
 use crate::sync::thread::JoinHandle;
 
@@ -26,11 +26,17 @@ impl Mask {
 
     /// Lets `thread` run on these cores, and no others, and has it leave another one at once if it does not run.
     ///
-    /// It must not have ended: some systems take nobody for the caller.
+    /// It must not have ended: the C library may name nobody then, which means the caller.
     pub(super) fn apply_to(&self, thread: &JoinHandle<()>) {
         if let Mask(Some(cores)) = self {
             system::allow_other(thread, cores);
         }
+    }
+
+    /// Lets the calling thread run wherever its process may, as if nobody had ever restricted it. A mask that names
+    /// these cores would be kept when the system gives the process others.
+    pub(super) fn apply_none() {
+        system::allow_all();
     }
 
     /// Lets the calling thread run on these cores, and no others. Changes nothing, and asks for no change, where that
@@ -70,7 +76,12 @@ mod system {
         let _refused = unsafe { sched_setaffinity(CALLER, SIZE, (&raw const *cores).cast()) };
     }
 
-    /// The same for a thread that has not ended.
+    /// The system takes those that the process may use.
+    pub(super) fn allow_all() {
+        allow(&[c_ulong::MAX; SIZE / size_of::<c_ulong>()]);
+    }
+
+    /// The same as [`allow`] for a thread that has not ended.
     pub(super) fn allow_other(thread: &JoinHandle<()>, cores: &Cores) {
         // SAFETY: as there is a handle, the thread is not joined yet, and so its name is valid. SIZE bytes are read
         // there, as many as the array has.
@@ -104,6 +115,8 @@ mod system {
     }
 
     pub(super) fn allow(_cores: &Cores) {}
+
+    pub(super) fn allow_all() {}
 
     pub(super) fn allow_other(_thread: &JoinHandle<()>, _cores: &Cores) {}
 

@@ -7,9 +7,12 @@
 //!
 //! Whoever submits from outside may well sleep next, and leave its core: what it starts stays where the system puts it.
 
-use super::{Mask, place_current_thread};
+use super::Mask;
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    mem,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 /// Shared by a thread and its starter.
 ///
@@ -17,44 +20,58 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// other order it would be kept from the starter's core for good. In no model: nothing else is ordered by this lock.
 #[derive(Debug, Default)]
 pub(crate) struct Outset {
-    has_begun: Mutex<bool>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum State {
+    #[default]
+    New,
+    /// It may run elsewhere only.
+    Moved,
+    Begun,
 }
 
 impl Outset {
-    /// For the thread: has it run on `core`; or where `mask` allows, if it has none or cannot be pinned.
-    pub(crate) fn begin(&self, core: Option<usize>, mask: &Mask) {
-        *self.lock() = true;
-        place_current_thread(core, mask);
+    /// For the thread, as the first thing that it does: it may run on all cores again, if it was kept from one.
+    pub(crate) fn begin(&self) {
+        if mem::replace(&mut *self.lock(), State::Begun) == State::Moved {
+            Mask::apply_none();
+        }
     }
 
-    /// For the starter: has `thread` begin on another core than the caller's, if `mask` has one. Without effect if the
-    /// thread has begun, which it did elsewhere, and where system calls are filtered.
+    /// For the starter: has `thread` begin on another core than the caller's, if `mask` has one. Not if the thread has
+    /// begun, as it need not be moved then, or it is too late; and not where system calls are filtered.
     ///
-    /// Two or three system calls.
-    pub(crate) fn part(&self, thread: &JoinHandle<()>, mask: &Mask) {
+    /// Three system calls.
+    pub(crate) fn send_elsewhere(&self, thread: &JoinHandle<()>, mask: &Mask) {
         if is_filtered() {
             return;
         }
-        let has_begun = self.lock();
-        if !*has_begun && let Some(others) = mask.elsewhere() {
+        let mut state = self.lock();
+        if *state == State::New
+            && let Some(others) = mask.elsewhere()
+        {
             others.apply_to(thread);
+            *state = State::Moved;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.has_begun.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(all(test, target_os = "linux", not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::placement::place_current_thread;
     use std::{
         sync::{Arc, mpsc},
         thread,
     };
 
-    /// Runs `test` on a thread that runs on one core only, with all cores and that one.
+    /// Runs `test` on a thread that may run on one core only, with all cores and that one.
     fn pinned(test: impl FnOnce(Mask, Mask) + Send + 'static) {
         let all = Mask::of_this_thread();
         let Some(one) = all.first_of_several() else { return };
@@ -69,8 +86,8 @@ mod tests {
         tester.join().expect("no panic");
     }
 
-    /// Starts a thread that does not begin before `before` has had its handle; returns where it may run when it begins,
-    /// and afterwards.
+    /// Starts a thread that does not begin before `before` has had its handle; returns where it may run then, and when
+    /// it has begun and taken its place.
     fn start(outset: &Arc<Outset>, mask: Mask, before: impl FnOnce(&JoinHandle<()>)) -> (Mask, Mask) {
         let (tell, may_begin) = mpsc::channel();
         let (report, masks) = mpsc::channel();
@@ -78,7 +95,8 @@ mod tests {
         let thread = thread::spawn(move || {
             may_begin.recv().expect("the test goes on");
             let first = Mask::of_this_thread();
-            outset.begin(None, &mask);
+            outset.begin();
+            place_current_thread(None, &mask);
             report.send((first, Mask::of_this_thread())).expect("the test waits");
         });
         before(&thread);
@@ -88,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_begun_is_moved_and_then_runs_wherever_the_mask_allows() {
+    fn who_has_not_begun_is_moved_and_runs_everywhere_once_it_has() {
         pinned(|all, one| {
             let outset = Arc::new(Outset::default());
             let elsewhere = all.elsewhere().expect("there are several cores");
             assert_ne!(elsewhere, all);
-            let masks = start(&outset, all.clone(), |thread| outset.part(thread, &all));
+            let masks = start(&outset, all.clone(), |thread| outset.send_elsewhere(thread, &all));
             assert_eq!(masks, (elsewhere, all));
             assert_eq!(Mask::of_this_thread(), one, "the starter stays where it is");
         });
@@ -102,11 +120,11 @@ mod tests {
     #[test]
     fn who_has_begun_or_has_no_other_core_stays() {
         pinned(|all, one| {
-            let has_begun = Arc::new(Outset { has_begun: Mutex::new(true) });
-            let masks = start(&has_begun, one.clone(), |thread| has_begun.part(thread, &all));
+            let has_begun = Arc::new(Outset { state: Mutex::new(State::Begun) });
+            let masks = start(&has_begun, one.clone(), |thread| has_begun.send_elsewhere(thread, &all));
             assert_eq!(masks, (one.clone(), one.clone()));
             let outset = Arc::new(Outset::default());
-            let masks = start(&outset, one.clone(), |thread| outset.part(thread, &one));
+            let masks = start(&outset, one.clone(), |thread| outset.send_elsewhere(thread, &one));
             assert_eq!(masks, (one.clone(), one));
         });
     }

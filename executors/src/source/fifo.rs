@@ -24,6 +24,8 @@ impl FifoSource {
 }
 
 impl Source for FifoSource {
+    const GATHERS: bool = true;
+
     type Address = ();
     type Local = Tenant;
 

@@ -249,6 +249,8 @@ fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
 }
 
 impl Source for StealingSource {
+    const GATHERS: bool = true;
+
     type Address = ();
     type Local = StealingLocal;
 

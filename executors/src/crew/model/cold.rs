@@ -1,6 +1,6 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
-use super::{ModelParker, ModelSource, Pair, see_off, setup};
+use super::{ModelParker, ModelSource, Pair, see_off, setup, spawn};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms},
@@ -89,6 +89,22 @@ fn a_cold_thread_comes_for_each_of_two_submitters() {
         let meeting = pair.clone();
         crew.execute(move || meeting.meet());
         give_from_two_threads(&crew, &pair);
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// The child is given from inside, and its parent waits for it.
+#[test]
+fn a_cold_thread_comes_for_a_child() {
+    check(2, || {
+        let (crew, pair) = (crew(2), Pair::default());
+        let mut jobs = pair.jobs();
+        let (parent, child) = (jobs.next().unwrap(), jobs.next().unwrap());
+        crew.execute(move || {
+            spawn(child);
+            parent();
+        });
         pair.meet();
         see_off(crew);
     });

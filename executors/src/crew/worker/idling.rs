@@ -27,7 +27,7 @@ where
     pub(super) fn look_for_job(&self) -> Option<Job> {
         self.meter.work_ends();
         self.publish();
-        if let Some(job) = self.pace.search(self.meter.read().ended, || self.search()) {
+        if let Some(job) = self.search_at_own_pace() {
             self.become_busy();
             self.see_to_the_rest(false);
             return Some(job);
@@ -43,6 +43,10 @@ where
             return Some(self.found(job));
         }
         self.await_job(looks_around)
+    }
+
+    fn search_at_own_pace(&self) -> Option<Job> {
+        if S::GATHERS { self.pace.search(|| self.meter.read(), || self.search()) } else { self.search() }
     }
 
     /// The first job. Who was started for one finds it, and then sees to the rest: others may have relied on who was
