@@ -286,8 +286,8 @@ check_tests() {
 }
 
 check_release() {
-    # Optimised like a release, but compiled on all cores, without optimisation across units, without symbols, and with checks for
-    # overflow. What is left out is the same with all features.
+    # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and with
+    # checks for overflow. What is left out is the same with all features.
     test_step "release: [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
