@@ -495,7 +495,7 @@ fn defaults_queue() {
 
 /// The handler of a worker that could not be started goes, too, with what it owns.
 #[test]
-fn a_refused_worker_leaves_no_handler() {
+fn a_refused_thread_leaves_no_handler() {
     if !cfg!(target_os = "linux") {
         return; // there the address space is not limited
     }
