@@ -123,9 +123,9 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 
 /// One poll of a task, as a job.
 ///
-/// `async-task` drops a future that nobody can wake any more when its last waker goes, but forgets one that has left
-/// no waker by the end of its poll. A waker that is held here meanwhile would mend that, and make
-/// each future up to a fifth dearer (`docs/results/peers.md`).
+/// `async-task` drops a future that nobody can wake any more when its last waker goes, or its handle, but forgets one
+/// that has left no waker by the end of its poll, if the handle has gone before. A waker that is held here meanwhile
+/// would mend that, and make each future up to a fifth dearer (`docs/results/peers.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
         runnable.run();

@@ -383,14 +383,18 @@ mod polled {
         });
     }
 
+    /// If its poll ends when `spawn` has returned: who gives up the handle of a task that nobody can wake drops it.
     #[test]
     fn a_future_that_leaves_no_waker_is_forgotten() {
         within(|| {
             let (pool, (keep, kept)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
+            let (tell, told) = mpsc::channel();
             pool.spawn(async move {
                 let _keep = keep;
+                told.recv().expect("it is told");
                 pending::<()>().await;
             });
+            tell.send(()).expect("it listens");
             pool.shutdown_join();
             assert_eq!(kept.try_recv(), Err(mpsc::TryRecvError::Empty), "neither used nor dropped");
         });
