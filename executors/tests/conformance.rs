@@ -419,6 +419,7 @@ macro_rules! has_hooks {
                 closing:
                     hooks_have_run_when_shutdown_returns
                     shutdown_now_discards_at_once
+                    stop_hooks_of_a_closed_pool_give_in_vain
                     workers_leave;
                 dropping:
                     a_job_may_block_on_its_child_after_the_last_handle;

@@ -315,7 +315,7 @@ impl Source for DispatchSource {
 
     fn take(&self) -> Option<Job> {
         let queues = || self.subpools.iter().flat_map(|subpool| &subpool.queues);
-        self.stream.take().or_else(|| queues().find_map(SingleLane::first))
+        self.stream.take().or_else(|| queues().find_map(SingleLane::pop))
     }
 
     fn owes_call(&self, local: &DispatchLocal) -> bool {

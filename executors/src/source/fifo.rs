@@ -59,7 +59,7 @@ impl Source for FifoSource {
 
     #[inline]
     fn take(&self) -> Option<Job> {
-        self.queue.first()
+        self.queue.pop()
     }
 
     fn has_jobs(&self) -> bool {

@@ -32,13 +32,13 @@ pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Bu
     nothing
 }
 
-/// Repeats an attempt until it found something, or nothing although nobody else was at it. What keeps us waiting is
-/// over after some copying, unless its thread is suspended.
-pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<Option<T>, Busy>) -> Option<T> {
+/// Repeats an attempt until nobody else was at it. What keeps us waiting is over after some copying, unless its thread
+/// is suspended.
+pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     let backoff = Backoff::new();
     loop {
         match attempt() {
-            Ok(found) => return found,
+            Ok(outcome) => return outcome,
             // A model has to know who waits.
             Err(Busy) if cfg!(executors_loom) => thread::yield_now(),
             Err(Busy) => backoff.snooze(),

@@ -59,7 +59,7 @@ impl SharedSource {
 
     /// The expendable job that has waited longest.
     pub(crate) fn take_oldest(&self) -> Option<Job> {
-        self.expendable.as_ref()?.first()
+        self.expendable.as_ref()?.pop()
     }
 
     fn take_expendable(&self, hand: &mut Hand) -> Result<(), Busy> {
@@ -99,10 +99,10 @@ impl SharedSource {
         if first == Ok(true) || take(!expendable_first)? { Ok(()) } else { first.map(drop) }
     }
 
-    /// The next job, as soon as nobody else is taking one.
-    fn next(&self, next: &Next) -> Option<Job> {
+    /// Takes the next job, as soon as nobody else is taking one.
+    fn pop(&self, next: &Next) -> Option<Job> {
         let mut hand = Hand::empty();
-        insist(|| self.take_next(next, &mut hand).map(Some));
+        insist(|| self.take_next(next, &mut hand));
         hand.into_job()
     }
 }
@@ -149,11 +149,11 @@ impl Source for SharedSource {
     }
 
     fn search(&self, next: &Next, _meter: &Meter) -> Option<Job> {
-        self.next(next)
+        self.pop(next)
     }
 
     fn take(&self) -> Option<Job> {
-        self.next(&self.attach(None))
+        self.pop(&self.attach(None))
     }
 
     fn has_jobs(&self) -> bool {

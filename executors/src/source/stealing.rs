@@ -326,7 +326,7 @@ impl Source for StealingSource {
     }
 
     fn take(&self) -> Option<Job> {
-        insist(|| first_found(self.all_lanes().map(Lane::first).chain(self.rings().map(Stealer::steal))))
+        insist(|| first_found(self.all_lanes().map(Lane::pop).chain(self.rings().map(Stealer::steal))))
     }
 
     fn owes_call(&self, local: &StealingLocal) -> bool {

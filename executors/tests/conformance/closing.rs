@@ -542,6 +542,39 @@ pub(crate) fn hooks_have_run_when_shutdown_returns(subject: &impl Crew) {
     assert_eq!(events, expected, "each worker starts, then stops, once");
 }
 
+/// At the end of a pool a stop hook is no job: what it gives is refused, or dropped where nobody would be told.
+pub(crate) fn stop_hooks_of_a_closed_pool_give_in_vain<S: Crew>(subject: &S) {
+    let own = Arc::new(Mutex::new(None::<S::Pool>));
+    let [ran, refused, taken, dropped] = [(); 4].map(|()| Counter::default());
+    let hook = {
+        let (own, ran, dropped) = (Arc::clone(&own), ran.clone(), dropped.clone());
+        let (refused, taken) = (refused.clone(), taken.clone());
+        move |_worker| {
+            let job = || {
+                let (ran, witness) = (ran.clone(), Witness(dropped.clone()));
+                move || {
+                    ran.add();
+                    drop(witness);
+                }
+            };
+            let pool = own.lock().expect("no panic under this lock").clone().expect("the test has set it");
+            if pool.try_execute(job()).is_err() {
+                refused.add();
+            }
+            if try_execute_locally(job()).is_ok() {
+                taken.add();
+            }
+        }
+    };
+    let pool = subject.builder().threads(3).on_stop(hook).build().expect("three threads");
+    *own.lock().expect("no panic under this lock") = Some(pool.clone());
+    assert_eq!(names_of(&pool, 3).len(), 3);
+    let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+    *own.lock().expect("no panic under this lock") = None; // the hook is the pool's
+    assert_eq!(report.queued, 0, "{report:?}");
+    assert_eq!([ran, refused, taken, dropped].map(|counter| counter.get()), [0, 3, 3, 6]);
+}
+
 /// The five seconds of 0.10, and its words.
 pub(crate) fn shutdown_gives_up_after_five_seconds(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {

@@ -80,7 +80,7 @@ impl DispatchSource {
 
     fn take_from_queue(&self, at: Address) -> Option<Job> {
         let queue = &self.subpools[at.subpool()].queues[at.level()];
-        let job = queue.first();
+        let job = queue.pop();
         if job.is_none() {
             self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
         }

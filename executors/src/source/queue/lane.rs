@@ -256,12 +256,12 @@ impl Lane {
         Ok(())
     }
 
-    /// The first job.
+    /// Takes the first job, if there is one.
     ///
     /// # Errors
     ///
     /// As [`take_first`](Self::take_first).
-    pub(crate) fn first(&self) -> Result<Option<Job>, Busy> {
+    pub(crate) fn pop(&self) -> Result<Option<Job>, Busy> {
         let mut hand = Hand::empty();
         self.take_first(&mut hand)?;
         Ok(hand.into_job())

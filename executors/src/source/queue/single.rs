@@ -126,11 +126,11 @@ impl SingleLane {
 
     #[cold]
     fn insist_on_first(&self, hand: &mut Hand) {
-        insist(|| self.try_take_first(hand).map(Some));
+        insist(|| self.try_take_first(hand));
     }
 
-    /// The first job, as soon as nobody else is taking one.
-    pub(crate) fn first(&self) -> Option<Job> {
+    /// Takes the first job, as soon as nobody else is taking one.
+    pub(crate) fn pop(&self) -> Option<Job> {
         let mut hand = Hand::empty();
         self.take_first(&mut hand);
         hand.into_job()
@@ -269,7 +269,7 @@ mod tests {
         }
 
         fn run(&self) -> Vec<u32> {
-            iter::from_fn(|| self.queue.first()).for_each(Job::run);
+            iter::from_fn(|| self.queue.pop()).for_each(Job::run);
             std::mem::take(&mut *self.run.lock().unwrap())
         }
     }

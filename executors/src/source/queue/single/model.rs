@@ -29,7 +29,7 @@ fn with_one_in_the_detour() -> (Arc<SingleLane>, Order) {
 }
 
 fn take_one(queue: &SingleLane) -> bool {
-    queue.first().map(Job::run).is_some()
+    queue.pop().map(Job::run).is_some()
 }
 
 /// Runs what is there.
