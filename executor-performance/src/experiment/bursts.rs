@@ -36,12 +36,25 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for Bursts<W> {
 
 impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
+        let bursts =
+            if self.work.is_nothing() { self.run_with((), plan) } else { self.run_with(self.work.clone(), plan) }?;
+        Ok(BurstSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
+    }
+}
+
+impl<W> Bursts<W> {
+    /// With `work` in place of its own.
+    fn run_with<E, V>(&self, work: V, plan: &Plan<E>) -> Result<Vec<Burst>, Failure>
+    where
+        E: Executor + Sync + 'static,
+        V: Work,
+    {
         let executor = if self.assembled { plan.build_assembled(self.patience) } else { plan.build() };
-        let mut relay = Relay::new(executor?, self.work.clone(), self.patience);
+        let mut relay = Relay::new(executor?, work, self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
         let bursts = (0..self.count).map(|_| relay.run(&self.load, self.pause)).collect::<Result<_, _>>()?;
         relay.finish()?;
-        Ok(BurstSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
+        Ok(bursts)
     }
 }
 

@@ -27,6 +27,10 @@ impl Work for Labour {
             labour(self.post);
         }
     }
+
+    fn is_nothing(&self) -> bool {
+        *self == Labour::default()
+    }
 }
 
 /// Does `units` of work and returns its result.

@@ -36,6 +36,10 @@ impl Work for Pastime {
         }
     }
 
+    fn is_nothing(&self) -> bool {
+        *self == Pastime::Busy(Duration::ZERO)
+    }
+
     /// Only what takes a core is known that well: jobs that sleep are there to see how many do so at a time.
     fn time(&self) -> Duration {
         match self {

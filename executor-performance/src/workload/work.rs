@@ -11,6 +11,11 @@ pub trait Work: Send + Sync + 'static {
     /// Done by each job after that.
     fn after(&self) {}
 
+    /// Whether neither does anything: then jobs need not ask.
+    fn is_nothing(&self) -> bool {
+        false
+    }
+
     /// How long each job takes with that, if that is known and to be taken off the time that is measured.
     fn time(&self) -> Duration {
         Duration::ZERO
@@ -26,7 +31,11 @@ pub trait Work: Send + Sync + 'static {
 }
 
 /// No work.
-impl Work for () {}
+impl Work for () {
+    fn is_nothing(&self) -> bool {
+        true
+    }
+}
 
 /// For those who look at the work while it is done.
 impl<W: Work> Work for Arc<W> {
@@ -36,6 +45,10 @@ impl<W: Work> Work for Arc<W> {
 
     fn after(&self) {
         W::after(self);
+    }
+
+    fn is_nothing(&self) -> bool {
+        W::is_nothing(self)
     }
 
     fn time(&self) -> Duration {
