@@ -38,7 +38,10 @@ where
         for job in closures.map(Closure) {
             let whom = match worker {
                 Some(_) if self.refuses_from_inside() => return batch.cut_short(job),
-                Some(worker) => self.source.push(worker.local(), to, job),
+                Some(worker) => {
+                    let pushed = self.source.push(worker.local(), to, job);
+                    pushed.unwrap_or_else(|job| self.source.push_slowly(worker.local(), to, job))
+                }
                 None if self.refuses(Admission::New) => return batch.cut_short(job),
                 None => self.source.inject(to, job),
             };

@@ -39,8 +39,11 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         fence(SeqCst);
-        if self.source.expose(to) && self.may_call() && giver.is_none_or(|giver| self.is_call_needed(giver, to)) {
-            self.call_for_given(giver, to, jobs);
+        if self.source.expose(to) && self.may_call() {
+            match giver {
+                Some(worker) => self.call_if_needed(worker, to, jobs),
+                None => self.call_for_given(None, to, jobs),
+            }
         }
     }
 
@@ -51,13 +54,16 @@ where
         can_start_more || self.parker.is_anybody_asleep()
     }
 
-    /// Whether somebody is to be called, started or hired for a job that `giver` has put to `to`. While somebody looks,
-    /// or is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
+    /// Calls, starts or hires somebody for jobs that `giver` has put to `to`, if one is needed. While somebody looks, or
+    /// is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
     #[inline(never)]
-    fn is_call_needed(&self, giver: &Worker<'_, S, P>, to: S::Address) -> bool {
-        S::ELASTIC
+    fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
+        let is_needed = S::ELASTIC
             || self.cold.are_left() && !self.parker.is_anybody_free()
-            || self.parker.needs_call(self.origin(Some(giver), to))
+            || self.parker.needs_call(self.origin(Some(giver), to));
+        if is_needed {
+            self.call_for_given(Some(giver), to, jobs);
+        }
     }
 
     /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the

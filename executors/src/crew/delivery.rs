@@ -4,7 +4,7 @@
 
 use super::{Crew, worker::Worker};
 use crate::{
-    job::{Closure, IntoJob},
+    job::{Closure, IntoJob, Job},
     local::{self, Post},
     parker::Parker,
     source::{Source, Whom},
@@ -79,7 +79,17 @@ where
     /// From a job that runs on `worker`.
     #[inline(always)]
     pub(super) fn put_from_inside(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
-        let whom = self.source.push(worker.local(), to, job);
+        match self.source.push(worker.local(), to, job) {
+            Ok(whom) => self.announce_to(to, whom, Some(worker)),
+            Err(job) => self.put_slowly(worker, to, job),
+        }
+    }
+
+    /// Apart with all that follows: a call from which the hot path came back would have it save registers.
+    #[cold]
+    #[inline(never)]
+    fn put_slowly(&self, worker: &Worker<'_, S, P>, to: S::Address, job: Job) {
+        let whom = self.source.push_slowly(worker.local(), to, job);
         self.announce_to(to, whom, Some(worker));
     }
 
@@ -89,9 +99,10 @@ where
     /// parker's README says why ("Jobs that are not announced").
     #[inline(always)]
     fn put_at_end_of_job(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
-        let whom = self.source.push(worker.local(), to, job);
-        if !self.source.shows_by_taking(worker.local()) {
-            self.announce_to(to, whom, Some(worker));
+        match self.source.push(worker.local(), to, job) {
+            Ok(_) if self.source.shows_by_taking(worker.local()) => {}
+            Ok(whom) => self.announce_to(to, whom, Some(worker)),
+            Err(job) => self.put_slowly(worker, to, job),
         }
     }
 

@@ -111,9 +111,9 @@ impl Source for ModelSource {
         Whom::Anyone
     }
 
-    fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Whom {
+    fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         self.tray(seat).put([job.into_job()]);
-        Whom::Anyone
+        Ok(Whom::Anyone)
     }
 
     fn is_lone(&self, &seat: &usize, (): ()) -> bool {
@@ -274,7 +274,7 @@ fn siblings_can_wait_for_each_other() {
         let crew = start(2, ModelSource::new(3, |_| 1));
         let pair = Pair::default();
         for child in pair.jobs() {
-            crew.crew().source.push(&2, (), Job::new(child));
+            crew.crew().source.push(&2, (), Job::new(child)).unwrap_or_else(|_| unreachable!("a tray has room"));
             fence(SeqCst);
             crew.crew().call_one(Origin::Inside);
         }

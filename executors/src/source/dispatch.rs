@@ -208,9 +208,9 @@ impl Source for DispatchSource {
     }
 
     #[inline(always)]
-    fn push(&self, local: &DispatchLocal, to: Address, job: impl IntoJob) -> Whom {
+    fn push(&self, local: &DispatchLocal, to: Address, job: impl IntoJob) -> Result<Whom, Job> {
         if local.holds.get() != to.subpool() {
-            return self.inject(to, job);
+            return Ok(self.inject(to, job));
         }
         if to.is_stream() {
             return self.stream.push(&local.stream, (), job);
@@ -221,9 +221,14 @@ impl Source for DispatchSource {
         if binding.is_some() {
             // Nobody else takes jobs from this queue, or clears its bit.
             self.entrance(to.subpool()).expose(to.level());
-            return Whom::Nobody;
+            return Ok(Whom::Nobody);
         }
-        Whom::Anyone
+        Ok(Whom::Anyone)
+    }
+
+    /// None but a stream gives jobs back.
+    fn push_slowly(&self, local: &DispatchLocal, _to: Address, job: Job) -> Whom {
+        self.stream.push_slowly(&local.stream, (), job)
     }
 
     #[inline]

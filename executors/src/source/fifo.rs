@@ -40,8 +40,8 @@ impl Source for FifoSource {
     }
 
     #[inline(always)]
-    fn push(&self, _tenant: &Tenant, (): (), job: impl IntoJob) -> Whom {
-        self.inject((), job)
+    fn push(&self, _tenant: &Tenant, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        Ok(self.inject((), job))
     }
 
     #[inline]

@@ -105,8 +105,8 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     #[inline]
-    fn push(&self, _local: &MailLocal, (): (), job: impl IntoJob) -> Whom {
-        self.inject((), job)
+    fn push(&self, _local: &MailLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        Ok(self.inject((), job))
     }
 
     #[inline]

@@ -128,8 +128,8 @@ impl Source for SharedSource {
     }
 
     #[inline(always)]
-    fn push(&self, _next: &Next, to: Worth, job: impl IntoJob) -> Whom {
-        self.inject(to, job)
+    fn push(&self, _next: &Next, to: Worth, job: impl IntoJob) -> Result<Whom, Job> {
+        Ok(self.inject(to, job))
     }
 
     #[inline]

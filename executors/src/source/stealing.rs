@@ -95,18 +95,6 @@ impl StealingSource {
         Ok(first)
     }
 
-    /// Takes a job from a worker whose ring has no free slot, or that must not overtake others.
-    #[cold]
-    #[inline(never)]
-    fn push_slowly(&self, local: &StealingLocal, job: Job) {
-        if !local.spilled.get() && self.make_room(local) > 0 {
-            local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
-        } else {
-            local.spilled.set(true);
-            self.spills[local.seat].get_or_init(|| self.first_spill(local)).push(job);
-        }
-    }
-
     /// Somebody without a seat has shown no ring before. From then on all seats are looked at.
     #[cold]
     fn first_spill(&self, local: &StealingLocal) -> Box<Lane> {
@@ -276,12 +264,25 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Whom {
+    fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         match local.ring.place() {
             Some(place) if !local.spilled.get() => {
                 place.put(job);
+                Ok(Whom::Anyone)
             }
-            _ => self.push_slowly(local, job.into_job()),
+            _ => Err(job.into_job()),
+        }
+    }
+
+    /// The worker's ring has no free place that it knows of, or the job must not overtake others.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly(&self, local: &StealingLocal, (): (), job: Job) -> Whom {
+        if !local.spilled.get() && self.make_room(local) > 0 {
+            local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
+        } else {
+            local.spilled.set(true);
+            self.spills[local.seat].get_or_init(|| self.first_spill(local)).push(job);
         }
         Whom::Anyone
     }
@@ -382,7 +383,9 @@ mod tests {
         let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
         let local = source.attach(Some(0));
         let push = || {
-            source.push(&local, (), Job::new(|| ()));
+            if let Err(job) = source.push(&local, (), Job::new(|| ())) {
+                source.push_slowly(&local, (), job);
+            }
             source.is_lone(&local, ())
         };
         assert_eq!([push(), push()], [true, false]);

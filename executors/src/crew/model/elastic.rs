@@ -30,8 +30,8 @@ impl Source for OneTray {
         Whom::Anyone
     }
 
-    fn push(&self, (): &(), (): (), job: impl IntoJob) -> Whom {
-        self.inject((), job)
+    fn push(&self, (): &(), (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        Ok(self.inject((), job))
     }
 
     fn run_next(&self, (): &()) -> bool {

@@ -191,7 +191,9 @@ fn a_job_is_alone_if_its_worker_has_no_other_there() {
     simulation.put(stream, Begun::Victim);
     assert!(simulation.step(0, 61), "from then on it holds a token of the CPU subpool");
     let push = |to| {
-        source.push(local, to, Closure(|| ()));
+        if let Err(job) = source.push(local, to, Closure(|| ())) {
+            source.push_slowly(local, to, job);
+        }
         source.is_lone(local, to)
     };
     assert_eq!([stream, stream, queue, queue, elsewhere].map(push), [true, false, true, false, false]);
