@@ -127,9 +127,13 @@ load_peers() {
 load_peer() {
     # Some twenty executors take turns, and a few of them take many times as long as the fastest: with less time the
     # samples of those would be a few milliseconds, of which much is waking up. And where quiet precedes each burst, of
-    # whose delays the mean counts, there would be too few for the rare ones that take milliseconds.
+    # whose delays the mean counts, there would be too few for the rare ones that take milliseconds. The five workloads
+    # of futures share their time.
     local times=4
-    [[ $1 != wake && $1 != bursts ]] || times=12
+    case $1 in
+        wake | bursts) times=12 ;;
+        futures) times=20 ;;
+    esac
     load "$1" "$times" "$5" "${@:6}"
 }
 
