@@ -57,7 +57,11 @@ impl Lifecycle {
     }
 }
 
-/// One round trip after the other.
+/// Between two lives. A thread that the process has no more keeps its core for some microseconds, and where a new one
+/// begins follows from which cores are in use: without a pause, from how soon after a life the next thread starts.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// One round trip after the other, with a pause before each.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RoundTrips {
     count: u32,
@@ -169,7 +173,11 @@ impl Turn for RoundTrips {
 
 impl JobTurn for RoundTrips {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Lives, Failure> {
-        (0..self.count).map(|_| self.trip(plan)).collect::<Result<_, _>>().map(Lives)
+        let trips = (0..self.count).map(|_| {
+            thread::sleep(PAUSE);
+            self.trip(plan)
+        });
+        trips.collect::<Result<_, _>>().map(Lives)
     }
 }
 
@@ -206,7 +214,8 @@ impl Experiment for Lifecycle {
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<RoundTrips>>]) {
         const MOST: f64 = 100.0;
         let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
-        let fitting = pace.good_round().as_nanos() as f64 / 1e3 / micros;
+        let pauses = subjects.len() as f64 * PAUSE.as_secs_f64() * 1e6;
+        let fitting = pace.good_round().as_nanos() as f64 / 1e3 / (micros + pauses);
         // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
         self.turn.count = fitting.clamp(1.0, MOST) as u32;
     }

@@ -74,7 +74,9 @@ where
 {
     /// A crew of a fixed number of workers.
     pub(crate) fn start(setup: Setup<S, P>) -> Result<Self, BuildError> {
-        Crew::start(setup).map(Self::first)
+        let handle = Self::first(Crew::found(setup));
+        // Behind all else, so that a first job that is given at once is there when its thread begins.
+        handle.crew().start().map(|()| handle)
     }
 
     /// A crew whose workers come and go. None is there yet.

@@ -2,7 +2,7 @@
 //!
 //! A thread is counted before it starts, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
 
-use super::{Crew, Setup, worker::Worker};
+use super::{Crew, worker::Worker};
 use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
@@ -21,19 +21,18 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// A crew of a fixed number of workers, with those of them who are there from the beginning.
-    pub(super) fn start(setup: Setup<S, P>) -> Result<Arc<Self>, BuildError> {
+    /// Starts the workers who are there from the beginning, of a fixed number; all of them or none.
+    pub(super) fn start(self: &Arc<Self>) -> Result<(), BuildError> {
         debug_assert!(!S::ELASTIC);
-        let crew = Crew::found(setup);
-        let threads = crew.terms.core;
-        for worker in (0..threads).filter(|&seat| !crew.cold.contain(seat)) {
-            if let Err(error) = crew.spawn_worker(worker) {
-                crew.close();
-                crew.join_threads();
+        let threads = self.terms.core;
+        for worker in (0..threads).filter(|&seat| !self.cold.contain(seat)) {
+            if let Err(error) = self.spawn_worker(worker) {
+                self.close();
+                self.join_threads();
                 return Err(error.into_build_error(Some((worker, threads))));
             }
         }
-        Ok(crew)
+        Ok(())
     }
 
     /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and
