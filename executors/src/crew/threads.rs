@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_thread_starts_apart_from_a_job_that_goes_on_as_far_as_there_are_cores() {
-        let crew = Crew::start(setup(1..1, Options::new())).unwrap_or_else(|_| panic!("the thread is refused"));
+        let crew = Crew::found(setup(1..1, Options::new()));
+        crew.start().expect("the thread is not refused");
         let (tell, told) = mpsc::channel();
         let asked = Arc::clone(&crew);
         crew.put_from_outside(
