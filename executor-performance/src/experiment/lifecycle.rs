@@ -234,9 +234,10 @@ impl Experiment for Lifecycle {
         } else {
             "one job, for which threads that come with jobs do not all come".to_owned()
         };
+        let pause = PAUSE.as_micros();
         vec![
             ("threads", self.threads.to_string()),
-            ("round trip", format!("an executor is built, runs {jobs}, and is shut down")),
+            ("round trip", format!("an executor is built, runs {jobs}, and is shut down; {pause} us before the next")),
             ("a sample", number(self.turn.count as usize, "round trip")),
         ]
     }

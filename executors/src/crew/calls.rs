@@ -54,8 +54,8 @@ where
         can_start_more || self.parker.is_anybody_asleep()
     }
 
-    /// Calls, starts or hires somebody for jobs that `giver` has put to `to`, if one is needed. While somebody looks, or
-    /// is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
+    /// Calls, starts or hires somebody for jobs that `giver` has put to `to`, if one is needed. While somebody looks,
+    /// or is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
     #[inline(never)]
     fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
         let is_needed = S::ELASTIC
