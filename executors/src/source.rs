@@ -69,13 +69,13 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// Takes a job from a worker; or gives it back, for [`push_slowly`](Self::push_slowly). Hot, and calls nothing.
+    /// Takes a job from a worker; or gives it back, for [`push_slowly`](Self::push_slowly). Hot.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job>;
 
     /// Takes a job that [`push`](Self::push) has just given back. Cold.
     fn push_slowly(&self, local: &Self::Local, to: Self::Address, job: Job) -> Whom {
-        let _ = local;
-        self.inject(to, job)
+        let _ = (local, to, job);
+        unreachable!("this source gives no job back")
     }
 
     /// Runs the worker's next job, if it has one; what that throws passes through. Returns whether there was one. Hot:

@@ -57,8 +57,9 @@ impl Lifecycle {
     }
 }
 
-/// Between two lives. A thread that the process has no more keeps its core for some microseconds, and where a new one
-/// begins follows from which cores are in use: without a pause, from how soon after a life the next thread starts.
+/// Between two lives, at least. A thread that the process no longer counts holds its core for some microseconds, and
+/// where a new one begins follows from which cores are in use: without a pause, from how soon after a life the next
+/// thread starts.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// One round trip after the other, with a pause before each.

@@ -55,7 +55,7 @@ where
     }
 
     /// Calls, starts or hires somebody for jobs that `giver` has put to `to`, if one is needed. While somebody looks,
-    /// or is on the way, many jobs ask this in vain: so it is apart from the call, and cheap. Relies on a fence, too.
+    /// or is on the way, many jobs ask this in vain: so it is cheap, and the call is apart. Relies on a fence, too.
     #[inline(never)]
     fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
         let is_needed = S::ELASTIC

@@ -227,6 +227,7 @@ impl Source for DispatchSource {
     }
 
     /// None but a stream gives jobs back.
+    #[cold]
     fn push_slowly(&self, local: &DispatchLocal, _to: Address, job: Job) -> Whom {
         self.stream.push_slowly(&local.stream, (), job)
     }
