@@ -215,7 +215,7 @@ impl Experiment for Lifecycle {
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<RoundTrips>>]) {
         const MOST: f64 = 100.0;
         let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
-        let pauses = subjects.len() as f64 * PAUSE.as_secs_f64() * 1e6;
+        let pauses = subjects.len() as f64 * PAUSE.as_micros() as f64;
         let fitting = pace.good_round().as_nanos() as f64 / 1e3 / (micros + pauses);
         // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
         self.turn.count = fitting.clamp(1.0, MOST) as u32;

@@ -71,6 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn is_nothing_only_without_units() {
+        let nothing = |pre, post| Labour { pre, post }.is_nothing();
+        assert_eq!([nothing(0, 0), nothing(1, 0), nothing(0, 1)], [true, false, false]);
+    }
+
+    #[test]
     fn does_all_units() {
         let mut results: Vec<u64> = (0..1000).map(labour).collect();
         assert_eq!(results[..4], [0, 0, 2, 2]);

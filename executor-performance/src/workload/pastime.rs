@@ -69,7 +69,9 @@ mod tests {
             let began = Instant::now();
             pastime.before();
             assert!(began.elapsed() >= time, "{pastime:?}");
+            assert!(!pastime.is_nothing(), "{pastime:?}");
         }
+        assert!(Pastime::Busy(Duration::ZERO).is_nothing());
         assert_eq!(Work::time(&Pastime::Busy(time)), time);
         assert_eq!(Work::time(&Pastime::Asleep(time)), Duration::ZERO);
     }
