@@ -165,13 +165,15 @@ pub(crate) struct Wrapper {
     parker: DynParker,
     /// Forwards also whether anybody sleeps; who was written before there was that question does not.
     answers: bool,
+    /// Says this of every job that may need a call, in place of what the parker says.
+    needs_call: Option<bool>,
     arrived: Arc<AtomicUsize>,
 }
 
 impl Wrapper {
     pub(crate) fn answering(answers: bool) -> Self {
         let parker = parker::small().dynamic().expect("it has no clones");
-        Wrapper { parker, answers, arrived: Arc::default() }
+        Wrapper { parker, answers, needs_call: None, arrived: Arc::default() }
     }
 
     fn arrived(&self) -> usize {
@@ -229,7 +231,7 @@ impl Parker for Wrapper {
     }
 
     fn needs_call(&self, origin: Origin) -> bool {
-        !self.answers || self.parker.needs_call(origin)
+        self.needs_call.unwrap_or_else(|| !self.answers || self.parker.needs_call(origin))
     }
 
     fn job_arrived(&self, origin: Origin) {
@@ -273,6 +275,27 @@ pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject
             until("the worker is asleep", || parker.parker.is_anybody_asleep());
             assert_eq!(pool.submit(|| 7).wait().expect("no panic"), 7);
             assert!(parker.arrived() > before, "the worker was asleep");
+            pool.shutdown().expect("nothing blocks");
+        });
+    }
+}
+
+pub(crate) fn a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call(
+    subject: &impl Fn(bool) -> Wrapper,
+) {
+    const JOBS: usize = 10;
+    for needs_call in [false, true] {
+        within(|| {
+            let parker = Wrapper { needs_call: Some(needs_call), ..subject(false) };
+            let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone());
+            let pool = builder.build().expect("one thread");
+            let giver = pool.clone();
+            let told = pool.submit(move || {
+                let before = parker.arrived();
+                (0..JOBS).for_each(|_| giver.execute(|| ()));
+                parker.arrived() - before
+            });
+            assert_eq!(told.wait().expect("no panic"), if needs_call { JOBS } else { 0 });
             pool.shutdown().expect("nothing blocks");
         });
     }
