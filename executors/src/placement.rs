@@ -60,9 +60,12 @@ impl Placement {
     }
 }
 
-/// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned.
-pub(crate) fn place_current_thread(core: Option<usize>, mask: &Mask) {
-    if !core.is_some_and(pin_current_thread) {
+/// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned. Without a mask it
+/// runs where it has been until then.
+pub(crate) fn place_current_thread(core: Option<usize>, mask: Option<&Mask>) {
+    if !core.is_some_and(pin_current_thread)
+        && let Some(mask) = mask
+    {
         mask.apply();
     }
 }

@@ -129,8 +129,8 @@ pub(super) mod tests {
     where
         R: Send + 'static,
     {
-        let crew = Crew::found(setup(0..1, Options { stack_size, ..Options::new() }));
-        crew.start().expect("there is no thread to be refused");
+        let options = Options { stack_size, ..Options::new() };
+        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
         crew.close();
         assert!(crew.is_over());
         let (tell, told) = mpsc::channel();

@@ -74,9 +74,7 @@ where
 {
     /// A crew of a fixed number of workers.
     pub(crate) fn start(setup: Setup<S, P>) -> Result<Self, BuildError> {
-        let handle = Self::first(Crew::found(setup));
-        // Behind all else, so that a first job that is given at once is more likely to be there when its thread begins.
-        handle.crew().start().map(|()| handle)
+        Crew::start(setup).map(Self::first)
     }
 
     /// A crew whose workers come and go. None is there yet.

@@ -2,14 +2,18 @@
 //!
 //! A thread is counted before it starts, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
 
-use super::{Crew, worker::Worker};
+use super::{Charter, Crew, Setup, worker::Worker};
 use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
+    options::Options,
     parker::Parker,
     placement::{Outset, cores, place_current_thread},
     source::Source,
-    sync::thread,
+    sync::{
+        Mutex,
+        thread::{self, JoinHandle},
+    },
 };
 use std::{
     io,
@@ -21,18 +25,50 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Starts the workers who are there from the beginning, of a fixed number; all of them or none.
-    pub(super) fn start(self: &Arc<Self>) -> Result<(), BuildError> {
+    /// A crew of a fixed number of workers, with those who are there from the beginning; all of them or none.
+    ///
+    /// The first one's thread is started before all else: it takes longer to begin than the crew to be founded.
+    pub(super) fn start(setup: Setup<S, P>) -> Result<Arc<Self>, BuildError> {
         debug_assert!(!S::ELASTIC);
-        let threads = self.terms.core;
-        for worker in (0..threads).filter(|&seat| !self.cold.contain(seat)) {
-            if let Err(error) = self.spawn_worker(worker) {
-                self.close();
-                self.join_threads();
-                return Err(error.into_build_error(Some((worker, threads))));
+        let (threads, cold) = (setup.terms.core, setup.cold.clone());
+        let mut warm = (0..threads).filter(|seat| !cold.contains(seat));
+        let refused = |seat, error: SpawnError| error.into_build_error(Some((seat, threads)));
+        let crew = match warm.next() {
+            Some(first) => Self::found_around(first, setup).map_err(|error| refused(first, error))?,
+            None => Self::found(setup),
+        };
+        for seat in warm {
+            if let Err(error) = crew.spawn_worker(seat) {
+                crew.close();
+                crew.join_threads();
+                return Err(refused(seat, error));
             }
         }
-        Ok(())
+        Ok(crew)
+    }
+
+    /// A crew whose worker on `seat` is on its way.
+    fn found_around(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
+        let meeting = Arc::new(Mutex::new(None::<Arc<Self>>));
+        // Locked until the crew is there; or is not to come, as something of the user's panics here.
+        let mut place = meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = {
+            let meeting = Arc::clone(&meeting);
+            move || {
+                let crew = meeting.lock().unwrap_or_else(PoisonError::into_inner).take();
+                drop(meeting);
+                if let Some(crew) = crew {
+                    crew.serve(seat, true, Self::employ_worker);
+                }
+            }
+        };
+        let thread = start_thread(&setup.options, &setup.charter, seat, begins)?;
+        let crew = Self::found(setup);
+        crew.life.thread_starts();
+        crew.expect_worker();
+        crew.keep(thread);
+        *place = Some(Arc::clone(&crew));
+        Ok(crew)
     }
 
     /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and
@@ -61,19 +97,29 @@ where
         self.spawn_counted_worker(seat)
     }
 
-    /// If it has a hook to call, which may give jobs, it is active from now on: so the end waits for that.
     fn spawn_counted_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        let has_hook = self.options.on_start.is_some();
-        if has_hook {
-            self.life.become_active();
-        }
-        let spawned = self.spawn_counted(seat, |crew, seat| Worker::new(crew, seat).work());
-        if spawned.is_err() && has_hook {
+        let is_active = self.expect_worker();
+        let spawned = self.spawn_counted(seat, Self::employ_worker);
+        if spawned.is_err() && is_active {
             self.become_idle(false);
             // It may have been the last active one.
             self.is_over();
         }
         spawned
+    }
+
+    /// A worker's thread is to come. If it has a hook to call, which may give jobs, it is active from now on: so the
+    /// end waits for that. Returns whether it is.
+    fn expect_worker(&self) -> bool {
+        let has_hook = self.options.on_start.is_some();
+        if has_hook {
+            self.life.become_active();
+        }
+        has_hook
+    }
+
+    fn employ_worker(self: &Arc<Self>, seat: usize) {
+        Worker::new(self, seat).work();
     }
 
     /// Starts a thread for `seat`, on its core if it has one, that does `work`.
@@ -92,32 +138,40 @@ where
     }
 
     fn spawn_thread(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
-        let name = self.options.thread_name(seat, self.charter.thread_name).map_err(SpawnError::Name)?;
-        let mut builder = thread::Builder::new().name(name);
-        if let Some(bytes) = self.options.stack_size {
-            builder = builder.stack_size(bytes);
-        }
-        let core = self.cores.get(seat).copied();
-        let outset = (core.is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
+        let outset = (self.core(seat).is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
         let (crew, begins) = (Arc::clone(self), outset.clone());
-        let spawned = builder.spawn(move || {
-            crew.employer.employ();
-            let departure = Departure { crew, seat };
+        let thread = start_thread(&self.options, &self.charter, seat, move || {
             if let Some(outset) = begins {
                 outset.begin();
             }
-            place_current_thread(core, &departure.crew.mask);
-            work(&departure.crew, seat);
-        });
-        if let (Ok(thread), Some(outset)) = (&spawned, outset) {
-            outset.send_elsewhere(thread, &self.mask);
+            crew.serve(seat, false, work);
+        })?;
+        if let Some(outset) = outset {
+            outset.send_elsewhere(&thread, &self.mask);
         }
+        self.keep(thread);
+        Ok(())
+    }
+
+    /// All that a thread does on `seat`. Who was started by the founder may run where that may, and need not ask.
+    fn serve(self: Arc<Self>, seat: usize, by_founder: bool, work: fn(&Arc<Self>, usize)) {
+        self.employer.employ();
+        let Departure { crew, .. } = &Departure { crew: self, seat };
+        place_current_thread(crew.core(seat), (!by_founder).then_some(&crew.mask));
+        work(crew, seat);
+    }
+
+    fn core(&self, seat: usize) -> Option<usize> {
+        self.cores.get(seat).copied()
+    }
+
+    /// Keeps the handle of a thread that has been started, to wait for its end.
+    fn keep(&self, thread: JoinHandle<()>) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if S::ELASTIC && threads.len() == threads.capacity() {
             threads.retain(|thread| !thread::has_ended(thread));
         }
-        threads.push(spawned.map_err(SpawnError::Thread)?);
-        Ok(())
+        threads.push(thread);
     }
 
     /// Whether a thread on `seat` should begin on another core than the caller's: if that is a worker's which works on.
@@ -139,6 +193,21 @@ where
             let _ = thread.join();
         }
     }
+}
+
+/// A thread for `seat` that does all of `begins`.
+fn start_thread(
+    options: &Options,
+    charter: &Charter,
+    seat: usize,
+    begins: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, SpawnError> {
+    let name = options.thread_name(seat, charter.thread_name).map_err(SpawnError::Name)?;
+    let mut builder = thread::Builder::new().name(name);
+    if let Some(bytes) = options.stack_size {
+        builder = builder.stack_size(bytes);
+    }
+    builder.spawn(begins).map_err(SpawnError::Thread)
 }
 
 /// Signs a thread off when it ends, however it ends.
@@ -180,8 +249,7 @@ mod tests {
 
     #[test]
     fn a_thread_starts_apart_from_a_job_that_goes_on_as_far_as_there_are_cores() {
-        let crew = Crew::found(setup(1..1, Options::new()));
-        crew.start().expect("the thread is not refused");
+        let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
         let (tell, told) = mpsc::channel();
         let asked = Arc::clone(&crew);
         crew.put_from_outside(

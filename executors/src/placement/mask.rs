@@ -157,7 +157,7 @@ mod tests {
         for (present, core, mask) in [(&one, None, &all), (&one, Some(beyond_all), &all), (&all, None, &one)] {
             let place = || {
                 assert_eq!(Mask::of_this_thread(), *present, "threads inherit");
-                place_current_thread(core, mask);
+                place_current_thread(core, Some(mask));
                 assert_eq!(Mask::of_this_thread(), *mask);
                 Mask(None).apply();
                 assert_eq!(Mask::of_this_thread(), *mask);

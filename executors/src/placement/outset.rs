@@ -96,7 +96,7 @@ mod tests {
             may_begin.recv().expect("the test goes on");
             let first = Mask::of_this_thread();
             outset.begin();
-            place_current_thread(None, &mask);
+            place_current_thread(None, Some(&mask));
             report.send((first, Mask::of_this_thread())).expect("the test waits");
         });
         before(&thread);
