@@ -156,7 +156,8 @@ where
     /// All that a thread does on `seat`. Who was started by the founder may run where that may, and need not ask.
     fn serve(self: Arc<Self>, seat: usize, by_founder: bool, work: fn(&Arc<Self>, usize)) {
         self.employer.employ();
-        let Departure { crew, .. } = &Departure { crew: self, seat };
+        let departure = Departure { crew: self, seat };
+        let crew = &departure.crew;
         place_current_thread(crew.core(seat), (!by_founder).then_some(&crew.mask));
         work(crew, seat);
     }
