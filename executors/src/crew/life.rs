@@ -160,7 +160,7 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
-    /// To be called before the thread is started.
+    /// To be called before the thread serves: before it is started, or has its crew.
     pub(super) fn thread_starts(&self) {
         self.threads.fetch_add(1, SeqCst);
     }

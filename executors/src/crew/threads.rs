@@ -1,6 +1,6 @@
 //! The threads of a crew, from their start to their real end.
 //!
-//! A thread is counted before it starts, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
+//! A thread is counted before it serves, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
 
 use super::{Charter, Crew, Setup, worker::Worker};
 use crate::{
@@ -50,7 +50,7 @@ where
     /// A crew whose worker on `seat` is on its way.
     fn found_around(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
         let meeting = Arc::new(Mutex::new(None::<Arc<Self>>));
-        // Locked until the crew is there; or is not to come, as something of the user's panics here.
+        // Locked until the crew is there; or, if founding panics, is not to come.
         let mut place = meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let begins = {
             let meeting = Arc::clone(&meeting);
@@ -153,12 +153,12 @@ where
         Ok(())
     }
 
-    /// All that a thread does on `seat`. Who was started by the founder may run where that may, and need not ask.
-    fn serve(self: Arc<Self>, seat: usize, by_founder: bool, work: fn(&Arc<Self>, usize)) {
+    /// All that a thread does on `seat`. The first one inherits from the founder where it may run, and does not ask.
+    fn serve(self: Arc<Self>, seat: usize, is_first: bool, work: fn(&Arc<Self>, usize)) {
         self.employer.employ();
         let departure = Departure { crew: self, seat };
         let crew = &departure.crew;
-        place_current_thread(crew.core(seat), (!by_founder).then_some(&crew.mask));
+        place_current_thread(crew.core(seat), (!is_first).then_some(&crew.mask));
         work(crew, seat);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! On Linux a new thread has those of the thread that starts it, and the threads of a pool are started by whoever gives
 //! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
-//! when it starts; and where it starts its starter may see to.
+//! when it starts, but for the first, which is the founder's; and where it starts its starter may see to.
 
 use crate::sync::thread::JoinHandle;
 
