@@ -46,6 +46,8 @@ unsafe_leaves=(
     executors/src/local.rs
     executors/src/placement/mask.rs
     executors/src/seccomp.rs
+    executors/src/source/queue/block.rs
+    executors/src/source/queue/huge_page.rs
     executors/src/source/queue/lane.rs
     executors/src/source/queue/ring.rs
     executors/src/time_slice.rs

@@ -214,11 +214,11 @@ fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     /// For what a queue begins with.
     const SLACK: usize = 16 * 1024;
     fn give(pool: &impl Pool) -> usize {
-        let before = BYTES.load(SeqCst);
+        let (allocated, mapped) = (BYTES.load(SeqCst), huge_page_bytes());
         for number in 0..JOBS {
             pool.execute(move || assert!(black_box(number) < JOBS));
         }
-        BYTES.load(SeqCst).saturating_sub(before)
+        BYTES.load(SeqCst).saturating_sub(allocated) + huge_page_bytes().saturating_sub(mapped)
     }
 
     let _alone = alone();
@@ -233,6 +233,45 @@ fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
         }
         pool.shutdown().expect("nothing blocks");
     });
+}
+
+/// The memory of a queue that has become very long goes back to the system, at the latest when jobs go on coming.
+fn long_queues_leave_little<P: Pool + 'static>(pool: impl Fn() -> P) {
+    const MANY: usize = 400_000;
+    let _alone = alone();
+    within(|| {
+        let (pool, before) = (pool(), huge_page_bytes());
+        let give = |jobs| (0..jobs).for_each(|_| pool.execute(|| ()));
+        meet(&pool, 2, || give(MANY));
+        for _ in 0..100 {
+            give(100);
+            pool.join().expect("this is no worker");
+        }
+        assert!(huge_page_bytes() <= before, "{} bytes, before {before}", huge_page_bytes());
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
+/// How many bytes the process has asked the system to put on huge pages. Long queues do so past the allocator.
+#[cfg(target_os = "linux")]
+fn huge_page_bytes() -> usize {
+    let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux tells of a process's memory");
+    let mut kilobytes = 0;
+    let mut size = 0;
+    for line in maps.lines() {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("Size:") => size = words.next().and_then(|it| it.parse().ok()).expect("a number of kB"),
+            Some("VmFlags:") if words.any(|flag| flag == "hg") => kilobytes += size,
+            _ => {}
+        }
+    }
+    kilobytes * 1024
+}
+
+#[cfg(not(target_os = "linux"))]
+fn huge_page_bytes() -> usize {
+    0
 }
 
 /// So long that no worker leaves meanwhile.
@@ -255,16 +294,21 @@ macro_rules! pools {
 
 pools! {
     channel: crossbeam_channel_pool::ThreadPool::new(2) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
     stealing: crossbeam_workstealing_pool::small_pool(2) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
     elastic: elastic_pool::ThreadPool::new(2, 2, KEEP_ALIVE) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
     // Its workers come with jobs and leave as soon as they are idle.
     leaving: elastic_pool::ThreadPool::new(0, 2, Duration::from_nanos(1)) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
     burst: burst_pool::ThreadPool::new(2) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
     threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 use std::{
-    io,
+    io, mem,
     sync::{Arc, PoisonError},
 };
 
@@ -37,13 +37,15 @@ where
             Some(first) => Self::found_around(first, setup).map_err(|error| refused(first, error))?,
             None => Self::found(setup),
         };
+        let incomplete = Incomplete(&crew);
         for seat in warm {
             if let Err(error) = crew.spawn_worker(seat) {
-                crew.close();
+                drop(incomplete);
                 crew.join_threads();
                 return Err(refused(seat, error));
             }
         }
+        mem::forget(incomplete);
         Ok(crew)
     }
 
@@ -209,6 +211,15 @@ fn start_thread(
         builder = builder.stack_size(bytes);
     }
     builder.spawn(begins).map_err(SpawnError::Thread)
+}
+
+/// Closes a crew whose threads have not all been started: also if the standard library panics over one.
+struct Incomplete<'a, S: Source, P: Parker + 'static>(&'a Crew<S, P>);
+
+impl<S: Source, P: Parker + 'static> Drop for Incomplete<'_, S, P> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// Signs a thread off when it ends, however it ends.

@@ -1,6 +1,8 @@
 //! Queues of jobs: one of each worker's own, and one for jobs from everywhere; and turns for workers that take from the
 //! same one. How they are used together, and what their models tell, is in `queue/README.md`.
 
+mod block;
+mod huge_page;
 pub(crate) mod lane;
 pub(crate) mod lanes;
 pub(crate) mod ring;

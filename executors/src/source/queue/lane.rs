@@ -15,10 +15,13 @@
 //!   the producer takes it by one (Acquire).
 //! - *One at a time at each end.* The lock of an end is taken (Acquire) and given back (Release).
 
-use super::Busy;
+use super::{
+    Busy,
+    block::{Block, STRETCH},
+};
 use crate::{
     containment::discard,
-    job::{Hand, IntoJob, Job, RECORD_WORDS, Record, Word},
+    job::{Hand, IntoJob, Job, Record},
     sync::{
         atomic::{
             AtomicBool, AtomicPtr, AtomicUsize,
@@ -33,9 +36,6 @@ use std::{
     panic::{RefUnwindSafe, UnwindSafe},
     ptr,
 };
-
-/// Words in a block: eight kilobytes, so that a steady stream stays in the nearest cache.
-const WORDS: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } else { 1024 };
 
 pub(crate) struct Lane {
     back: CachePadded<End>,
@@ -61,17 +61,12 @@ struct End {
 struct Cursor {
     block: *mut Block,
     at: usize,
+    /// Where the stretch ends that is written.
+    end: usize,
     /// What `passed` is, so that this end only ever writes that.
     passed: usize,
     /// What had passed the back when the front last looked.
     seen: usize,
-}
-
-struct Block {
-    /// Set before the end mark behind the last record is visible.
-    next: *mut Block,
-    words: [Word; WORDS],
-    watch: [Watch; WORDS],
 }
 
 // SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said
@@ -170,7 +165,7 @@ impl End {
         End {
             locked: AtomicBool::new(false),
             passed: AtomicUsize::new(0),
-            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, passed: 0, seen: 0 }),
+            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, end: 0, passed: 0, seen: 0 }),
         }
     }
 
@@ -297,8 +292,8 @@ impl Lane {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
             // One word must remain for the end mark.
-            if cursor.block.is_null() || cursor.at + job.record_words() >= WORDS {
-                self.next_block(cursor);
+            if cursor.at + job.record_words() >= cursor.end {
+                self.go_on(cursor);
             }
             // SAFETY: there is room, and no reader comes here before the count says so.
             unsafe { cursor.write(job) };
@@ -306,19 +301,27 @@ impl Lane {
         });
     }
 
+    /// Takes the cursor to the next stretch of its block, or to another block.
     #[cold]
-    fn next_block(&self, cursor: &mut Cursor) {
+    fn go_on(&self, cursor: &mut Cursor) {
+        // A model has no room for many.
+        let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
+        if cursor.block.is_null() {
+            let first = Block::allocate(waiting);
+            self.front.first.store(first, Relaxed); // published by the count
+            return cursor.begin(first);
+        }
+        // SAFETY: the block is alive until a reader has passed the end mark.
+        if let Some(end) = unsafe { Block::next_stretch(cursor.block, cursor.end, waiting) } {
+            cursor.end = end;
+            return;
+        }
         let mut next = self.front.spare.swap(ptr::null_mut(), Acquire);
         if next.is_null() {
-            next = Block::allocate();
+            next = Block::allocate(waiting);
         }
-        if cursor.block.is_null() {
-            self.front.first.store(next, Relaxed); // published by the count
-        } else {
-            // SAFETY: the block is alive until a reader has passed the end mark, which is not visible before the next
-            // job is; a word was kept for the mark.
-            unsafe { Block::close(cursor.block, cursor.at, next) };
-        }
+        // SAFETY: as above, and the mark is not visible before the next job is; a word was kept for it.
+        unsafe { Block::close(cursor.block, cursor.at, next) };
         cursor.begin(next);
     }
 
@@ -359,6 +362,7 @@ impl Lane {
     /// # Safety
     ///
     /// There is another record. The cursor is that of the front, whose lock the caller holds while it is borrowed.
+    #[inline]
     unsafe fn read<'a>(&self, cursor: &'a mut Cursor) -> Record<'a> {
         if cursor.block.is_null() {
             cursor.begin(self.front.first.load(Relaxed));
@@ -368,9 +372,7 @@ impl Lane {
         // is borrowed likewise, and the producer comes to no block that was not recycled.
         unsafe {
             cursor.read().unwrap_or_else(|| {
-                let next = (*cursor.block).next;
-                self.recycle(cursor.block);
-                cursor.begin(next);
+                self.leave_block(cursor);
                 cursor.read().expect("no block is empty")
             })
         }
@@ -378,11 +380,29 @@ impl Lane {
 
     /// # Safety
     ///
+    /// The cursor is that of the front, and has come to the end mark of its block. None of the block's records is in
+    /// use.
+    #[cold]
+    unsafe fn leave_block(&self, cursor: &mut Cursor) {
+        // SAFETY: as promised, and behind an end mark there is another block.
+        unsafe {
+            let next = Block::next(cursor.block);
+            self.recycle(cursor.block);
+            cursor.begin(next);
+        }
+    }
+
+    /// # Safety
+    ///
     /// Nobody uses the block any more.
     unsafe fn recycle(&self, block: *mut Block) {
-        if self.front.spare.compare_exchange(ptr::null_mut(), block, Release, Relaxed).is_err() {
-            // SAFETY: blocks are made by `allocate`, and nobody uses this one any more.
-            drop(unsafe { Box::from_raw(block) });
+        // SAFETY: alive until it is passed on or freed, and as promised.
+        unsafe {
+            if Block::is_large(block)
+                || self.front.spare.compare_exchange(ptr::null_mut(), block, Release, Relaxed).is_err()
+            {
+                Block::free(block);
+            }
         }
     }
 }
@@ -397,7 +417,7 @@ impl Drop for Lane {
             if !block.is_null() {
                 // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written
                 // last, and has recycled all others.
-                drop(unsafe { Box::from_raw(block) });
+                unsafe { Block::free(block) };
             }
         }
     }
@@ -405,8 +425,7 @@ impl Drop for Lane {
 
 impl Cursor {
     fn begin(&mut self, block: *mut Block) {
-        self.block = block;
-        self.at = 0;
+        (self.block, self.at, self.end) = (block, 0, STRETCH);
     }
 
     /// # Safety
@@ -442,58 +461,13 @@ impl Cursor {
     }
 }
 
-impl Block {
-    /// Words are left as they are: to clear them would take longer than a first job does.
-    fn allocate() -> *mut Block {
-        let block = Box::into_raw(Box::<Block>::new_uninit()).cast::<Block>();
-        // SAFETY: it is nobody else's yet; all but the words is written here, and words may hold anything.
-        unsafe {
-            (&raw mut (*block).next).write(ptr::null_mut());
-            (&raw mut (*block).watch).write(std::array::from_fn(|_| Default::default()));
-        }
-        block
-    }
-
-    /// # Safety
-    ///
-    /// The block is alive.
-    unsafe fn word(block: *mut Block, at: usize) -> *mut Word {
-        // SAFETY: as promised; without a reference, as others use other words meanwhile.
-        unsafe { (&raw mut (*block).words).cast::<Word>().add(at) }
-    }
-
-    /// Writes the end mark, and where it goes on.
-    ///
-    /// # Safety
-    ///
-    /// The block is alive, there is a word left, and no reader has come so far.
-    unsafe fn close(block: *mut Block, at: usize, next: *mut Block) {
-        // SAFETY: as promised.
-        unsafe {
-            Block::watch(block, at, 1, Watch::write);
-            Job::write_end_mark(Block::word(block, at));
-            (*block).next = next;
-        }
-    }
-
-    /// For models: tells of an access.
-    ///
-    /// # Safety
-    ///
-    /// The block is alive.
-    #[inline]
-    unsafe fn watch(block: *mut Block, at: usize, words: usize, access: fn(&Watch)) {
-        if cfg!(executors_loom) {
-            // SAFETY: as promised.
-            unsafe { &(&(*block).watch)[at..at + words] }.iter().for_each(access);
-        }
-    }
-}
-
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use std::{cell::RefCell, sync::mpsc};
+    use std::{
+        cell::RefCell,
+        sync::{Arc, mpsc},
+    };
 
     #[test]
     fn what_one_thread_puts_in_comes_out_in_order() {
@@ -519,6 +493,38 @@ mod tests {
 
     fn drop_job(record: Record<'_>) {
         drop(record.into_job());
+    }
+
+    #[test]
+    fn jobs_come_out_in_order_also_where_very_many_wait() {
+        const JOBS: usize = 400_000;
+        let lane = Lane::new();
+        let next = Arc::new(AtomicUsize::new(0));
+        let mut out = 0;
+        for number in 0..JOBS {
+            let next = Arc::clone(&next);
+            lane.push(Job::new(move || assert_eq!(next.fetch_add(1, Relaxed), number)));
+            // Some have gone by then, so that small and large blocks are passed while others are written.
+            if number % 4 == 3 {
+                out += lane.take(|_| 1, |record| record.into_job().run()).expect("nobody else is there");
+            }
+        }
+        assert_eq!((out, lane.len()), (JOBS / 4, JOBS - JOBS / 4));
+        assert_eq!(lane.take(|all| all, |record| record.into_job().run()), Ok(JOBS - out));
+        assert_eq!(next.load(Relaxed), JOBS);
+    }
+
+    #[test]
+    fn jobs_in_large_blocks_are_dropped_with_the_lane() {
+        const JOBS: usize = 200_000;
+        let (lane, shared) = (Lane::new(), Arc::new(()));
+        for _ in 0..JOBS {
+            let shared = Arc::clone(&shared);
+            lane.push(Job::new(move || drop(shared)));
+        }
+        assert_eq!(Arc::strong_count(&shared), 1 + JOBS);
+        drop(lane);
+        assert_eq!(Arc::strong_count(&shared), 1);
     }
 
     #[test]
