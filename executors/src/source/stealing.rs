@@ -300,7 +300,7 @@ impl Source for StealingSource {
         // One job, not a batch: the others had better wait for a free worker than behind this one's own jobs. And if
         // somebody is at it already, so much the better.
         let mut hand = Hand::empty();
-        local.go_on_behind(self.lanes.take_one(local.lane.get(), &mut hand).ok()??);
+        local.go_on_behind(self.lanes.take_waiting(local.lane.get(), &mut hand).ok()??);
         hand.into_job()
     }
 

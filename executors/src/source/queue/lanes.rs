@@ -94,11 +94,17 @@ impl Lanes {
         if let Some(front) = self.lane(start).and_then(Lane::front) {
             front.take_first(hand);
         }
-        if hand.is_full() { Ok(Some(start)) } else { self.take_anywhere(start, hand) }
+        if hand.is_full() { Ok(Some(start)) } else { self.take_waiting(start, hand) }
     }
 
+    /// The same for who mostly finds nothing: locks only lanes that are seen to have jobs. What nobody writes to stays
+    /// in the cache of each of those who look.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_one`](Self::take_one).
     #[cold]
-    fn take_anywhere(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
+    pub(crate) fn take_waiting(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
         let filled = self.beginning_with(start).filter(|(_, lane)| !lane.is_empty());
         first_found(filled.map(|(number, lane)| {
             lane.take_first(hand)?;
@@ -129,5 +135,17 @@ mod tests {
         }
         let from = |start| lanes.take_one(start, &mut Hand::empty());
         assert_eq!([from(2), from(2), from(2)], [Ok(Some(2)), Ok(Some(5)), Ok(None)]);
+    }
+
+    #[test]
+    fn who_takes_what_waits_needs_no_lane_that_is_empty() {
+        let lanes = Lanes::new(2);
+        let waiting = || lanes.take_waiting(0, &mut Hand::empty());
+        for number in [0, 1] {
+            lanes.back(number).expect("nobody else is there").push(Job::new(|| ()));
+        }
+        assert_eq!(waiting(), Ok(Some(0)));
+        let _front = lanes.lane(0).and_then(Lane::front).expect("nobody else is there");
+        assert_eq!([waiting(), waiting()], [Ok(Some(1)), Ok(None)]);
     }
 }
