@@ -1,4 +1,4 @@
-//! What pools and jobs take from the heap: counted by the allocator of this test binary.
+//! What pools and jobs take from the heap, counted by the allocator of this test binary, and from the system.
 #![cfg(all(
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
@@ -242,7 +242,10 @@ fn long_queues_leave_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     within(|| {
         let (pool, before) = (pool(), huge_page_bytes());
         let give = |jobs| (0..jobs).for_each(|_| pool.execute(|| ()));
-        meet(&pool, 2, || give(MANY));
+        meet(&pool, 2, || {
+            give(MANY);
+            assert!(!are_huge_pages_known() || huge_page_bytes() > before, "{before} bytes as before");
+        });
         for _ in 0..100 {
             give(100);
             pool.join().expect("this is no worker");
@@ -272,6 +275,11 @@ fn huge_page_bytes() -> usize {
 #[cfg(not(target_os = "linux"))]
 fn huge_page_bytes() -> usize {
     0
+}
+
+fn are_huge_pages_known() -> bool {
+    cfg!(all(target_os = "linux", target_pointer_width = "64"))
+        && std::fs::exists("/sys/kernel/mm/transparent_hugepage").is_ok_and(|it| it)
 }
 
 /// So long that no worker leaves meanwhile.
@@ -307,8 +315,7 @@ pools! {
         dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
             long_queues_leave_little;
     burst: burst_pool::ThreadPool::new(2) =>
-        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
-            long_queues_leave_little;
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
     threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }

@@ -100,14 +100,7 @@ where
     }
 
     fn spawn_counted_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        let is_active = self.expect_worker();
-        let spawned = self.spawn_counted(seat, Self::employ_worker);
-        if spawned.is_err() && is_active {
-            self.become_idle(false);
-            // It may have been the last active one.
-            self.is_over();
-        }
-        spawned
+        self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
     }
 
     /// A worker's thread is to come. If it has a hook to call, which may give jobs, it is active from now on: so the
@@ -127,16 +120,21 @@ where
     /// Starts a thread for `seat`, on its core if it has one, that does `work`.
     pub(super) fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         self.life.thread_starts();
-        self.spawn_counted(seat, work)
+        self.spawn_expected(false, seat, work)
     }
 
-    /// The same for a thread that counts already, and does not any more if it is refused.
-    fn spawn_counted(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
-        let spawned = self.spawn_thread(seat, work);
-        if spawned.is_err() {
-            self.life.thread_ended();
-        }
-        spawned
+    /// The same for a thread that counts already, as active if that `is_active`; and does not any more if it is
+    /// refused, or if the standard library panics over it.
+    fn spawn_expected(
+        self: &Arc<Self>,
+        is_active: bool,
+        seat: usize,
+        work: fn(&Arc<Self>, usize),
+    ) -> Result<(), SpawnError> {
+        let missing = Missing { crew: self, is_active };
+        self.spawn_thread(seat, work)?;
+        mem::forget(missing);
+        Ok(())
     }
 
     fn spawn_thread(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
@@ -211,6 +209,23 @@ fn start_thread(
         builder = builder.stack_size(bytes);
     }
     builder.spawn(begins).map_err(SpawnError::Thread)
+}
+
+/// Takes back that a thread was expected.
+struct Missing<'a, S: Source, P: Parker + 'static> {
+    crew: &'a Crew<S, P>,
+    is_active: bool,
+}
+
+impl<S: Source, P: Parker + 'static> Drop for Missing<'_, S, P> {
+    fn drop(&mut self) {
+        self.crew.life.thread_ended();
+        if self.is_active {
+            self.crew.become_idle(false);
+            // It may have been the last active one.
+            self.crew.is_over();
+        }
+    }
 }
 
 /// Closes a crew whose threads have not all been started: also if the standard library panics over one.

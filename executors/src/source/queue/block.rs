@@ -5,7 +5,10 @@ use crate::{
     job::{Job, RECORD_WORDS, Word},
     sync::cell::Watch,
 };
-use std::ptr::{self, NonNull};
+use std::{
+    mem::offset_of,
+    ptr::{self, NonNull},
+};
 
 /// Words that are written before the writer looks where to go on. A small block has no more: eight kilobytes, so that a
 /// steady stream stays in the nearest cache. A large one is written as if it were many of them.
@@ -14,13 +17,13 @@ pub(super) const STRETCH: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } e
 /// Words in a large block, whose head is as long as two.
 const LARGE: usize = huge_page::BYTES / size_of::<Word>() - 2;
 
-/// With so many jobs in a lane its next block is a large one.
+/// With so many jobs in a lane its next block is a large one, unless one that has been read is at hand.
 const MANY: usize = 1 << 16;
 
 /// With fewer its next one is small again, also if the large one has room left.
 const FEW: usize = MANY / 8;
 
-// Beside 32 bytes for each job in the blocks before, that is as much again at most.
+// So it adds no more than 32 bytes for each job that waits.
 const _: () = assert!(huge_page::BYTES <= 32 * MANY);
 
 /// The head of a block. Its words lie behind it.
@@ -42,6 +45,10 @@ struct WithWords<const WORDS: usize> {
 const _: () = assert!(
     cfg!(executors_loom) || size_of::<WithWords<LARGE>>() == huge_page::BYTES && LARGE % STRETCH > RECORD_WORDS
 );
+
+// `Block::word` finds them there, however many there are.
+const _: () = assert!(offset_of!(WithWords<STRETCH>, words) == size_of::<Block>());
+const _: () = assert!(offset_of!(WithWords<LARGE>, words) == size_of::<Block>());
 
 impl Block {
     /// For a lane in which so many jobs wait. The words are left as they are: to clear them would take longer than a
@@ -84,24 +91,24 @@ impl Block {
     }
 
     /// Where the stretch ends behind the one that ends at `end`, if the block has one, and so many jobs wait that it is
-    /// worth it.
+    /// worth it: the block's words reach so far, and a record and the end mark fit in.
     ///
     /// # Safety
     ///
     /// The block is alive.
     pub(super) unsafe fn next_stretch(block: *mut Block, end: usize, waiting: usize) -> Option<usize> {
-        // SAFETY: as promised; without a reference, as somebody may write `next` meanwhile.
+        // SAFETY: as promised.
         let words = unsafe { (*block).words };
         (end < words && waiting >= FEW).then(|| words.min(end + STRETCH))
     }
 
     /// # Safety
     ///
-    /// The block is alive, and has more words.
+    /// The block is alive, and has a word at `at`.
     #[inline(always)]
     pub(super) unsafe fn word(block: *mut Block, at: usize) -> *mut Word {
         // SAFETY: as promised; without a reference, as others use other words meanwhile.
-        unsafe { (&raw mut (*block.cast::<WithWords<0>>()).words).cast::<Word>().add(at) }
+        unsafe { block.add(1).cast::<Word>().add(at) }
     }
 
     /// Writes the end mark, and where it goes on.

@@ -1,9 +1,9 @@
 //! Pieces of memory as large as a huge page, for which the system is asked for one.
 //!
-//! What a page of four kilobytes costs whoever writes to it first is more than what goes into it costs, and all pages
-//! of a huge one together cost a ninth of that (measured in `docs/results/peers.md`). They do not come from the
-//! allocator: it would put its own mark beside each, so that the next could not follow directly, and keep what is given
-//! back.
+//! A page of four kilobytes costs whoever writes to it first about as much as it costs to fill it with jobs; as a part
+//! of a huge page it costs an eighth to a half of that (measured in `docs/results/peers.md`). They do not come from the
+//! allocator: beside each that is aligned it would take almost as much again for its own mark, and it would keep what
+//! is given back.
 
 use std::ptr::NonNull;
 
@@ -51,6 +51,9 @@ mod system {
         NonNull::new(piece.cast())
     }
 
+    /// # Safety
+    ///
+    /// As [`super::unmap`].
     pub(super) unsafe fn unmap(piece: NonNull<u8>) {
         // SAFETY: as promised.
         unsafe { give_back(piece.as_ptr().cast(), BYTES) };
@@ -61,7 +64,7 @@ mod system {
     /// They were mapped here, and nobody uses them any more.
     unsafe fn give_back(start: *mut c_void, bytes: usize) {
         if bytes > 0 {
-            // SAFETY: as promised. If the system refuses, since the process has too many pieces, they stay mapped.
+            // SAFETY: as promised. If the system should refuse, they stay mapped.
             unsafe { munmap(start, bytes) };
         }
     }
@@ -75,6 +78,9 @@ mod system {
         None
     }
 
+    /// # Safety
+    ///
+    /// None: there is no piece.
     pub(super) unsafe fn unmap(_piece: NonNull<u8>) {}
 }
 

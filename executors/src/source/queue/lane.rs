@@ -304,13 +304,13 @@ impl Lane {
     /// Takes the cursor to the next stretch of its block, or to another block.
     #[cold]
     fn go_on(&self, cursor: &mut Cursor) {
-        // A model has no room for many.
-        let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
         if cursor.block.is_null() {
-            let first = Block::allocate(waiting);
+            let first = Block::allocate(0);
             self.front.first.store(first, Relaxed); // published by the count
             return cursor.begin(first);
         }
+        // A model has no room for many.
+        let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
         // SAFETY: the block is alive until a reader has passed the end mark.
         if let Some(end) = unsafe { Block::next_stretch(cursor.block, cursor.end, waiting) } {
             cursor.end = end;
@@ -463,7 +463,7 @@ impl Cursor {
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
-    use super::*;
+    use super::{super::huge_page, *};
     use std::{
         cell::RefCell,
         sync::{Arc, mpsc},
@@ -497,21 +497,35 @@ mod tests {
 
     #[test]
     fn jobs_come_out_in_order_also_where_very_many_wait() {
-        const JOBS: usize = 400_000;
+        const MANY: usize = 200_000;
         let lane = Lane::new();
         let next = Arc::new(AtomicUsize::new(0));
-        let mut out = 0;
-        for number in 0..JOBS {
-            let next = Arc::clone(&next);
-            lane.push(Job::new(move || assert_eq!(next.fetch_add(1, Relaxed), number)));
-            // Some have gone by then, so that small and large blocks are passed while others are written.
-            if number % 4 == 3 {
-                out += lane.take(|_| 1, |record| record.into_job().run()).expect("nobody else is there");
+        let mut numbers = 0..;
+        let mut put_in = |jobs| {
+            for number in numbers.by_ref().take(jobs) {
+                let next = Arc::clone(&next);
+                lane.push(Job::new(move || assert_eq!(next.fetch_add(1, Relaxed), number)));
             }
+        };
+        let take = |jobs| assert_eq!(lane.take(|_| jobs, |record| record.into_job().run()), Ok(jobs));
+        // SAFETY: nobody else uses the lane, so its block is alive.
+        let is_large = || lane.back.cursor.with(|cursor| unsafe { Block::is_large((*cursor).block) });
+        // Where the system has none, small blocks follow.
+        let piece = huge_page::map();
+        let are_there = piece.is_some();
+        // SAFETY: from `map`, and used by nobody.
+        piece.into_iter().for_each(|piece| unsafe { huge_page::unmap(piece) });
+        for round in 0..3 {
+            put_in(MANY);
+            assert_eq!(is_large(), are_there, "in round {round}");
+            take(MANY - 1000);
+            put_in(2000);
+            assert!(!is_large(), "in round {round}");
+            // Through the end of the large block, and of a few small ones.
+            take(2000);
         }
-        assert_eq!((out, lane.len()), (JOBS / 4, JOBS - JOBS / 4));
-        assert_eq!(lane.take(|all| all, |record| record.into_job().run()), Ok(JOBS - out));
-        assert_eq!(next.load(Relaxed), JOBS);
+        take(3000);
+        assert_eq!((lane.len(), next.load(Relaxed)), (0, 3 * (MANY + 2000)));
     }
 
     #[test]
