@@ -131,21 +131,17 @@ where
         seat: usize,
         work: fn(&Arc<Self>, usize),
     ) -> Result<(), SpawnError> {
-        let missing = Missing { crew: self, is_active };
-        self.spawn_thread(seat, work)?;
-        mem::forget(missing);
-        Ok(())
-    }
-
-    fn spawn_thread(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         let outset = (self.core(seat).is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
         let (crew, begins) = (Arc::clone(self), outset.clone());
+        let missing = Missing { crew: self, is_active };
         let thread = start_thread(&self.options, &self.charter, seat, move || {
             if let Some(outset) = begins {
                 outset.begin();
             }
             crew.serve(seat, false, work);
         })?;
+        // From here on it signs off itself.
+        mem::forget(missing);
         if let Some(outset) = outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
