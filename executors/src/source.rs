@@ -104,9 +104,10 @@ pub(crate) trait Source: Send + Sync + 'static {
         true
     }
 
-    /// A job from outside, for a worker that [`prefers`](Self::prefers) others. `None` also if all jobs wait alike.
-    fn pop_outside(&self, local: &Self::Local) -> Option<Job> {
-        let _ = local;
+    /// A job from outside, for a worker that [`prefers`](Self::prefers) others, and will ask again after `period` jobs.
+    /// More may come along, which everybody sees all the while. `None` also if all jobs wait alike.
+    fn pop_outside(&self, local: &Self::Local, period: usize) -> Option<Job> {
+        let _ = (local, period);
         None
     }
 

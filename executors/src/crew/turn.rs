@@ -47,6 +47,11 @@ impl Turn {
         }
     }
 
+    /// Jobs from the last look to the next.
+    pub(super) fn period(&self) -> usize {
+        self.period.get() as usize
+    }
+
     /// Begins a period if the worker `prefers` some jobs to those from outside, and returns whether it did. Otherwise
     /// the look stays due.
     #[cold]

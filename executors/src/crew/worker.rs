@@ -226,7 +226,7 @@ where
     #[cold]
     fn pop_outside(&self) -> Option<Job> {
         self.publish();
-        self.crew.source.pop_outside(&self.local)
+        self.crew.source.pop_outside(&self.local, self.turn.period())
     }
 
     /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.

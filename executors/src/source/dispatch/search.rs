@@ -88,7 +88,7 @@ impl DispatchSource {
     }
 
     fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
-        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream)).flatten();
+        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1)).flatten();
         outside.or_else(|| self.stream.search(&local.stream, meter))
     }
 
@@ -126,9 +126,9 @@ impl DispatchSource {
     }
 
     /// A job of the CPU subpool from outside.
-    pub(super) fn pop_stream_outside(&self, local: &DispatchLocal) -> Option<Job> {
+    pub(super) fn pop_stream_outside(&self, local: &DispatchLocal, period: usize) -> Option<Job> {
         let is_recalled = self.subpools[CPU].gate.read().is_recalled();
-        if local.holds.get() != CPU || is_recalled { None } else { self.stream.pop_outside(&local.stream) }
+        if local.holds.get() != CPU || is_recalled { None } else { self.stream.pop_outside(&local.stream, period) }
     }
 
     /// A job of a subpool whose thread has left.

@@ -49,6 +49,12 @@ impl Lanes {
         numbers.filter_map(|number| Some((number, self.lane(number)?)))
     }
 
+    /// The same for who looks by the way, and mostly finds nothing: those that are seen to have jobs. No lane is locked
+    /// for that, and what nobody writes to stays in the cache of each of those who look.
+    pub(crate) fn filled_beginning_with(&self, start: usize) -> impl Iterator<Item = (usize, &Lane)> {
+        self.beginning_with(start).filter(|(_, lane)| !lane.is_empty())
+    }
+
     #[inline]
     fn place(&self, number: usize) -> &OnceLock<Box<Lane>> {
         &self.0[number & (self.0.len() - 1)]
@@ -94,19 +100,12 @@ impl Lanes {
         if let Some(front) = self.lane(start).and_then(Lane::front) {
             front.take_first(hand);
         }
-        if hand.is_full() { Ok(Some(start)) } else { self.take_waiting(start, hand) }
+        if hand.is_full() { Ok(Some(start)) } else { self.take_elsewhere(start, hand) }
     }
 
-    /// The same for who mostly finds nothing: locks only lanes that are seen to have jobs. What nobody writes to stays
-    /// in the cache of each of those who look.
-    ///
-    /// # Errors
-    ///
-    /// As [`take_one`](Self::take_one).
     #[cold]
-    pub(crate) fn take_waiting(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
-        let filled = self.beginning_with(start).filter(|(_, lane)| !lane.is_empty());
-        first_found(filled.map(|(number, lane)| {
+    fn take_elsewhere(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
+        first_found(self.filled_beginning_with(start).map(|(number, lane)| {
             lane.take_first(hand)?;
             Ok(hand.is_full().then_some(number))
         }))
@@ -138,14 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_what_waits_needs_no_lane_that_is_empty() {
-        let lanes = Lanes::new(2);
-        let waiting = || lanes.take_waiting(0, &mut Hand::empty());
-        for number in [0, 1] {
+    fn who_looks_by_the_way_is_shown_no_lane_that_is_empty() {
+        let lanes = Lanes::new(4);
+        for number in [0, 1, 3] {
             lanes.back(number).expect("nobody else is there").push(Job::new(|| ()));
         }
-        assert_eq!(waiting(), Ok(Some(0)));
-        let _front = lanes.lane(0).and_then(Lane::front).expect("nobody else is there");
-        assert_eq!([waiting(), waiting()], [Ok(Some(1)), Ok(None)]);
+        drop(lanes.lane(1).map(Lane::pop));
+        assert_eq!(lanes.filled_beginning_with(2).map(|(number, _)| number).collect::<Vec<_>>(), [3, 4]);
     }
 }
