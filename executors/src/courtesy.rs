@@ -5,7 +5,8 @@
 //!
 //! But whoever else wants the core may keep it for as long as the scheduler lets it, while what is waited for happens
 //! on another core. So a thread that comes back late for that does not yield any more for a while: it sleeps at once
-//! then, and who calls it brings it back to a core.
+//! then, and who calls it brings it back to a core. (A worker for which that is no way out yields [all the
+//! same](forgive).)
 
 use crate::sync::thread;
 use std::{
@@ -25,6 +26,11 @@ const ABSTINENCE: Duration = Duration::from_secs(10);
 thread_local! {
     /// When this thread may yield again.
     static ABSTAINS_UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The calling thread may yield again at once.
+pub(crate) fn forgive() {
+    ABSTAINS_UNTIL.set(None);
 }
 
 /// The yields of one wait.
@@ -60,6 +66,11 @@ impl Courtesy {
         thread::yield_now();
         self.was_long = begin.elapsed() >= LONG;
         self.left = if self.was_long { 0 } else { self.left.saturating_sub(1) };
+    }
+
+    /// Whether somebody else has kept the core for long, since the caller last looked in vain.
+    pub(crate) fn was_late(&self) -> bool {
+        self.was_long
     }
 
     /// What is waited for has come.
@@ -108,5 +119,8 @@ mod tests {
         assert_eq!(yields(None), 0);
         ABSTAINS_UNTIL.set(Some(Instant::now()));
         assert!(yields(None) > 0, "some time it is over");
+        Courtesy { left: 0, was_long: true }.ends();
+        forgive();
+        assert!(yields(None) > 0, "there is another way out");
     }
 }

@@ -9,6 +9,13 @@ use std::{
 /// Longer than somebody who waits for a job's result takes to give the next.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
 
+/// Longer than a worker takes that falls asleep, is woken at once, runs a short job, and looks in vain for others, for
+/// which it has some more time.
+const SHORT_ROUND: Duration = Duration::from_micros(20);
+
+/// As many short rounds in a row are no chance.
+const MANY: u32 = 8;
+
 /// What a worker has learnt from its last sleep.
 ///
 /// After a long one it goes back to sleep if there was no other job beside the one that it woke to: jobs come seldom,
@@ -23,11 +30,20 @@ pub(super) struct Outlook {
     slept_since: Cell<Option<Instant>>,
     /// How many jobs the worker had run by then.
     jobs_before: Cell<u64>,
+    /// Short rounds, from one sleep to the next, in a row.
+    short_rounds: Cell<u32>,
 }
 
 impl Outlook {
-    pub(super) fn rests(&self, now: Instant) {
-        self.slept_since.set(Some(now));
+    /// The worker goes to sleep. Returns whether it is a *light sleeper*: time and again it has looked for jobs in vain
+    /// and was called as soon as it slept.
+    pub(super) fn rests(&self, now: Instant, idle: Idle) -> bool {
+        let spin = if let Idle::Park { spin } = idle { spin } else { Duration::ZERO };
+        let last = self.slept_since.replace(Some(now));
+        let is_short = last.is_some_and(|last| now.saturating_duration_since(last) < SHORT_ROUND.saturating_add(spin));
+        let rounds = if is_short { self.short_rounds.get() + 1 } else { 0 };
+        self.short_rounds.set(rounds % MANY);
+        rounds == MANY
     }
 
     /// The worker, which has run so many jobs, has found another.
@@ -58,7 +74,7 @@ mod tests {
     /// Whether a worker looks around that has run so many jobs since it woke from a sleep that began so long ago.
     fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
-        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"));
+        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), Idle::PARK);
         outlook.wakes(7);
         outlook.is_promising(7 + jobs, Idle::Park { spin })
     }
@@ -73,6 +89,21 @@ mod tests {
     fn a_sleep_is_not_long_if_looking_would_have_taken_as_long() {
         assert!(is_promising(1, LONG_SLEEP, LONG));
         assert!(!is_promising(1, LONG_SLEEP, LONG_SLEEP));
+    }
+
+    #[test]
+    fn who_is_called_again_and_again_as_soon_as_it_sleeps_is_a_light_sleeper() {
+        let outlook = Outlook::default();
+        let mut now = Instant::now();
+        let mut rests_after = |round| {
+            now += round;
+            outlook.rests(now, Idle::Park { spin: SHORT_ROUND })
+        };
+        assert!(!rests_after(LONG));
+        let rounds: Vec<_> = (1..=2 * MANY).filter(|_| rests_after(SHORT_ROUND * 3 / 2)).collect();
+        assert_eq!(rounds, [MANY, 2 * MANY]);
+        assert!((1..MANY).all(|_| !rests_after(SHORT_ROUND)));
+        assert!(!rests_after(SHORT_ROUND * 2) && !rests_after(SHORT_ROUND));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
 //! when it starts, but for the first, which is the founder's; and where it starts its starter may see to.
 
-use crate::sync::thread::JoinHandle;
+use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
 
 /// The cores on which some thread was allowed to run. Says nothing where the system does not: if it has none of this,
 /// or more cores than the usual set has room for.
@@ -22,6 +22,21 @@ impl Mask {
         let Mask(Some(mut cores)) = *self else { return None };
         system::strike_out(&mut cores, system::core_of_this_thread()?);
         (cores != system::Cores::default()).then_some(Mask(Some(cores)))
+    }
+
+    /// Has the calling thread go on on another core, if it may run on these: not if somebody has restricted it further,
+    /// and not where system calls are filtered.
+    ///
+    /// Six system calls. It waits until it is there.
+    pub(crate) fn move_on(&self) {
+        if Mask::of_this_thread() == *self
+            && let Some(others) = self.elsewhere()
+            && !is_filtered()
+        {
+            others.apply();
+            Mask::apply_none();
+            self.apply();
+        }
     }
 
     /// Lets `thread` run on these cores, and no others, and has it leave another one at once if it does not run.
@@ -148,6 +163,38 @@ mod tests {
     use super::*;
     use crate::placement::place_current_thread;
     use std::thread;
+
+    #[test]
+    fn who_moves_on_goes_to_another_core_unless_it_is_pinned() {
+        let all = Mask::of_this_thread();
+        let Some(one) = all.first_of_several() else { return };
+        if is_filtered() {
+            println!("skipped: system calls are filtered");
+            return;
+        }
+        let act = || {
+            one.apply();
+            all.move_on();
+            assert_eq!(Mask::of_this_thread(), one, "others have chosen its core");
+            let core = system::core_of_this_thread();
+            one.move_on();
+            assert_eq!(
+                (system::core_of_this_thread(), Mask::of_this_thread()),
+                (core, one.clone()),
+                "there is no other"
+            );
+            all.apply();
+            // The system is free to move it back: but not each time before it has looked.
+            let has_moved = || {
+                let before = system::core_of_this_thread();
+                all.move_on();
+                assert_eq!(Mask::of_this_thread(), all);
+                system::core_of_this_thread() != before
+            };
+            assert!((0..1000).any(|_| has_moved()));
+        };
+        thread::scope(|scope| scope.spawn(act).join().expect("no panic"));
+    }
 
     #[test]
     fn who_has_no_core_runs_where_the_mask_allows() {

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::{
-    courtesy::Courtesy,
+    courtesy::{self, Courtesy},
     crew::{Crew, nap::Nap},
     job::Job,
     options::Idle,
@@ -56,7 +56,7 @@ where
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
-        self.outlook.rests(Instant::now());
+        self.outlook.rests(Instant::now(), self.crew.idle);
         match self.search() {
             Some(job) => Some(self.found(job)),
             None => self.await_job(false),
@@ -67,7 +67,11 @@ where
     fn await_job(&self, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        self.outlook.rests(begin);
+        if self.outlook.rests(begin, self.crew.idle) {
+            // Maybe it stands on the core of who gives the jobs, who gives none while it looks. If so, it is late when
+            // it yields, and moves.
+            courtesy::forgive();
+        }
         let deadline = self.deadline(begin);
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
@@ -115,6 +119,10 @@ where
                 if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
                 {
+                    if courtesy.was_late() {
+                        // Somebody else wants this core.
+                        self.crew.mask.move_on();
+                    }
                     courtesy.ends();
                     return Some(result);
                 }
