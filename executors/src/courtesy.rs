@@ -5,8 +5,7 @@
 //!
 //! But whoever else wants the core may keep it for as long as the scheduler lets it, while what is waited for happens
 //! on another core. So a thread that comes back late for that does not yield any more for a while: it sleeps at once
-//! then, and who calls it brings it back to a core. (A worker for which that is no way out yields [all the
-//! same](forgive).)
+//! then, and who calls it brings it back to a core. That while is shorter for who has a way out of being late again.
 
 use crate::sync::thread;
 use std::{
@@ -23,60 +22,73 @@ const LONG: Duration = Duration::from_micros(300);
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 const ABSTINENCE: Duration = Duration::from_secs(10);
 
-thread_local! {
-    /// When this thread may yield again.
-    static ABSTAINS_UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
-}
+/// Who has a way out abstains for so many times as long as it was late: a twentieth of the time is lost at most, should
+/// that be none.
+const SHORT_ABSTINENCE: u32 = 20;
 
-/// The calling thread may yield again at once.
-pub(crate) fn forgive() {
-    ABSTAINS_UNTIL.set(None);
+thread_local! {
+    /// When this thread was late, and how long the yield took.
+    static WAS_LATE: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
 }
 
 /// The yields of one wait.
 pub(crate) struct Courtesy {
     left: u32,
-    /// Whether the last one took long.
-    was_long: bool,
+    /// How long the last one took, if that was long.
+    long: Option<Duration>,
+    has_way_out: bool,
 }
 
 impl Courtesy {
     pub(crate) fn new() -> Self {
-        Courtesy { left: YIELDS, was_long: false }
+        Courtesy { left: YIELDS, long: None, has_way_out: false }
+    }
+
+    /// Of a thread that can do something against being late again.
+    pub(crate) fn with_way_out() -> Self {
+        Courtesy { has_way_out: true, ..Courtesy::new() }
     }
 
     /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again.
     pub(crate) fn is_due(&mut self, deadline: Option<Instant>) -> bool {
         // Whoever asks has looked in vain since the last one.
-        self.was_long = false;
+        self.long = None;
         if self.left == 0 {
             return false;
         }
         let now = Instant::now();
         let is_late = deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < LONG);
-        if is_late || ABSTAINS_UNTIL.get().is_some_and(|end| now < end) {
+        if is_late || self.abstains(now) {
             self.left = 0;
         }
         self.left > 0
+    }
+
+    fn abstains(&self, now: Instant) -> bool {
+        WAS_LATE.get().is_some_and(|(then, took)| {
+            let abstinence =
+                if self.has_way_out { ABSTINENCE.min(took.saturating_mul(SHORT_ABSTINENCE)) } else { ABSTINENCE };
+            now.saturating_duration_since(then) < abstinence
+        })
     }
 
     /// Lets others have the core. To be followed by a look at what is waited for.
     pub(crate) fn yields(&mut self) {
         let begin = Instant::now();
         thread::yield_now();
-        self.was_long = begin.elapsed() >= LONG;
-        self.left = if self.was_long { 0 } else { self.left.saturating_sub(1) };
+        self.long = Some(begin.elapsed()).filter(|took| *took >= LONG);
+        self.left = if self.was_long() { 0 } else { self.left.saturating_sub(1) };
     }
 
-    /// Whether somebody else has kept the core for long, since the caller last looked in vain.
-    pub(crate) fn was_late(&self) -> bool {
-        self.was_long
+    /// Whether the core has been elsewhere for long since the caller last looked in vain.
+    pub(crate) fn was_long(&self) -> bool {
+        self.long.is_some()
     }
 
     /// What is waited for has come.
     pub(crate) fn ends(self) {
-        if self.was_long {
-            ABSTAINS_UNTIL.set(Instant::now().checked_add(ABSTINENCE));
+        if let Some(took) = self.long {
+            WAS_LATE.set(Some((Instant::now(), took)));
         }
     }
 }
@@ -85,14 +97,22 @@ impl Courtesy {
 mod tests {
     use super::*;
 
-    fn yields(deadline: Option<Instant>) -> u32 {
-        let mut courtesy = Courtesy::new();
+    fn yields_of(mut courtesy: Courtesy, deadline: Option<Instant>) -> u32 {
         let mut yields = 0;
         while courtesy.is_due(deadline) {
             courtesy.yields();
             yields += 1;
         }
         yields
+    }
+
+    fn yields(deadline: Option<Instant>) -> u32 {
+        yields_of(Courtesy::new(), deadline)
+    }
+
+    /// Whose last yield took as long.
+    fn late(took: Duration) -> Courtesy {
+        Courtesy { left: 0, long: Some(took), has_way_out: false }
     }
 
     #[test]
@@ -109,18 +129,26 @@ mod tests {
 
     #[test]
     fn there_is_none_for_a_while_after_one_that_was_too_long() {
-        Courtesy { left: 0, was_long: false }.ends();
+        Courtesy { left: 0, long: None, has_way_out: false }.ends();
         assert!(yields(None) > 0, "nothing was missed");
-        let mut in_vain = Courtesy { left: 0, was_long: true };
+        let mut in_vain = late(LONG);
         assert!(!in_vain.is_due(None));
         in_vain.ends();
         assert!(yields(None) > 0, "it was not late for anything");
-        Courtesy { left: 0, was_long: true }.ends();
+        late(LONG).ends();
         assert_eq!(yields(None), 0);
-        ABSTAINS_UNTIL.set(Some(Instant::now()));
+        WAS_LATE.set(Instant::now().checked_sub(ABSTINENCE).map(|then| (then, LONG)));
         assert!(yields(None) > 0, "some time it is over");
-        Courtesy { left: 0, was_long: true }.ends();
-        forgive();
-        assert!(yields(None) > 0, "there is another way out");
+    }
+
+    #[test]
+    fn who_has_a_way_out_abstains_for_as_long_as_it_was_late_and_some_times_longer() {
+        let with_way_out = || yields_of(Courtesy::with_way_out(), None);
+        late(Duration::from_secs(1000)).ends();
+        assert_eq!(with_way_out(), 0);
+        let ago = |abstinence| Instant::now().checked_sub(abstinence).expect("the machine runs for that long");
+        WAS_LATE.set(Some((ago(LONG * SHORT_ABSTINENCE), LONG)));
+        assert!(with_way_out() > 0);
+        assert_eq!(yields(None), 0, "others abstain for longer");
     }
 }

@@ -11,6 +11,9 @@
 //!   default), or
 //! - once in 61 jobs, however long they take (the default without it).
 //!
+//! It runs the first that it finds next, and may put more of them behind its own jobs: as many as leave half of its
+//! time to these.
+//!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
 //! [`Idle::Spin`] for a single pool, it goes on looking.
 //!

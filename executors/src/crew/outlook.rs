@@ -9,14 +9,13 @@ use std::{
 /// Longer than somebody who waits for a job's result takes to give the next.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
 
-/// Longer than a worker takes that falls asleep, is woken at once, runs a short job, and looks in vain for others, for
-/// which it has some more time.
+/// Longer than a worker takes that falls asleep, is woken at once and runs a short job.
 const SHORT_ROUND: Duration = Duration::from_micros(20);
 
-/// As many short rounds in a row are no chance.
+/// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// What a worker has learnt from its last sleep.
+/// What a worker has learnt from its last sleeps.
 ///
 /// After a long one it goes back to sleep if there was no other job beside the one that it woke to: jobs come seldom,
 /// or all at once, and to look around for more would only take time from those that were called with it, and from who
@@ -35,15 +34,25 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// The worker goes to sleep. Returns whether it is a *light sleeper*: time and again it has looked for jobs in vain
-    /// and was called as soon as it slept.
-    pub(super) fn rests(&self, now: Instant, idle: Idle) -> bool {
-        let spin = if let Idle::Park { spin } = idle { spin } else { Duration::ZERO };
+    /// The worker goes to sleep, after it has looked for jobs in vain for as long as it `looked`, if it has.
+    pub(super) fn rests(&self, now: Instant, looked: Option<Duration>) {
         let last = self.slept_since.replace(Some(now));
-        let is_short = last.is_some_and(|last| now.saturating_duration_since(last) < SHORT_ROUND.saturating_add(spin));
-        let rounds = if is_short { self.short_rounds.get() + 1 } else { 0 };
-        self.short_rounds.set(rounds % MANY);
-        rounds == MANY
+        let is_short = last
+            .zip(looked)
+            .is_some_and(|(last, looked)| now.saturating_duration_since(last) < SHORT_ROUND.saturating_add(looked));
+        self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
+    }
+
+    /// Whether the worker has looked in vain many times in a row, and was called each time as soon as it slept. If so,
+    /// they are counted anew.
+    ///
+    /// Maybe it stands on the core of who gives the jobs, who gives none while it looks.
+    pub(super) fn is_light_sleeper(&self) -> bool {
+        let is_light = self.short_rounds.get() >= MANY;
+        if is_light {
+            self.short_rounds.set(0);
+        }
+        is_light
     }
 
     /// The worker, which has run so many jobs, has found another.
@@ -74,7 +83,7 @@ mod tests {
     /// Whether a worker looks around that has run so many jobs since it woke from a sleep that began so long ago.
     fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
-        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), Idle::PARK);
+        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), None);
         outlook.wakes(7);
         outlook.is_promising(7 + jobs, Idle::Park { spin })
     }
@@ -95,15 +104,19 @@ mod tests {
     fn who_is_called_again_and_again_as_soon_as_it_sleeps_is_a_light_sleeper() {
         let outlook = Outlook::default();
         let mut now = Instant::now();
-        let mut rests_after = |round| {
+        let mut rests = |round, looked| {
             now += round;
-            outlook.rests(now, Idle::Park { spin: SHORT_ROUND })
+            outlook.rests(now, looked);
+            outlook.is_light_sleeper()
         };
-        assert!(!rests_after(LONG));
-        let rounds: Vec<_> = (1..=2 * MANY).filter(|_| rests_after(SHORT_ROUND * 3 / 2)).collect();
-        assert_eq!(rounds, [MANY, 2 * MANY]);
-        assert!((1..MANY).all(|_| !rests_after(SHORT_ROUND)));
-        assert!(!rests_after(SHORT_ROUND * 2) && !rests_after(SHORT_ROUND));
+        let look = Duration::from_micros(5);
+        assert!(!rests(LONG, Some(look)));
+        let light: Vec<_> = (1..=2 * MANY).filter(|_| rests(SHORT_ROUND, Some(look))).collect();
+        assert_eq!(light, [MANY, 2 * MANY]);
+        for (round, looked) in [(SHORT_ROUND, None), (SHORT_ROUND + look, Some(look))] {
+            assert!(!rests(LONG, Some(look)) && (1..MANY).all(|_| !rests(SHORT_ROUND, Some(look))));
+            assert!(!rests(round, looked) && !rests(SHORT_ROUND, Some(look)), "the row is broken");
+        }
     }
 
     #[test]

@@ -71,21 +71,16 @@ impl StealingSource {
 
     /// Takes jobs from outside, all but the first into the worker's ring.
     fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let found = self.take_from(self.lanes.beginning_with(local.lane.get()), local, |_| BATCH);
+        let found = self.take_from_lanes(local, |_| BATCH);
         if let Ok(None) = found {
             local.go_back();
         }
         found
     }
 
-    /// Takes jobs out of the first of `lanes` that has some, as many as `share` says of how many there are.
-    fn take_from<'a>(
-        &self,
-        lanes: impl Iterator<Item = (usize, &'a Lane)>,
-        local: &StealingLocal,
-        share: impl Fn(usize) -> usize,
-    ) -> Result<Option<Job>, Busy> {
-        first_found(lanes.map(|(number, lane)| {
+    /// Takes jobs out of the first lane that has some, as many as `share` says of how many there are.
+    fn take_from_lanes(&self, local: &StealingLocal, share: impl Fn(usize) -> usize) -> Result<Option<Job>, Busy> {
+        first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
             let first = self.take_batch(local, lane, &share)?;
             if first.is_some() {
                 local.go_on_behind(number);
@@ -97,13 +92,13 @@ impl StealingSource {
     /// How many of the jobs in a lane a worker takes that has others, and looks there once in `period` jobs.
     ///
     /// One, and the rest of its share if these begin sooner behind its own jobs, on average, than one by one with each
-    /// look. So jobs that were given together stay together, in memory, too: two workers, each of which has every other
-    /// one of a row of tasks that yield, take up to twice as long for a step, as what one writes to is next to what the
-    /// other does.
+    /// look: as many as leave half of the period to its own. So jobs that were given together stay together, in memory,
+    /// too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as long for a
+    /// step, as what one writes to is next to what the other does.
     fn share(&self, local: &StealingLocal, period: usize) -> impl Fn(usize) -> usize {
         let (workers, own, spilled) = (self.stealers.len(), local.ring.len(), local.spilled.get());
         move |there| {
-            let share = there.div_ceil(workers).min(period).min(BATCH);
+            let share = there.div_ceil(workers).min(period.div_ceil(2)).min(BATCH);
             // What the ring gets would delay what is spilled, each time.
             if 2 * own < share.saturating_mul(period - 1) && !spilled { share } else { 1 }
         }
@@ -332,7 +327,7 @@ impl Source for StealingSource {
 
     fn pop_outside(&self, local: &StealingLocal, period: usize) -> Option<Job> {
         // If somebody is at it already, so much the better.
-        self.take_from(self.lanes.filled_beginning_with(local.lane.get()), local, self.share(local, period)).ok()?
+        self.take_from_lanes(local, self.share(local, period)).ok()?
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
@@ -408,38 +403,80 @@ impl fmt::Debug for StealingSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
+    /// Of a crew of two, with so many own jobs and so many from outside.
+    fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let local = source.attach(Some(0));
+        (0..own).for_each(|_| give(&source, &local, Job::new(|| ())));
+        (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));
+        (source, local)
+    }
+
+    fn give(source: &StealingSource, local: &StealingLocal, job: Job) {
+        if let Err(job) = source.push(local, (), job) {
+            source.push_slowly(local, (), job);
+        }
+    }
+
+    /// How many jobs a worker takes that looks outside.
+    fn taken((source, local): &(StealingSource, StealingLocal), period: usize) -> usize {
+        let outside = || source.lanes.iter().map(Lane::len).sum::<usize>();
+        let (before, all) = (outside(), source.len());
+        let first = source.pop_outside(local, period);
+        assert_eq!(first.is_some(), before > 0);
+        assert_eq!(source.len(), all - usize::from(first.is_some()), "the others are its own now");
+        before - outside()
+    }
 
     #[test]
     fn who_looks_outside_takes_its_share_if_that_is_sooner_than_one_by_one() {
-        let taken = |own: usize, outside: usize, period| {
-            let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
-            let local = source.attach(Some(0));
-            (0..own).for_each(|_| {
-                if let Err(job) = source.push(&local, (), Job::new(|| ())) {
-                    source.push_slowly(&local, (), job);
-                }
-            });
-            (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));
-            let in_ring = local.ring.len();
-            let first = source.pop_outside(&local, period);
-            assert_eq!(first.is_some(), outside > 0);
-            assert_eq!(source.len(), own + outside - usize::from(first.is_some()));
-            local.ring.len() - in_ring + usize::from(first.is_some())
+        let of = |own, outside, period| taken(&loaded(own, outside), period);
+        assert_eq!([of(1, 0, 61), of(1, 1, 61), of(1, 10, 61), of(1, 100, 61)], [0, 1, 5, 31]);
+        assert_eq!([of(1, 100, usize::MAX), of(1, 100, 8), of(1, 100, 2), of(1, 100, 1)], [BATCH, 4, 1, 1]);
+        assert_eq!([of(140, 10, 61), of(160, 10, 61)], [5, 1]);
+    }
+
+    #[test]
+    fn who_looks_outside_delays_no_spilled_jobs() {
+        let (source, local) = loaded(ring::MAX_SIZE + 1, 100);
+        while local.ring.len() > 1 {
+            drop(local.ring.pop());
+        }
+        assert_eq!(taken(&(source, local), usize::MAX), 1);
+    }
+
+    #[test]
+    fn own_jobs_have_half_of_the_time_while_more_come_from_outside() {
+        let (source, local) = loaded(0, 0);
+        let own = Arc::new(AtomicUsize::new(0));
+        let give_own = || {
+            let own = Arc::clone(&own);
+            give(&source, &local, Job::new(move || _ = own.fetch_add(1, Relaxed)));
         };
-        assert_eq!([taken(1, 0, 61), taken(1, 1, 61), taken(1, 10, 61), taken(1, 100, 61)], [0, 1, 5, BATCH]);
-        assert_eq!([taken(1, 100, 8), taken(1, 100, 2), taken(1, 100, 1)], [8, 1, 1], "jobs seem to be long");
-        assert_eq!([taken(140, 10, 61), taken(160, 10, 61)], [5, 1]);
-        assert_eq!(taken(ring::MAX_SIZE + 1, 100, usize::MAX), 1, "some are spilled");
+        give_own();
+        let (period, rounds) = (16, 100);
+        for _ in 0..rounds {
+            (0..period).for_each(|_| _ = source.inject((), Job::new(|| ())));
+            drop(source.pop_outside(&local, period));
+            for _ in 1..period {
+                let before = own.load(Relaxed);
+                assert!(source.run_next(&local));
+                if own.load(Relaxed) > before {
+                    give_own();
+                }
+            }
+        }
+        let [own, all] = [own.load(Relaxed), rounds * period];
+        assert!((all * 2 / 5..=all * 3 / 5).contains(&own), "{own} of {all}");
     }
 
     #[test]
     fn a_job_is_alone_if_its_worker_has_no_other() {
-        let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
-        let local = source.attach(Some(0));
+        let (source, local) = loaded(0, 0);
         let push = || {
-            if let Err(job) = source.push(&local, (), Job::new(|| ())) {
-                source.push_slowly(&local, (), job);
-            }
+            give(&source, &local, Job::new(|| ()));
             source.is_lone(&local, ())
         };
         assert_eq!([push(), push()], [true, false]);

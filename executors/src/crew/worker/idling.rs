@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::{
-    courtesy::{self, Courtesy},
+    courtesy::Courtesy,
     crew::{Crew, nap::Nap},
     job::Job,
     options::Idle,
@@ -42,7 +42,7 @@ where
         {
             return Some(self.found(job));
         }
-        self.await_job(looks_around)
+        self.await_job(looks && !looks_around, looks_around)
     }
 
     fn search_at_own_pace(&self) -> Option<Job> {
@@ -56,22 +56,18 @@ where
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
-        self.outlook.rests(Instant::now(), self.crew.idle);
+        self.outlook.rests(Instant::now(), None);
         match self.search() {
             Some(job) => Some(self.found(job)),
-            None => self.await_job(false),
+            None => self.await_job(false, false),
         }
     }
 
     /// Sleeps until there is a job. `None` as above.
-    fn await_job(&self, mut looks_around: bool) -> Option<Job> {
+    fn await_job(&self, has_looked: bool, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        if self.outlook.rests(begin, self.crew.idle) {
-            // Maybe it stands on the core of who gives the jobs, who gives none while it looks. If so, it is late when
-            // it yields, and moves.
-            courtesy::forgive();
-        }
+        self.outlook.rests(begin, self.spin().filter(|_| has_looked));
         let deadline = self.deadline(begin);
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
@@ -108,21 +104,14 @@ where
     /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
     /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
     fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
-        let Idle::Park { spin } = self.crew.idle else { return None };
-        if spin == Duration::ZERO {
-            return None;
-        }
-        let (begin, mut courtesy) = (Instant::now(), Courtesy::new());
+        let spin = self.spin().filter(|&spin| spin > Duration::ZERO)?;
+        let (begin, mut courtesy) = (Instant::now(), self.courtesy());
         let deadline = self.deadline(begin);
         loop {
             for _ in 0..8 {
                 if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
                 {
-                    if courtesy.was_late() {
-                        // Somebody else wants this core.
-                        self.crew.mask.move_on();
-                    }
                     courtesy.ends();
                     return Some(result);
                 }
@@ -138,10 +127,24 @@ where
         }
     }
 
-    /// Lets others have the core, and says so, as it may be long in coming back.
+    /// For how long it looks for jobs before it sleeps, if it ever does.
+    fn spin(&self) -> Option<Duration> {
+        if let Idle::Park { spin } = self.crew.idle { Some(spin) } else { None }
+    }
+
+    fn courtesy(&self) -> Courtesy {
+        let can_move = self.outlook.is_light_sleeper() && self.crew.mask.has_others();
+        if can_move { Courtesy::with_way_out() } else { Courtesy::new() }
+    }
+
+    /// Lets others have the core, and says so, as it may be long in coming back. Leaves the core to them for good if it
+    /// was, and there is a job now, which it has been late for.
     fn step_aside(&self, courtesy: &mut Courtesy) {
         let tells_of_return = self.crew.parker.step_aside(self.seat);
         courtesy.yields();
+        if courtesy.was_long() && self.crew.source.has_jobs_for(&self.local) {
+            self.crew.mask.move_on();
+        }
         if tells_of_return {
             self.crew.parker.come_back(self.seat);
         }
