@@ -22,8 +22,8 @@ const LONG: Duration = Duration::from_micros(300);
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// Who has a way out abstains for so many times as long as it was late: a twentieth of the time is lost at most, should
-/// that be none.
+/// Who has a way out abstains for so many times as long as it was late, if that is less: should it turn out to be none,
+/// a twentieth of the time is lost.
 const SHORT_ABSTINENCE: u32 = 20;
 
 thread_local! {
@@ -80,13 +80,18 @@ impl Courtesy {
         self.left = if self.was_long() { 0 } else { self.left.saturating_sub(1) };
     }
 
-    /// Whether the core has been elsewhere for long since the caller last looked in vain.
+    /// Whether others have had the core for long since the caller last looked in vain.
     pub(crate) fn was_long(&self) -> bool {
         self.long.is_some()
     }
 
     /// What is waited for has come.
     pub(crate) fn ends(self) {
+        self.has_come();
+    }
+
+    /// The same for who may find that somebody else has taken it.
+    pub(crate) fn has_come(&self) {
         if let Some(took) = self.long {
             WAS_LATE.set(Some((Instant::now(), took)));
         }
@@ -146,6 +151,8 @@ mod tests {
         let with_way_out = || yields_of(Courtesy::with_way_out(), None);
         late(Duration::from_secs(1000)).ends();
         assert_eq!(with_way_out(), 0);
+        late(Duration::from_millis(100)).ends();
+        assert_eq!(with_way_out(), 0, "that is two seconds");
         let ago = |abstinence| Instant::now().checked_sub(abstinence).expect("the machine runs for that long");
         WAS_LATE.set(Some((ago(LONG * SHORT_ABSTINENCE), LONG)));
         assert!(with_way_out() > 0);

@@ -11,8 +11,8 @@
 //!   default), or
 //! - once in 61 jobs, however long they take (the default without it).
 //!
-//! It runs the first that it finds next, and may put more of them behind its own jobs: as many as leave half of its
-//! time to these.
+//! The first job found runs next, and more may be put behind the worker's own, unless it looks before each job, as it
+//! does by the clock if jobs are long: at most every other job is one from outside then.
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
 //! [`Idle::Spin`] for a single pool, it goes on looking.

@@ -43,8 +43,8 @@ impl Outlook {
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
     }
 
-    /// Whether the worker has looked in vain many times in a row, and was called each time as soon as it slept. If so,
-    /// they are counted anew.
+    /// Whether the worker has looked in vain many times in a row, and was called each time, but maybe the last, as soon
+    /// as it slept. If so, they are counted anew.
     ///
     /// Maybe it stands on the core of who gives the jobs, who gives none while it looks.
     pub(super) fn is_light_sleeper(&self) -> bool {

@@ -27,10 +27,12 @@ impl Mask {
 
     /// Has the calling thread go on on another core, [if it can](Self::has_others). It waits until it is there.
     ///
-    /// Eight system calls. Whoever restricts this thread during the last three of them does so in vain.
+    /// Some eight system calls. Whoever restricts this thread after the check in their midst does so in vain.
     pub(crate) fn move_on(&self) {
         let Some(others) = self.others() else { return };
-        others.apply();
+        if let Mask(Some(cores)) = &others {
+            system::allow(cores);
+        }
         if Mask::of_this_thread() == others {
             Mask::apply_none();
             self.apply();
@@ -43,7 +45,7 @@ impl Mask {
         self.others().is_some()
     }
 
-    /// Asks for the filter first: who is in its life, and has one since, makes no other call.
+    /// Asks for the filter first: a thread that got one later makes no other call.
     fn others(&self) -> Option<Self> {
         if is_filtered() || Mask::of_this_thread() != *self { None } else { self.elsewhere() }
     }

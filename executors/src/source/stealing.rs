@@ -92,13 +92,13 @@ impl StealingSource {
     /// How many of the jobs in a lane a worker takes that has others, and looks there once in `period` jobs.
     ///
     /// One, and the rest of its share if these begin sooner behind its own jobs, on average, than one by one with each
-    /// look: as many as leave half of the period to its own. So jobs that were given together stay together, in memory,
+    /// look: at most as many as own ones run until then. So jobs that were given together stay together, in memory,
     /// too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as long for a
     /// step, as what one writes to is next to what the other does.
     fn share(&self, local: &StealingLocal, period: usize) -> impl Fn(usize) -> usize {
         let (workers, own, spilled) = (self.stealers.len(), local.ring.len(), local.spilled.get());
         move |there| {
-            let share = there.div_ceil(workers).min(period.div_ceil(2)).min(BATCH);
+            let share = there.div_ceil(workers).min(period / 2).min(BATCH);
             // What the ring gets would delay what is spilled, each time.
             if 2 * own < share.saturating_mul(period - 1) && !spilled { share } else { 1 }
         }
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn who_looks_outside_takes_its_share_if_that_is_sooner_than_one_by_one() {
         let of = |own, outside, period| taken(&loaded(own, outside), period);
-        assert_eq!([of(1, 0, 61), of(1, 1, 61), of(1, 10, 61), of(1, 100, 61)], [0, 1, 5, 31]);
+        assert_eq!([of(1, 0, 61), of(1, 1, 61), of(1, 10, 61), of(1, 100, 61)], [0, 1, 5, 30]);
         assert_eq!([of(1, 100, usize::MAX), of(1, 100, 8), of(1, 100, 2), of(1, 100, 1)], [BATCH, 4, 1, 1]);
         assert_eq!([of(140, 10, 61), of(160, 10, 61)], [5, 1]);
     }
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn own_jobs_have_half_of_the_time_while_more_come_from_outside() {
+    fn every_other_job_is_an_own_one_while_more_come_from_outside() {
         let (source, local) = loaded(0, 0);
         let own = Arc::new(AtomicUsize::new(0));
         let give_own = || {

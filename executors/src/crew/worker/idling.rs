@@ -104,8 +104,8 @@ where
     /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
     /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
     fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
-        let spin = self.spin().filter(|&spin| spin > Duration::ZERO)?;
-        let (begin, mut courtesy) = (Instant::now(), self.courtesy());
+        let (spin, mut courtesy) = (self.spin()?, self.courtesy());
+        let begin = Instant::now();
         let deadline = self.deadline(begin);
         loop {
             for _ in 0..8 {
@@ -129,7 +129,10 @@ where
 
     /// For how long it looks for jobs before it sleeps, if it ever does.
     fn spin(&self) -> Option<Duration> {
-        if let Idle::Park { spin } = self.crew.idle { Some(spin) } else { None }
+        match self.crew.idle {
+            Idle::Park { spin } if spin > Duration::ZERO => Some(spin),
+            _ => None,
+        }
     }
 
     fn courtesy(&self) -> Courtesy {
@@ -137,12 +140,13 @@ where
         if can_move { Courtesy::with_way_out() } else { Courtesy::new() }
     }
 
-    /// Lets others have the core, and says so, as it may be long in coming back. Leaves the core to them for good if it
-    /// was, and there is a job now, which it has been late for.
+    /// Lets others have the core, and says so, as it may be long in coming back. If it was, and there is a job now, for
+    /// which it is late, it moves to another core.
     fn step_aside(&self, courtesy: &mut Courtesy) {
         let tells_of_return = self.crew.parker.step_aside(self.seat);
         courtesy.yields();
         if courtesy.was_long() && self.crew.source.has_jobs_for(&self.local) {
+            courtesy.has_come();
             self.crew.mask.move_on();
         }
         if tells_of_return {

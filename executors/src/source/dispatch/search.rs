@@ -88,7 +88,7 @@ impl DispatchSource {
     }
 
     fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
-        // By turns one is enough: the turn is that of the next.
+        // One is enough: the turn then passes to the next queue.
         let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1)).flatten();
         outside.or_else(|| self.stream.search(&local.stream, meter))
     }
