@@ -21,7 +21,7 @@ mod process;
 #[cfg(feature = "numa-aware")]
 pub(crate) mod topology;
 
-pub(crate) use mask::Mask;
+pub(crate) use mask::{Mask, current_core};
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
 #[cfg(feature = "_crew")]

@@ -3,14 +3,15 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 mod sleepers;
+mod whereabouts;
 
-use self::sleepers::Sleepers;
+use self::{sleepers::Sleepers, whereabouts::Whereabouts};
 use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
 };
 use crate::{
-    placement::cores,
+    placement::{cores, current_core},
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
@@ -46,8 +47,9 @@ pub(super) struct IdleSet {
 struct Register {
     /// By worker; `None` until the worker has introduced itself.
     beds: Vec<Option<Arc<Bed>>>,
-    /// The last is called first: its caches are the warmest.
     asleep: Sleepers,
+    /// Of all workers.
+    whereabouts: Whereabouts,
     /// The sleeper that naps.
     napper: Option<usize>,
 }
@@ -100,7 +102,9 @@ impl IdleSet {
         self.end_nap(register, worker);
         if register.asleep.remove(worker) {
             self.word.sleep_cancelled();
+            register.whereabouts.wakes(worker);
         }
+        register.whereabouts.moves_in(worker, current_core());
         let bed =
             Bed { thread: thread::current(), state: AtomicU8::new(AWAKE), called_for_lone_job: AtomicBool::new(false) };
         match register.beds[worker].replace(Arc::new(bed)) {
@@ -140,6 +144,7 @@ impl IdleSet {
         }
         register.bed(worker).state.store(ASLEEP, Relaxed);
         register.asleep.push(worker);
+        register.whereabouts.falls_asleep(worker, current_core());
         let is_nap = is_nap(&mut register);
         if is_nap {
             self.word.fall_into_nap();
@@ -163,6 +168,7 @@ impl IdleSet {
         self.end_nap(&mut register, worker);
         if register.asleep.remove(worker) {
             register.bed(worker).state.store(AWAKE, Relaxed);
+            register.whereabouts.wakes(worker);
             self.word.sleep_cancelled();
         } else if register.bed(worker).state.swap(AWAKE, Acquire) == CALLED {
             // Called between the announcement and now. The token that comes with the call may make a later park return
@@ -245,7 +251,7 @@ impl IdleSet {
         }
         let called = {
             let mut register = self.register();
-            register.asleep.remove(worker).then(|| self.call(&register, worker, None))
+            register.asleep.remove(worker).then(|| self.call(&mut register, worker, None))
         };
         if let Some(bed) = &called {
             bed.thread.unpark(); // as in `call_one`
@@ -256,7 +262,7 @@ impl IdleSet {
     pub(super) fn unpark_all(&self) {
         let sleepers: Vec<_> = {
             let mut register = self.register();
-            std::iter::from_fn(|| self.call_last(&mut register, None)).collect()
+            std::iter::from_fn(|| self.call_next(&mut register, None)).collect()
         };
         sleepers.iter().for_each(|bed| bed.thread.unpark());
     }
@@ -308,7 +314,7 @@ impl IdleSet {
         awake == census.called() && awake < self.cores
     }
 
-    /// Calls the last sleeper, unless a look under the lock shows that `origin` no longer needs it.
+    /// Calls a sleeper, unless a look under the lock shows that `origin` no longer needs it.
     #[cold]
     fn call_one(&self, origin: Option<Origin>) {
         let called = {
@@ -316,7 +322,7 @@ impl IdleSet {
             if origin.is_some_and(|origin| !self.call_is_due(self.word.read(), origin)) {
                 return;
             }
-            self.call_last(&mut register, origin)
+            self.call_next(&mut register, origin)
         };
         if let Some(bed) = called {
             // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the
@@ -325,16 +331,17 @@ impl IdleSet {
         }
     }
 
-    /// Takes the last sleeper off the list and counts it as called; the caller of this has to unpark it.
-    fn call_last(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
-        let worker = register.asleep.pop()?;
+    /// Takes the next sleeper off the list and counts it as called; the caller of this has to unpark it.
+    fn call_next(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
+        let worker = register.take_next()?;
         Some(self.call(register, worker, origin))
     }
 
     /// Counts `worker`, which has just been taken off the list, as called.
-    fn call(&self, register: &Register, worker: usize, origin: Option<Origin>) -> Arc<Bed> {
+    fn call(&self, register: &mut Register, worker: usize, origin: Option<Origin>) -> Arc<Bed> {
         let bed = Arc::clone(register.bed(worker));
         bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
+        register.whereabouts.wakes(worker);
         self.word.call();
         self.calls.fetch_add(1, Relaxed);
         // Release pairs with the Acquire in `park` and `abort_park`.
@@ -349,6 +356,13 @@ impl IdleSet {
 }
 
 impl Register {
+    /// Takes the next to be called off the list of sleepers: the last on a core where nobody is awake. Of two workers
+    /// with jobs on one core, one waits for milliseconds, also if another core is idle. If there is none such, it is
+    /// the last of all, whose caches are the warmest.
+    fn take_next(&mut self) -> Option<usize> {
+        self.asleep.pop_rather(|worker| self.whereabouts.is_alone(worker))
+    }
+
     fn belongs_to_caller(&self, worker: usize) -> bool {
         let bed = self.beds.get(worker).and_then(Option::as_ref);
         bed.is_some_and(|bed| bed.thread.id() == thread::current().id())
@@ -419,6 +433,21 @@ mod tests {
         idle.abort_park(0);
         assert!(idle.prepare_nap(0), "called for a lone job");
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
+    }
+
+    #[test]
+    fn who_is_called_next_sleeps_where_nobody_is_awake() {
+        let mut register = Register::default();
+        for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
+            register.asleep.push(worker);
+            register.whereabouts.falls_asleep(worker, Some(core));
+        }
+        let called = std::iter::from_fn(|| {
+            let worker = register.take_next()?;
+            register.whereabouts.wakes(worker);
+            Some(worker)
+        });
+        assert_eq!(called.collect::<Vec<_>>(), [3, 1, 2, 0]);
     }
 
     /// The former thread of the number has ended asleep, called or not.

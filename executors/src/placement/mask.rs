@@ -7,6 +7,11 @@
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
 
+/// The core on which the caller runs now, if the system tells without being called.
+pub(crate) fn current_core() -> Option<usize> {
+    if cfg!(target_arch = "x86_64") { system::core_of_this_thread() } else { None }
+}
+
 /// The cores on which some thread was allowed to run. Says nothing where the system does not: if it has none of this,
 /// or more cores than the usual set has room for.
 #[derive(Debug, Clone, PartialEq)]

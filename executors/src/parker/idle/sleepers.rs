@@ -1,5 +1,7 @@
 //! Who sleeps, in the order of falling asleep.
 
+use std::iter;
+
 /// A list of workers, each of which is on it once or not at all. Whoever is taken off, it takes the same time, however
 /// many there are.
 #[derive(Debug, Default)]
@@ -16,6 +18,9 @@ struct Neighbours {
     after: Option<usize>,
 }
 
+/// Whoever looks for a particular sleeper looks at so many: a lock is held meanwhile.
+const LOOKED_AT: usize = 64;
+
 impl Sleepers {
     /// Puts `worker`, which must not be on the list, at its end.
     pub(super) fn push(&mut self, worker: usize) {
@@ -29,9 +34,10 @@ impl Sleepers {
         }
     }
 
-    /// Takes the last off the list.
-    pub(super) fn pop(&mut self) -> Option<usize> {
-        let worker = self.last?;
+    /// Takes the last one off the list that `suits`; or the last of all, if none of the last does.
+    pub(super) fn pop_rather(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut last_ones = iter::successors(self.last, |&worker| self.neighbours[worker]?.before).take(LOOKED_AT);
+        let worker = last_ones.find(|&worker| suits(worker)).or(self.last)?;
         self.remove(worker);
         Some(worker)
     }
@@ -74,6 +80,11 @@ mod tests {
             let place = self.0.iter().position(|&sleeper| sleeper == worker);
             place.map(|place| self.0.remove(place)).is_some()
         }
+
+        fn pop_rather(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+            let place = self.0.iter().rposition(|&sleeper| suits(sleeper)).or(self.0.len().checked_sub(1))?;
+            Some(self.0.remove(place))
+        }
     }
 
     #[test]
@@ -86,7 +97,10 @@ mod tests {
             state = (state * 20_077 + 12_345) % (1 << 16);
             let (worker, deed) = ((state >> 3) % WORKERS, (state >> 9) % 4);
             match deed {
-                0 => assert_eq!(sleepers.pop(), oracle.0.pop()),
+                0 => {
+                    let suits = |sleeper| sleeper % 3 == worker % 3;
+                    assert_eq!(sleepers.pop_rather(suits), oracle.pop_rather(suits));
+                }
                 1 => assert_eq!(sleepers.remove(worker), oracle.remove(worker)),
                 _ if oracle.0.contains(&worker) => {}
                 _ => {
@@ -95,8 +109,17 @@ mod tests {
                 }
             }
         }
-        let rest: Vec<usize> = std::iter::from_fn(|| sleepers.pop()).collect();
+        let rest: Vec<usize> = std::iter::from_fn(|| sleepers.pop_rather(|_| true)).collect();
         oracle.0.reverse();
         assert_eq!(rest, oracle.0);
+    }
+
+    #[test]
+    fn one_looks_at_the_last_ones_only() {
+        for (worker, taken) in [(1, 1), (0, LOOKED_AT)] {
+            let mut sleepers = Sleepers::default();
+            (0..=LOOKED_AT).for_each(|worker| sleepers.push(worker));
+            assert_eq!(sleepers.pop_rather(|sleeper| sleeper == worker), Some(taken));
+        }
     }
 }
