@@ -22,8 +22,8 @@ const LONG: Duration = Duration::from_micros(300);
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// Who has a way out abstains for so many times as long as it was late, if that is less: should it turn out to be none,
-/// a twentieth of the time is lost.
+/// Who has a way out abstains for so many times as long as it was late, if that is less than the others do: should it
+/// turn out to be none, a twentieth of the time is lost at most.
 const SHORT_ABSTINENCE: u32 = 20;
 
 thread_local! {
@@ -90,7 +90,7 @@ impl Courtesy {
         self.has_come();
     }
 
-    /// The same for who may find that somebody else has taken it.
+    /// What is waited for has come, though somebody else may take it first.
     pub(crate) fn has_come(&self) {
         if let Some(took) = self.long {
             WAS_LATE.set(Some((Instant::now(), took)));
@@ -151,11 +151,17 @@ mod tests {
         let with_way_out = || yields_of(Courtesy::with_way_out(), None);
         late(Duration::from_secs(1000)).ends();
         assert_eq!(with_way_out(), 0);
-        late(Duration::from_millis(100)).ends();
-        assert_eq!(with_way_out(), 0, "that is two seconds");
-        let ago = |abstinence| Instant::now().checked_sub(abstinence).expect("the machine runs for that long");
-        WAS_LATE.set(Some((ago(LONG * SHORT_ABSTINENCE), LONG)));
+        let was_late = |since, took| {
+            let then = Instant::now().checked_sub(since).expect("the machine runs for that long");
+            WAS_LATE.set(Some((then, took)));
+        };
+        let took = ABSTINENCE / (4 * SHORT_ABSTINENCE);
+        was_late(ABSTINENCE / 8, took);
+        assert_eq!(with_way_out(), 0);
+        was_late(ABSTINENCE / 4, took);
         assert!(with_way_out() > 0);
         assert_eq!(yields(None), 0, "others abstain for longer");
+        was_late(ABSTINENCE, ABSTINENCE);
+        assert!(with_way_out() > 0, "for no longer than others");
     }
 }

@@ -11,8 +11,9 @@
 //!   default), or
 //! - once in 61 jobs, however long they take (the default without it).
 //!
-//! The first job found runs next, and more may be put behind the worker's own, unless it looks before each job, as it
-//! does by the clock if jobs are long: at most every other job is one from outside then.
+//! The first job found runs next. More may be put behind the worker's own, so that at most every other job that it runs
+//! is one from outside. If it looks before each job, as it does by the clock if jobs are long, it takes that one only,
+//! and jobs from outside go first.
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
 //! [`Idle::Spin`] for a single pool, it goes on looking.

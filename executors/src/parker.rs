@@ -49,6 +49,12 @@ pub fn dynamic() -> StaticParker<DynamicThreadData> {
     StaticParker::new()
 }
 
+/// A parker for any number of threads, of which those that have slept longest can leave: see `IdleSet::last_first`.
+#[cfg(feature = "elastic-exec")]
+pub(crate) fn last_first() -> StaticParker<DynamicThreadData> {
+    StaticParker { set: Arc::new(IdleSet::last_first()), kind: PhantomData }
+}
+
 /// How an attempt to park ended.
 #[derive(Clone, Debug, Copy, PartialEq, Eq)]
 pub enum ParkResult {

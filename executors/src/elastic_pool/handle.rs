@@ -44,7 +44,7 @@ impl Handle {
             terms,
             cold: 0..0,
             source,
-            parker: parker::dynamic(),
+            parker: parker::last_first(),
             charter: CHARTER,
             options,
         });

@@ -35,6 +35,8 @@ pub(super) struct IdleSet {
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
+    /// Whether who is called next should rather have a core to itself than be the last.
+    spreads: bool,
     /// For statistics. Relaxed: a number that nothing follows from.
     calls: AtomicU64,
     register: Mutex<Register>,
@@ -48,7 +50,7 @@ struct Register {
     /// By worker; `None` until the worker has introduced itself.
     beds: Vec<Option<Arc<Bed>>>,
     asleep: Sleepers,
-    /// Of all workers.
+    /// Of all workers, awake or asleep.
     whereabouts: Whereabouts,
     /// The sleeper that naps.
     napper: Option<usize>,
@@ -78,9 +80,16 @@ impl IdleSet {
             word: CachePadded::new(IdleWord::new()),
             members: AtomicUsize::new(0),
             cores: cores(),
+            spreads: true,
             calls: AtomicU64::new(0),
             register: Mutex::new(Register::default()),
         }
+    }
+
+    /// One of which the last sleeper is called first, so that who has not been needed for long is not.
+    #[cfg(feature = "elastic-exec")]
+    pub(super) fn last_first() -> Self {
+        IdleSet { spreads: false, ..IdleSet::new(None) }
     }
 
     pub(super) fn max_threads(&self) -> Option<usize> {
@@ -104,7 +113,7 @@ impl IdleSet {
             self.word.sleep_cancelled();
             register.whereabouts.wakes(worker);
         }
-        register.whereabouts.moves_in(worker, current_core());
+        register.whereabouts.moves_in(worker, self.core_of_caller());
         let bed =
             Bed { thread: thread::current(), state: AtomicU8::new(AWAKE), called_for_lone_job: AtomicBool::new(false) };
         match register.beds[worker].replace(Arc::new(bed)) {
@@ -144,7 +153,7 @@ impl IdleSet {
         }
         register.bed(worker).state.store(ASLEEP, Relaxed);
         register.asleep.push(worker);
-        register.whereabouts.falls_asleep(worker, current_core());
+        register.whereabouts.falls_asleep(worker, self.core_of_caller());
         let is_nap = is_nap(&mut register);
         if is_nap {
             self.word.fall_into_nap();
@@ -262,7 +271,7 @@ impl IdleSet {
     pub(super) fn unpark_all(&self) {
         let sleepers: Vec<_> = {
             let mut register = self.register();
-            std::iter::from_fn(|| self.call_next(&mut register, None)).collect()
+            std::iter::from_fn(|| register.asleep.pop().map(|worker| self.call(&mut register, worker, None))).collect()
         };
         sleepers.iter().for_each(|bed| bed.thread.unpark());
     }
@@ -333,7 +342,7 @@ impl IdleSet {
 
     /// Takes the next sleeper off the list and counts it as called; the caller of this has to unpark it.
     fn call_next(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
-        let worker = register.take_next()?;
+        let worker = register.take_next(self.cores)?;
         Some(self.call(register, worker, origin))
     }
 
@@ -349,6 +358,11 @@ impl IdleSet {
         bed
     }
 
+    /// Unknown, and so the same for all, where only the order of falling asleep counts.
+    fn core_of_caller(&self) -> Option<usize> {
+        if self.spreads { current_core() } else { None }
+    }
+
     fn register(&self) -> MutexGuard<'_, Register> {
         // Nothing under this lock panics halfway through a change, so a poisoned register is still right.
         self.register.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -356,11 +370,15 @@ impl IdleSet {
 }
 
 impl Register {
-    /// Takes the next to be called off the list of sleepers: the last on a core where nobody is awake. Of two workers
-    /// with jobs on one core, one waits for milliseconds, also if another core is idle. If there is none such, it is
-    /// the last of all, whose caches are the warmest.
-    fn take_next(&mut self) -> Option<usize> {
-        self.asleep.pop_rather(|worker| self.whereabouts.is_alone(worker))
+    /// Takes the next to be called off the list: "Whom to call" in the README. No sleeper has a core to itself if
+    /// somebody is awake on all `cores`.
+    fn take_next(&mut self, cores: usize) -> Option<usize> {
+        let Register { asleep, whereabouts, .. } = self;
+        if whereabouts.occupied() < cores {
+            asleep.pop_where(|worker| whereabouts.has_quiet_core(worker))
+        } else {
+            asleep.pop()
+        }
     }
 
     fn belongs_to_caller(&self, worker: usize) -> bool {
@@ -393,6 +411,7 @@ impl IdleSet {
         assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 0, 0));
         assert!(!census.napping() && !census.aside());
         assert!(self.register().asleep.is_empty());
+        self.register().whereabouts.assert_everybody_awake();
     }
 }
 
@@ -436,18 +455,26 @@ mod tests {
     }
 
     #[test]
-    fn who_is_called_next_sleeps_where_nobody_is_awake() {
-        let mut register = Register::default();
-        for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
-            register.asleep.push(worker);
-            register.whereabouts.falls_asleep(worker, Some(core));
+    fn who_is_called_next_sleeps_where_nobody_is_awake_as_far_as_there_are_cores() {
+        for (cores, order) in [(1, [3, 2, 1, 0]), (2, [3, 1, 2, 0])] {
+            let idle = IdleSet::new(None);
+            for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
+                idle.init(worker);
+                idle.prepare_park(worker);
+                let whereabouts = &mut idle.register().whereabouts;
+                whereabouts.wakes(worker);
+                whereabouts.falls_asleep(worker, Some(core));
+            }
+            let called = order.map(|_| {
+                let mut register = idle.register();
+                let worker = register.take_next(cores).expect("somebody sleeps");
+                idle.call(&mut register, worker, None);
+                worker
+            });
+            assert_eq!(called, order);
+            (0..4).for_each(|worker| idle.abort_park(worker));
+            idle.assert_everybody_awake();
         }
-        let called = std::iter::from_fn(|| {
-            let worker = register.take_next()?;
-            register.whereabouts.wakes(worker);
-            Some(worker)
-        });
-        assert_eq!(called.collect::<Vec<_>>(), [3, 1, 2, 0]);
     }
 
     /// The former thread of the number has ended asleep, called or not.

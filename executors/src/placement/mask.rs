@@ -1,4 +1,4 @@
-//! The cores on which the system lets a thread run.
+//! The cores on which the system lets a thread run, and the one on which it runs.
 //!
 //! On Linux a new thread has those of the thread that starts it, and the threads of a pool are started by whoever gives
 //! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
@@ -7,7 +7,8 @@
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
 
-/// The core on which the caller runs now, if the system tells without being called.
+/// The core on which the caller runs now. Asked on x86-64 only, where the C library knows: elsewhere it may have to
+/// call the system, which takes time and may be filtered.
 pub(crate) fn current_core() -> Option<usize> {
     if cfg!(target_arch = "x86_64") { system::core_of_this_thread() } else { None }
 }
@@ -32,7 +33,8 @@ impl Mask {
 
     /// Has the calling thread go on on another core, [if it can](Self::has_others). It waits until it is there.
     ///
-    /// Some eight system calls. Whoever restricts this thread after the check in their midst does so in vain.
+    /// Up to eight system calls. Whoever restricts this thread between the check in their midst and the last of them
+    /// does so in vain.
     pub(crate) fn move_on(&self) {
         let Some(others) = self.others() else { return };
         if let Mask(Some(cores)) = &others {
@@ -50,7 +52,7 @@ impl Mask {
         self.others().is_some()
     }
 
-    /// Asks for the filter first: a thread that got one later makes no other call.
+    /// Asks for the filter first: a thread that has got one since makes no other call.
     fn others(&self) -> Option<Self> {
         if is_filtered() || Mask::of_this_thread() != *self { None } else { self.elsewhere() }
     }
@@ -209,6 +211,20 @@ mod tests {
                 system::core_of_this_thread() != before
             };
             assert!((0..20).filter(has_moved).count() > 10);
+        };
+        thread::scope(|scope| scope.spawn(act).join().expect("no panic"));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn who_is_pinned_is_on_that_core() {
+        let Some(one) = Mask::of_this_thread().first_of_several() else { return };
+        let act = || {
+            one.apply();
+            let core = current_core().expect("this system tells");
+            let mut others = one.0.expect("there is a core");
+            system::strike_out(&mut others, core);
+            assert_eq!(others, system::Cores::default());
         };
         thread::scope(|scope| scope.spawn(act).join().expect("no panic"));
     }

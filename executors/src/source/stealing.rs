@@ -92,9 +92,9 @@ impl StealingSource {
     /// How many of the jobs in a lane a worker takes that has others, and looks there once in `period` jobs.
     ///
     /// One, and the rest of its share if these begin sooner behind its own jobs, on average, than one by one with each
-    /// look: at most as many as own ones run until then. So jobs that were given together stay together, in memory,
-    /// too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as long for a
-    /// step, as what one writes to is next to what the other does.
+    /// look: at most as many as own jobs run until the next look. So jobs that were given together stay together, in
+    /// memory, too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as
+    /// long for a step, as what one writes to is next to what the other does.
     fn share(&self, local: &StealingLocal, period: usize) -> impl Fn(usize) -> usize {
         let (workers, own, spilled) = (self.stealers.len(), local.ring.len(), local.spilled.get());
         move |there| {

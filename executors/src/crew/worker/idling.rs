@@ -127,7 +127,7 @@ where
         }
     }
 
-    /// For how long it looks for jobs before it sleeps, if it ever does.
+    /// For how long it looks for jobs before it sleeps, if it does both.
     fn spin(&self) -> Option<Duration> {
         match self.crew.idle {
             Idle::Park { spin } if spin > Duration::ZERO => Some(spin),

@@ -2,8 +2,8 @@
 
 use std::iter;
 
-/// A list of workers, each of which is on it once or not at all. Whoever is taken off, it takes the same time, however
-/// many there are.
+/// A list of workers, each of which is on it once or not at all. However many there are, whoever is taken off takes the
+/// same time, and whoever is looked for no more than a certain one.
 #[derive(Debug, Default)]
 pub(super) struct Sleepers {
     /// By worker; `None` for those that are not on the list.
@@ -18,7 +18,7 @@ struct Neighbours {
     after: Option<usize>,
 }
 
-/// Whoever looks for a particular sleeper looks at so many: a lock is held meanwhile.
+/// Who looks for a sleeper that suits looks at so many. A guess: a lock is held meanwhile.
 const LOOKED_AT: usize = 64;
 
 impl Sleepers {
@@ -34,8 +34,13 @@ impl Sleepers {
         }
     }
 
-    /// Takes the last one off the list that `suits`; or the last of all, if none of the last does.
-    pub(super) fn pop_rather(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+    /// Takes the last off the list.
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        self.pop_where(|_| true)
+    }
+
+    /// Takes the last one off the list that `suits`; or the last of all, if none of the last [`LOOKED_AT`] does.
+    pub(super) fn pop_where(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut last_ones = iter::successors(self.last, |&worker| self.neighbours[worker]?.before).take(LOOKED_AT);
         let worker = last_ones.find(|&worker| suits(worker)).or(self.last)?;
         self.remove(worker);
@@ -81,7 +86,7 @@ mod tests {
             place.map(|place| self.0.remove(place)).is_some()
         }
 
-        fn pop_rather(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        fn pop_where(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
             let place = self.0.iter().rposition(|&sleeper| suits(sleeper)).or(self.0.len().checked_sub(1))?;
             Some(self.0.remove(place))
         }
@@ -99,7 +104,7 @@ mod tests {
             match deed {
                 0 => {
                     let suits = |sleeper| sleeper % 3 == worker % 3;
-                    assert_eq!(sleepers.pop_rather(suits), oracle.pop_rather(suits));
+                    assert_eq!(sleepers.pop_where(suits), oracle.pop_where(suits));
                 }
                 1 => assert_eq!(sleepers.remove(worker), oracle.remove(worker)),
                 _ if oracle.0.contains(&worker) => {}
@@ -109,7 +114,7 @@ mod tests {
                 }
             }
         }
-        let rest: Vec<usize> = std::iter::from_fn(|| sleepers.pop_rather(|_| true)).collect();
+        let rest: Vec<usize> = std::iter::from_fn(|| sleepers.pop()).collect();
         oracle.0.reverse();
         assert_eq!(rest, oracle.0);
     }
@@ -119,7 +124,7 @@ mod tests {
         for (worker, taken) in [(1, 1), (0, LOOKED_AT)] {
             let mut sleepers = Sleepers::default();
             (0..=LOOKED_AT).for_each(|worker| sleepers.push(worker));
-            assert_eq!(sleepers.pop_rather(|sleeper| sleeper == worker), Some(taken));
+            assert_eq!(sleepers.pop_where(|sleeper| sleeper == worker), Some(taken));
         }
     }
 }

@@ -1,13 +1,15 @@
 //! On which cores workers are awake.
 
 /// Each worker counts where it was when it introduced itself, or last fell asleep: there the system most likely wakes
-/// it, too. Where it goes while it is awake is not known. Whoever left counts until somebody else has its number.
+/// it, too. Where it goes while it is awake is not known.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
-    /// By worker; `None` where the system does not tell.
+    /// By worker; `None` where nobody tells.
     cores: Vec<Option<usize>>,
-    /// By core, how many.
+    /// How many are awake, by core.
     awake: Vec<usize>,
+    /// On how many cores somebody is awake.
+    occupied: usize,
 }
 
 impl Whereabouts {
@@ -17,9 +19,11 @@ impl Whereabouts {
         self.wakes(worker);
     }
 
+    /// `worker`, which is new or was awake, is on `core`.
     pub(super) fn falls_asleep(&mut self, worker: usize, core: Option<usize>) {
         if let Some(core) = self.of(worker) {
             self.awake[core] -= 1;
+            self.occupied -= usize::from(self.awake[core] == 0);
         }
         if self.cores.len() <= worker {
             self.cores.resize(worker + 1, None);
@@ -33,17 +37,31 @@ impl Whereabouts {
             if self.awake.len() <= core {
                 self.awake.resize(core + 1, 0);
             }
+            self.occupied += usize::from(self.awake[core] == 0);
             self.awake[core] += 1;
         }
     }
 
+    /// On how many cores somebody is known to be awake.
+    pub(super) fn occupied(&self) -> usize {
+        self.occupied
+    }
+
     /// Whether nobody is known to be awake where `worker` sleeps.
-    pub(super) fn is_alone(&self, worker: usize) -> bool {
+    pub(super) fn has_quiet_core(&self, worker: usize) -> bool {
         self.of(worker).is_none_or(|core| self.awake.get(core).is_none_or(|&awake| awake == 0))
     }
 
     fn of(&self, worker: usize) -> Option<usize> {
         self.cores.get(worker).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+impl Whereabouts {
+    pub(super) fn assert_everybody_awake(&self) {
+        assert_eq!(self.awake.iter().sum::<usize>(), self.cores.iter().flatten().count());
+        assert_eq!(self.awake.iter().filter(|&&awake| awake > 0).count(), self.occupied);
     }
 }
 
@@ -56,16 +74,17 @@ mod tests {
         let mut whereabouts = Whereabouts::default();
         whereabouts.moves_in(0, Some(5));
         (1..=3).for_each(|worker| whereabouts.moves_in(worker, Some(2)));
+        assert_eq!(whereabouts.occupied(), 2);
         whereabouts.falls_asleep(1, Some(5));
         whereabouts.falls_asleep(2, Some(3));
         whereabouts.falls_asleep(3, None);
-        let alone = |whereabouts: &Whereabouts| [1, 2, 3].map(|worker| whereabouts.is_alone(worker));
-        assert_eq!(alone(&whereabouts), [false, true, true]);
+        let quiet = |of: &Whereabouts| ([1, 2, 3].map(|worker| of.has_quiet_core(worker)), of.occupied());
+        assert_eq!(quiet(&whereabouts), ([false, true, true], 1));
         whereabouts.falls_asleep(0, Some(3));
-        assert_eq!(alone(&whereabouts), [true, true, true]);
+        assert_eq!(quiet(&whereabouts), ([true, true, true], 0));
         whereabouts.wakes(0);
-        assert_eq!(alone(&whereabouts), [true, false, true]);
+        assert_eq!(quiet(&whereabouts), ([true, false, true], 1));
         whereabouts.moves_in(0, None);
-        assert_eq!(alone(&whereabouts), [true, true, true]);
+        assert_eq!(quiet(&whereabouts), ([true, true, true], 0));
     }
 }
