@@ -477,6 +477,14 @@ mod tests {
         }
     }
 
+    #[test]
+    #[cfg(feature = "elastic-exec")]
+    fn where_the_last_is_first_cores_do_not_count() {
+        assert_eq!(IdleSet::last_first().core_of_caller(), None);
+        let is_told = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+        assert_eq!(IdleSet::new(None).core_of_caller().is_some(), is_told);
+    }
+
     /// The former thread of the number has ended asleep, called or not.
     #[test]
     fn who_takes_over_a_number_is_awake() {

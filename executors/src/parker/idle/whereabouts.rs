@@ -1,7 +1,7 @@
 //! On which cores workers are awake.
 
 /// Each worker counts where it was when it introduced itself, or last fell asleep: there the system most likely wakes
-/// it, too. Where it goes while it is awake is not known.
+/// it, too. Where it goes while it is awake is not known, nor that it has left.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     /// By worker; `None` where nobody tells.
@@ -19,7 +19,7 @@ impl Whereabouts {
         self.wakes(worker);
     }
 
-    /// `worker`, which is new or was awake, is on `core`.
+    /// `worker`, which is new or was awake, falls asleep on `core`.
     pub(super) fn falls_asleep(&mut self, worker: usize, core: Option<usize>) {
         if let Some(core) = self.of(worker) {
             self.awake[core] -= 1;
