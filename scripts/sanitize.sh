@@ -51,7 +51,8 @@ add_tests() {
 sanitize() {
     local host
     host=$(rustc "+$TOOLCHAIN" -vV | sed -n 's/^host: //p')
-    export RUSTFLAGS="-Zsanitizer=$1" CARGO_TARGET_DIR="$target/sanitize-$1"
+    # With privileges that workers have at once: see executors/src/source/stealing/privilege.rs.
+    export RUSTFLAGS="-Zsanitizer=$1 --cfg executors_privileged" CARGO_TARGET_DIR="$target/sanitize-$1"
     export EXECUTORS_STRESS_SECONDS=$SECONDS_OF_STRESS
     # ThreadSanitizer does not know fences. The library uses them to order wake-ups, never to publish data, so this is no
     # source of false reports.

@@ -43,6 +43,9 @@
 
 #[cfg(feature = "numa-aware")]
 use crate::numa_utils::ProcessingUnitDistance;
+#[cfg(all(test, not(executors_loom)))]
+mod privileges;
+
 use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::{Charter, Handle, Setup, Terms},

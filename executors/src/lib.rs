@@ -77,6 +77,8 @@
 
 mod aftermath;
 mod backing;
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+mod barrier;
 mod bell;
 pub mod bichannel;
 mod builder;

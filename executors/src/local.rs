@@ -12,7 +12,7 @@ use std::{
     any::Any,
     cell::Cell,
     ptr,
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
 /// Tells executors apart: the address of what all handles and workers of one executor share.
@@ -105,8 +105,8 @@ thread_local! {
     /// The innermost post at which this thread stands, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
-    /// See [`shard`].
-    static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
+    /// See [`shard`] and [`thread_number`].
+    static PLACE: Cell<Place> = const { Cell::new(Place { number: 0, shard: 0 }) };
 
     /// Who has started this thread.
     static EMPLOYER: Cell<Option<Employer>> = const { Cell::new(None) };
@@ -138,27 +138,50 @@ impl Employer {
     }
 }
 
+/// Where a thread stands among all of this process.
+#[derive(Clone, Copy)]
+struct Place {
+    /// 0 until it is asked for.
+    number: u32,
+    shard: u32,
+}
+
 /// A number for this thread, to spread threads over the shards of something.
 #[inline]
 pub(crate) fn shard() -> usize {
-    SHARD.with(|shard| shard.get().unwrap_or_else(|| first_shard(shard)))
+    place().shard as usize
+}
+
+/// A number that no other thread has, or has had, but for the four thousand millionth; not 0.
+#[inline]
+pub(crate) fn thread_number() -> u32 {
+    place().number
+}
+
+#[inline]
+fn place() -> Place {
+    let place = PLACE.with(Cell::get);
+    if place.number == 0 { first_place() } else { place }
 }
 
 #[cold]
-fn first_shard(shard: &Cell<Option<usize>>) -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+fn first_place() -> Place {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
     // A model must not depend on those before it.
-    let first = if cfg!(executors_loom) { 0 } else { NEXT.fetch_add(1, Relaxed) };
-    shard.set(Some(first));
-    first
+    let shard = if cfg!(executors_loom) { 0 } else { number };
+    let place = Place { number: number.wrapping_add(1).max(1), shard };
+    PLACE.with(|own| own.set(place));
+    place
 }
 
-/// Gives this thread another number, for good: it has met another thread at its shard.
+/// Gives this thread another shard, for good: it has met another thread at its own.
 #[cold]
 pub(crate) fn next_shard() -> usize {
-    let next = shard().wrapping_add(1);
-    SHARD.with(|shard| shard.set(Some(next)));
-    next
+    let place = place();
+    let shard = place.shard.wrapping_add(1);
+    PLACE.with(|own| own.set(Place { shard, ..place }));
+    shard as usize
 }
 
 #[derive(Clone, Copy)]

@@ -92,6 +92,13 @@ pub enum Origin {
 /// are none, they stay, and a shutdown waits in vain. One that it has just taken, and not begun, is dropped. A parker
 /// that wraps another and panics when it has told that one half of the story leaves it with wrong counts: sleepers may
 /// not be called any more.
+///
+/// # Fences
+///
+/// A *fence* that comes before a call, as some methods say, stands between the job and what the call reads. The other
+/// side is a thread that announces something ([`prepare_park`](Self::prepare_park), or
+/// [`stop_looking`](Self::stop_looking)) and then looks for jobs once more: that look sees the job, or the call sees
+/// the announcement. For another purpose a parker needs a fence of its own.
 pub trait Parker: Sync + Send + Clone {
     /// The largest number of threads that this parker serves; `None` if there is no limit.
     fn max_threads(&self) -> Option<usize>;
@@ -149,29 +156,28 @@ pub trait Parker: Sync + Send + Clone {
     }
 
     /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was
-    /// called and has not come yet, or looks. The pool issues a sequentially consistent fence before. If the answer is
-    /// `false`, and some of its threads have not been started yet, it starts one for the job, unless enough are on
-    /// their way.
+    /// called and has not come yet, or looks. A [fence](Self#fences) comes before. If the answer is `false`, and some
+    /// of its threads have not been started yet, the pool starts one for the job, unless enough are on their way.
     ///
     /// The provided body does not know, and returns `false`: then jobs start threads until all are there.
     fn is_anybody_free(&self) -> bool {
         false
     }
 
-    /// Whether a thread sleeps, or has announced that it will. The pool issues a sequentially consistent fence before,
-    /// and if the answer is `false`, it does not report [`job_arrived`](Self::job_arrived). Asked for nearly each job,
-    /// so it should be one load.
+    /// Whether a thread sleeps, or has announced that it will. A [fence](Self#fences) comes before, and if the answer
+    /// is `false`, the pool does not report [`job_arrived`](Self::job_arrived). Asked for nearly each job, so it
+    /// should be one load.
     ///
-    /// `true` is always right. `false`, while a thread that had announced its sleep before the fence has neither been
-    /// woken nor taken that back, loses jobs. The provided body does not know, and returns `true`.
+    /// `true` is always right. `false`, while a thread whose announcement the call sees has neither been woken nor
+    /// taken that back, loses jobs. The provided body does not know, and returns `true`.
     fn is_anybody_asleep(&self) -> bool {
         true
     }
 
-    /// Whether a thread that sleeps is to be called for a job of `origin` that is visible now: not if another one will
-    /// look for it by itself, say. The pool issues a sequentially consistent fence before, and if the answer is
-    /// `false`, it need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while somebody
-    /// sleeps, or has not been started yet.
+    /// Whether a thread that sleeps is to be called for a job of `origin` that is visible now: not if another one
+    /// will look for it by itself, say. A [fence](Self#fences) comes before, and if the answer is `false`, the pool
+    /// need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while somebody sleeps, or
+    /// has not been started yet.
     ///
     /// `true` is always right. `false` promises what `job_arrived` would have to see to: that a thread which was
     /// called, looks, or naps (for a job of [`Origin::Alone`]) will search for jobs after this. The provided body says
@@ -181,7 +187,7 @@ pub trait Parker: Sync + Send + Clone {
         self.is_anybody_asleep()
     }
 
-    /// Event: a job was made visible to all workers, and a sequentially consistent fence has followed.
+    /// Event: a job was made visible to all workers, and a [fence](Self#fences) has followed.
     ///
     /// Must make sure that some worker looks for it. Mostly not reported while
     /// [`is_anybody_asleep`](Self::is_anybody_asleep) or [`needs_call`](Self::needs_call) says no.

@@ -14,7 +14,7 @@ pub(crate) mod mail;
     feature = "elastic-exec",
     feature = "dispatcher-exec"
 ))]
-mod queue;
+pub(crate) mod queue;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
@@ -23,6 +23,7 @@ pub(crate) mod stealing;
 use crate::{
     job::{IntoJob, Job},
     meter::Meter,
+    sync::atomic::{Ordering::SeqCst, fence},
 };
 
 /// Whom a job needs that has just been put in.
@@ -78,6 +79,20 @@ pub(crate) trait Source: Send + Sync + 'static {
         unreachable!("this source gives no job back")
     }
 
+    /// A fence between what the calling thread, a worker or somebody else, has put in and what it reads next: for all
+    /// who issue one themselves and then [`recall`](Self::recall) what privilege it has. Hot.
+    #[inline(always)]
+    fn order_pushes(&self, giver: Option<&Self::Local>) {
+        let _ = giver;
+        fence(SeqCst);
+    }
+
+    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared others: between a fence of the caller's
+    /// and its look at the queues.
+    fn recall(&self, local: &Self::Local) {
+        let _ = local;
+    }
+
     /// Runs the worker's next job, if it has one; what that throws passes through. Returns whether there was one. Hot:
     /// the clock, and a wait for its turn, now and then only; no other wait before it, except for who is at the same
     /// queue just then.
@@ -89,8 +104,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// A job from wherever there is one, on a thread that is no worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether there is a job that anyone might run, neither its owner's nor withheld. It must see every such job that
-    /// was put in before a sequentially consistent fence which precedes the caller's own.
+    /// Whether there is a job that anyone might run, neither its owner's nor withheld. It must see every such job
+    /// that was put in before a fence that comes before the caller's own in the order of all sequentially consistent
+    /// ones; and, if the caller has [recalled](Self::recall) privileges since its own, before what stood for such a
+    /// fence.
     fn has_jobs(&self) -> bool;
 
     /// How many jobs there are; exact when nobody puts in or takes out.

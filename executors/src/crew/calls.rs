@@ -38,7 +38,7 @@ where
     pub(super) fn announce(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
-        fence(SeqCst);
+        self.source.order_pushes(giver.map(Worker::local));
         if self.source.expose(to) && self.may_call() {
             match giver {
                 Some(worker) => self.call_if_needed(worker, to, jobs),
@@ -49,7 +49,7 @@ where
 
     /// Whether somebody might be called, started or hired. Relies on a fence between the reason for that and this.
     #[inline(always)]
-    fn may_call(&self) -> bool {
+    pub(super) fn may_call(&self) -> bool {
         let can_start_more = if S::ELASTIC { self.may_grow() } else { self.cold.are_left() };
         can_start_more || self.parker.is_anybody_asleep()
     }

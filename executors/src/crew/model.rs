@@ -9,6 +9,7 @@ mod elastic;
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
     backing::Backing,
+    barrier::{LightSide, heavy_fence},
     job::{IntoJob, Job},
     local::try_execute_locally,
     meter::Meter,
@@ -38,6 +39,9 @@ use std::{
 struct ModelSource {
     common: Tray,
     own: Box<[Tray]>,
+    /// For each worker, and one for all others, if they have the privilege of light fences. All have it all the time,
+    /// or none.
+    sides: Box<[LightSide]>,
     /// Behind the last seat; nobody steals from it.
     late: Tray,
     /// How many of so many jobs a search takes: one to run, the others to its worker's tray.
@@ -90,7 +94,13 @@ impl Tray {
 impl ModelSource {
     fn new(workers: usize, share: fn(usize) -> usize) -> Self {
         let own = (0..workers).map(|_| Tray::default()).collect();
-        ModelSource { common: Tray::default(), own, late: Tray::default(), share }
+        let sides = (0..=workers).map(|_| LightSide::default()).collect();
+        ModelSource { common: Tray::default(), own, sides, late: Tray::default(), share }
+    }
+
+    /// Where each push is fenced.
+    fn without_privileges(self) -> Self {
+        ModelSource { sides: Box::default(), ..self }
     }
 
     fn tray(&self, seat: usize) -> &Tray {
@@ -114,6 +124,19 @@ impl Source for ModelSource {
     fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         self.tray(seat).put([job.into_job()]);
         Ok(Whom::Anyone)
+    }
+
+    fn order_pushes(&self, giver: Option<&usize>) {
+        match self.sides.get(giver.map_or(self.own.len(), |&seat| seat)) {
+            Some(side) => side.fence(),
+            None => fence(SeqCst),
+        }
+    }
+
+    fn recall(&self, &seat: &usize) {
+        if !self.sides.is_empty() {
+            heavy_fence(self.sides.iter().enumerate().filter(|&(other, _)| other != seat).map(|(_, side)| side));
+        }
     }
 
     fn is_lone(&self, &seat: &usize, (): ()) -> bool {

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 const SHORTEST: Duration = Duration::from_micros(50);
 
-/// So long may a job wait at a worker that blocks, while another naps.
+/// So long may a job wait at a worker that blocks, while another naps. (Twice as long, should the napper have looked in
+/// the moment in which it was pushed: see "Naps" in `parker/README.md`.)
 const LONGEST: Duration = Duration::from_micros(500);
 
 /// How long to nap next, if at all.

@@ -1,10 +1,13 @@
 //! Queues of jobs: one of each worker's own, and one for jobs from everywhere; and turns for workers that take from the
 //! same one. How they are used together, and what their models tell, is in `queue/README.md`.
 
+mod biased_lock;
 mod block;
 mod huge_page;
 pub(crate) mod lane;
 pub(crate) mod lanes;
+mod presence;
+pub(crate) mod privilege;
 pub(crate) mod ring;
 pub(crate) mod single;
 pub(crate) mod tenure;

@@ -7,10 +7,12 @@ use super::{
         Busy, first_found, insist,
         lane::Lane,
         lanes::{self, Lanes},
+        privilege::Privilege,
         ring::{self, Owner, Stealer},
     },
 };
 use crate::{
+    barrier::{self, Recalled},
     job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
@@ -30,8 +32,8 @@ pub(crate) struct StealingSource {
     /// For each seat, its worker's ring, once there may be jobs in it.
     stealers: Box<[OnceLock<Stealer<Job>>]>,
     /// On the seats from this one on nobody has had jobs yet: nobody looks there. Relaxed: it is raised by who puts
-    /// jobs there, before it does; so who has to see these sees that, too, be it by the fences S2 and W3, or by the
-    /// count of the lane, or the head of the ring, that they came from.
+    /// jobs there, before it does (and before it reserves the ring); so who has to see these sees that, too, be it by
+    /// the fences S2 and W3, or by the count of the lane, or the head of the ring, that they came from.
     unused: AtomicUsize,
     neighbourhood: Neighbourhood,
 }
@@ -46,6 +48,9 @@ pub(crate) struct StealingLocal {
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     spilled: Cell<bool>,
+    /// Jobs run, as far as they are counted here, and what they have earned.
+    ran: Cell<usize>,
+    privilege: Cell<Privilege>,
     /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first. Once it is asked for.
     circles: OnceCell<Vec<Vec<usize>>>,
     dice: Dice,
@@ -60,8 +65,9 @@ const BATCH: usize = 32;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
+        barrier::prepare();
         StealingSource {
-            lanes: Lanes::new(lanes::suitable_number()),
+            lanes: Lanes::new(lanes::suitable_number()).with_privileges(),
             spills: (0..=workers).map(|_| OnceLock::new()).collect(),
             stealers: (0..workers).map(|_| OnceLock::new()).collect(),
             unused: AtomicUsize::new(0),
@@ -171,18 +177,18 @@ impl StealingSource {
     }
 
     /// What there is on the seats that are in use.
-    fn of_seats<'a, T>(&'a self, seats: &'a [OnceLock<T>]) -> impl Iterator<Item = &'a T> {
+    fn of_seats<'a, T>(&'a self, seats: &'a [OnceLock<T>]) -> impl Iterator<Item = (usize, &'a T)> {
         let in_use = seats.iter().enumerate().take_while(|&(seat, _)| self.is_in_use(seat));
-        in_use.filter_map(|(_, item)| item.get())
+        in_use.filter_map(|(seat, item)| Some((seat, item.get()?)))
     }
 
     /// The rings in which there may be jobs.
     fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
-        self.of_seats(&self.stealers)
+        self.of_seats(&self.stealers).map(|(_seat, ring)| ring)
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(self.of_seats(&self.spills).map(|spill| &**spill))
+        self.lanes.iter().chain(self.of_seats(&self.spills).map(|(_seat, spill)| &**spill))
     }
 
     /// The jobs that are spilled there, if ever there were any.
@@ -233,6 +239,18 @@ impl StealingSource {
 }
 
 impl StealingLocal {
+    /// The worker has run so many more jobs, and may have earned to have its ring to itself.
+    fn earn_privilege(&self, jobs: usize) {
+        let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
+        self.ran.set(ran);
+        // Who recalls rings looks at those that have been shown.
+        let is_shown = || self.hidden.take().map(|hidden| self.hidden.set(Some(hidden))).is_none();
+        if privilege.is_due(ran, self.ring.is_reserved()) && is_shown() && self.ring.reserve() {
+            privilege.is_given(ran);
+        }
+        self.privilege.set(privilege);
+    }
+
     /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
     /// Also if the lane is empty now: its producer may be back before this worker is.
     fn go_on_behind(&self, lane: usize) {
@@ -255,11 +273,12 @@ const PAUSES: u32 = 16;
 /// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
 /// stays, its owner is busy with a longer one (or even waits for this one).
 fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
-    match victim.len() {
+    let jobs = victim.jobs();
+    match jobs.len() {
         0 => false,
         1 => (0..PAUSES).all(|_| {
             hint::spin_loop();
-            victim.len() > 0
+            victim.jobs().begin_as(jobs)
         }),
         _ => true,
     }
@@ -279,6 +298,8 @@ impl Source for StealingSource {
             ring,
             hidden: Cell::new(own_seat.map(|_| stealer)),
             spilled: Cell::new(false),
+            ran: Cell::new(0),
+            privilege: Cell::new(Privilege::NEW),
             circles: OnceCell::new(),
             dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
@@ -321,11 +342,28 @@ impl Source for StealingSource {
         local.ring.run_first()
     }
 
+    #[inline(always)]
+    fn order_pushes(&self, giver: Option<&StealingLocal>) {
+        match giver {
+            Some(local) => local.ring.order_pushes(),
+            None => self.lanes.order_pushes(),
+        }
+    }
+
+    fn recall(&self, local: &StealingLocal) {
+        let others = self.of_seats(&self.stealers).filter(|&(seat, _)| seat != local.seat);
+        let rings: Vec<_> = others.filter_map(|(_, ring)| ring.recall()).collect();
+        let lanes: Vec<_> = self.lanes.recall().collect();
+        let lanes = lanes.iter().map(|lane| lane as &dyn Recalled);
+        barrier::end_recalls(rings.iter().map(|ring| ring as &dyn Recalled).chain(lanes));
+    }
+
     fn prefers(&self, local: &StealingLocal) -> bool {
         self.has_own(local)
     }
 
     fn pop_outside(&self, local: &StealingLocal, period: usize) -> Option<Job> {
+        local.earn_privilege(period);
         // If somebody is at it already, so much the better.
         self.take_from_lanes(local, self.share(local, period)).ok()?
     }
@@ -363,8 +401,8 @@ impl Source for StealingSource {
     #[inline]
     fn shows_by_taking(&self, local: &StealingLocal) -> bool {
         // What is taken out of the ring, or out of a lane, is taken by a Release behind the push, and who looks for
-        // jobs acquires that (the lane's count, or the ring's head) before the ring's tail. But spills are looked at
-        // before rings.
+        // jobs acquires that (the lane's count, or the ring's head or what its owner has taken) before the ring's tail.
+        // But spills are looked at before rings.
         !local.spilled.get()
     }
 

@@ -30,7 +30,11 @@ fn crew(threads: usize) -> Cold {
 
 /// The same; a thread whose name has a NUL is refused.
 fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
-    let setup = setup(Terms::fixed(threads), ModelSource::new(threads, |_| 1), parker::dynamic());
+    crew_with(ModelSource::new(threads, |_| 1).without_privileges(), threads, thread_name)
+}
+
+fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> String) -> Cold {
+    let setup = setup(Terms::fixed(threads), source, parker::dynamic());
     Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
 }
 
@@ -94,11 +98,12 @@ fn a_cold_thread_comes_for_each_of_two_submitters() {
     });
 }
 
-/// The child is given from inside, and its parent waits for it.
+/// The child is given from inside, by a worker that has its privileges, and its parent waits for it.
 #[test]
 fn a_cold_thread_comes_for_a_child() {
     check(2, || {
-        let (crew, pair) = (crew(2), Pair::default());
+        let crew = crew_with(ModelSource::new(2, |_| 1), 2, |seat| seat.to_string());
+        let pair = Pair::default();
         let mut jobs = pair.jobs();
         let (parent, child) = (jobs.next().unwrap(), jobs.next().unwrap());
         crew.execute(move || {

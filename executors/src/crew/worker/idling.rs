@@ -75,6 +75,9 @@ where
             // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
             // here.
             fence(SeqCst);
+            if over {
+                self.crew.source.recall(&self.local);
+            }
             if let Some(job) = self.search() {
                 self.outlook.wakes(self.meter.read().ended);
                 return Some(self.found(job));
@@ -183,9 +186,20 @@ where
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             self.crew.discard_backlog();
-        } else if owes_call && !S::WITHHOLDS || self.crew.source.has_jobs() {
+        } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
             self.crew.call_one(Origin::Inside);
         }
+    }
+
+    /// Whether there are jobs; also such whose submitters have spared a fence and relied on this worker, as it
+    /// `was_last_looking`.
+    fn has_overlooked(&self, was_last_looking: bool) -> bool {
+        let Crew { source, .. } = self.crew;
+        source.has_jobs()
+            || was_last_looking && self.crew.may_call() && {
+                source.recall(&self.local);
+                source.has_jobs()
+            }
     }
 
     /// When a worker that runs dry `now` may leave, if it may.
@@ -241,7 +255,15 @@ where
         let Crew { parker, source, .. } = self.crew;
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
-        let has_jobs = || if nap.is_some() { source.has_crowds(&self.local) } else { source.has_jobs_for(&self.local) };
+        let has_jobs = || {
+            if nap.is_some() {
+                return source.has_crowds(&self.local);
+            }
+            source.has_jobs_for(&self.local) || {
+                source.recall(&self.local);
+                source.has_jobs_for(&self.local)
+            }
+        };
         let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
         // Its fence pairs with the one in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
         parker::sleep(parker, self.seat, || has_jobs() || self.crew.is_over(), || nap.or_else(left));

@@ -13,11 +13,15 @@
 //!   and the links that lead to it; a consumer loads it (Acquire) and reads so many records and no more.
 //! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) behind its reads;
 //!   the producer takes it by one (Acquire).
-//! - *One at a time at each end.* The lock of an end is taken (Acquire) and given back (Release).
+//! - *One at a time at each end.* The lock of the front is taken (Acquire) and given back (Release); that of the back
+//!   may be [reserved](BiasedLock) for the thread that puts jobs in.
 
 use super::{
     Busy,
+    biased_lock::{BiasedLock, Entry, RecalledLock},
     block::{Block, STRETCH},
+    presence::Presence,
+    privilege::Privilege,
 };
 use crate::{
     containment::discard,
@@ -33,16 +37,23 @@ use crate::{
 };
 use crossbeam_utils::{Backoff, CachePadded};
 use std::{
+    mem,
     panic::{RefUnwindSafe, UnwindSafe},
     ptr,
 };
 
 pub(crate) struct Lane {
-    back: CachePadded<End>,
+    back: CachePadded<BackEnd>,
     front: CachePadded<FrontEnd>,
 }
 
+struct BackEnd {
+    lock: BiasedLock,
+    end: End,
+}
+
 struct FrontEnd {
+    locked: AtomicBool,
     end: End,
     /// The block that everything begins with, once there is one.
     first: AtomicPtr<Block>,
@@ -51,7 +62,6 @@ struct FrontEnd {
 }
 
 struct End {
-    locked: AtomicBool,
     /// Jobs that have passed this end. Written under the lock, read by all.
     passed: AtomicUsize,
     cursor: UnsafeCell<Cursor>,
@@ -67,6 +77,9 @@ struct Cursor {
     passed: usize,
     /// What had passed the back when the front last looked.
     seen: usize,
+    /// Of the back: the thread that put in last, if it went in as itself, and whether it has the back to itself.
+    giver: u32,
+    privilege: Privilege,
 }
 
 // SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said
@@ -105,13 +118,44 @@ impl Drop for Visit<'_> {
 
 /// The end of a lane where jobs are put in, which is the holder's for as long as this lives.
 #[must_use = "nobody else can put in while this lives"]
-pub(crate) struct Back<'a>(&'a Lane);
+pub(crate) struct Back<'a> {
+    lane: &'a Lane,
+    entry: Entry<'a>,
+}
 
 impl Back<'_> {
     #[inline(always)]
     pub(crate) fn push(&mut self, job: impl IntoJob) {
         // SAFETY: this thread holds the lock of the back.
-        unsafe { self.0.push_locked(job) };
+        unsafe { self.lane.push_locked(job) };
+    }
+
+    #[inline(always)]
+    pub(super) fn is_privileged(&self) -> bool {
+        matches!(self.entry, Entry::Privileged(_))
+    }
+
+    /// Whether `thread`, which has just put in a job, should have the back to itself.
+    #[inline]
+    pub(super) fn is_privilege_due(&mut self, thread: u32) -> bool {
+        self.lane.back.end.cursor.with_mut(|cursor| {
+            // SAFETY: the lock makes the cursor this thread's.
+            let Cursor { giver, privilege, passed, .. } = unsafe { &mut *cursor };
+            if mem::replace(giver, thread) != thread {
+                privilege.begin_anew(*passed);
+            }
+            privilege.is_due(*passed, self.is_privileged())
+        })
+    }
+
+    /// Leaves the back to the calling thread alone.
+    #[cold]
+    pub(super) fn reserve(self) {
+        let Some(thread) = Presence::make() else { return };
+        // SAFETY: the lock makes the cursor this thread's.
+        self.lane.back.end.cursor.with_mut(|cursor| unsafe { (*cursor).privilege.is_given((*cursor).passed) });
+        self.lane.back.lock.leave_reserved(thread);
+        mem::forget(self);
     }
 }
 
@@ -139,14 +183,14 @@ impl Front<'_> {
 impl Drop for Front<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.front.end.unlock();
+        self.0.front.locked.store(false, Release);
     }
 }
 
 impl Drop for Back<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.back.unlock();
+        self.lane.back.lock.leave(self.entry);
     }
 }
 
@@ -163,20 +207,17 @@ pub(super) fn snooze(backoff: &Backoff) {
 impl End {
     fn new() -> Self {
         End {
-            locked: AtomicBool::new(false),
             passed: AtomicUsize::new(0),
-            cursor: UnsafeCell::new(Cursor { block: ptr::null_mut(), at: 0, end: 0, passed: 0, seen: 0 }),
+            cursor: UnsafeCell::new(Cursor {
+                block: ptr::null_mut(),
+                at: 0,
+                end: 0,
+                passed: 0,
+                seen: 0,
+                giver: 0,
+                privilege: Privilege::NEW,
+            }),
         }
-    }
-
-    #[inline]
-    fn try_lock(&self) -> bool {
-        !self.locked.load(Relaxed) && self.locked.compare_exchange(false, true, Acquire, Relaxed).is_ok()
-    }
-
-    #[inline]
-    fn unlock(&self) {
-        self.locked.store(false, Release);
     }
 
     /// So many more jobs have passed. The cursor is that of this end.
@@ -190,8 +231,9 @@ impl End {
 impl Lane {
     pub(crate) fn new() -> Self {
         Lane {
-            back: CachePadded::new(End::new()),
+            back: CachePadded::new(BackEnd { lock: BiasedLock::new(), end: End::new() }),
             front: CachePadded::new(FrontEnd {
+                locked: AtomicBool::new(false),
                 end: End::new(),
                 first: AtomicPtr::new(ptr::null_mut()),
                 spare: AtomicPtr::new(ptr::null_mut()),
@@ -214,13 +256,32 @@ impl Lane {
     /// The back, unless somebody holds it.
     #[inline(always)]
     pub(crate) fn back(&self) -> Option<Back<'_>> {
-        self.back.try_lock().then(|| Back(self))
+        Some(Back { lane: self, entry: self.back.lock.enter()? })
+    }
+
+    /// The same for the calling thread, which may have it to itself.
+    #[inline(always)]
+    pub(super) fn own_back(&self) -> Option<Back<'_>> {
+        Some(Back { lane: self, entry: self.back.lock.enter_as(Presence::of_this_thread())? })
+    }
+
+    /// A fence behind what the calling thread has put in by its [own back](Self::own_back): see [`BiasedLock::order`].
+    #[inline(always)]
+    pub(super) fn order_pushes(&self) {
+        self.back.lock.order(Presence::of_this_thread());
+    }
+
+    /// Ends, with [`end_recalls`](crate::barrier::end_recalls), that a thread has the back to itself.
+    pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
+        self.back.lock.recall()
     }
 
     /// The front, unless somebody holds it.
     #[inline]
     pub(super) fn front(&self) -> Option<Front<'_>> {
-        self.front.end.try_lock().then(|| Front(self))
+        let locked = &self.front.locked;
+        let is_free = !locked.load(Relaxed) && locked.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        is_free.then(|| Front(self))
     }
 
     /// Takes out as many jobs as `most` says of so many that are there, if there are any, and gives them to `sink` one
@@ -268,7 +329,7 @@ impl Lane {
 
     /// How many jobs have been put in, as far as has been seen here; modulo what fits.
     pub(super) fn put_in(&self) -> usize {
-        self.back.passed.load(Relaxed)
+        self.back.end.passed.load(Relaxed)
     }
 
     /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
@@ -280,7 +341,7 @@ impl Lane {
     pub(crate) fn len(&self) -> usize {
         // In this order: what was put in is never seen to be less than what was taken out.
         let out = self.front.end.passed.load(Acquire);
-        self.back.passed.load(Acquire).wrapping_sub(out)
+        self.back.end.passed.load(Acquire).wrapping_sub(out)
     }
 
     /// # Safety
@@ -288,7 +349,7 @@ impl Lane {
     /// The caller holds the lock of the back.
     #[inline(always)]
     unsafe fn push_locked(&self, job: impl IntoJob) {
-        self.back.cursor.with_mut(|cursor| {
+        self.back.end.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
             // One word must remain for the end mark.
@@ -297,7 +358,7 @@ impl Lane {
             }
             // SAFETY: there is room, and no reader comes here before the count says so.
             unsafe { cursor.write(job) };
-            self.back.pass(cursor, 1);
+            self.back.end.pass(cursor, 1);
         });
     }
 
@@ -341,7 +402,7 @@ impl Lane {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
             if portion == Portion::Batch || cursor.seen == cursor.passed {
-                cursor.seen = self.back.passed.load(Acquire);
+                cursor.seen = self.back.end.passed.load(Acquire);
             }
             let there = cursor.seen.wrapping_sub(cursor.passed);
             let jobs = if there > 0 { most(there).min(there) } else { 0 };
@@ -412,7 +473,7 @@ impl Drop for Lane {
         // SAFETY: nobody else is left, so both ends are ours.
         unsafe { self.take_locked(Portion::Batch, |all| all, |record| discard(record.into_job())) };
         // SAFETY: as above.
-        let last = self.back.cursor.with(|cursor| unsafe { (*cursor).block });
+        let last = self.back.end.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.front.spare.load(Relaxed)] {
             if !block.is_null() {
                 // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written
@@ -509,7 +570,7 @@ mod tests {
         };
         let take = |jobs| assert_eq!(lane.take(|_| jobs, |record| record.into_job().run()), Ok(jobs));
         // SAFETY: nobody else uses the lane, so its block is alive.
-        let is_large = || lane.back.cursor.with(|cursor| unsafe { Block::is_large((*cursor).block) });
+        let is_large = || lane.back.end.cursor.with(|cursor| unsafe { Block::is_large((*cursor).block) });
         // Where the system has none, small blocks follow.
         let piece = huge_page::map();
         let are_there = piece.is_some();

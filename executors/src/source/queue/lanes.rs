@@ -1,26 +1,33 @@
 //! The queue for jobs from everywhere: several lanes.
 //!
-//! A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that soon each producer has
-//! one. Whoever puts in or takes out goes on to another lane rather than wait, except for the moment in which a lane is
-//! made.
+//! A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that soon each producer
+//! has one; and may [have it to itself](super::biased_lock). Whoever puts in or takes out goes on to another lane
+//! rather than wait, except for the moment in which a lane is made.
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use super::{
-    Busy, first_found,
+    Busy,
+    biased_lock::RecalledLock,
+    first_found,
     lane::{Back, Lane, snooze},
 };
 use crate::{
     job::{Hand, IntoJob},
     local,
     placement::cores,
+    sync::atomic::{Ordering::SeqCst, fence},
 };
 use crossbeam_utils::Backoff;
 use std::sync::OnceLock;
 
 /// Each is made for its first job: a lane that nobody has used is neither built, nor looked at by who sleeps or wakes.
-pub(crate) struct Lanes(Box<[OnceLock<Box<Lane>>]>);
+pub(crate) struct Lanes {
+    places: Box<[OnceLock<Box<Lane>>]>,
+    /// Whether threads may have backs to themselves. Then somebody has to [recall](Self::recall) them now and then.
+    grants_privileges: bool,
+}
 
 /// Enough that a producer for each core finds a lane to itself; few enough to look at them all.
 pub(crate) fn suitable_number() -> usize {
@@ -30,28 +37,32 @@ pub(crate) fn suitable_number() -> usize {
 impl Lanes {
     /// Rounds `lanes` up to a power of two.
     pub(crate) fn new(lanes: usize) -> Self {
-        let lanes = Lanes((0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect());
+        let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the making of a lane before its use.
-            lanes.0.iter().for_each(|lane| _ = lane.get_or_init(|| Box::new(Lane::new())));
+            places.iter().for_each(|lane| _ = lane.get_or_init(|| Box::new(Lane::new())));
         }
-        lanes
+        Lanes { places, grants_privileges: false }
+    }
+
+    pub(crate) fn with_privileges(self) -> Self {
+        Lanes { grants_privileges: true, ..self }
     }
 
     /// All lanes that there are.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {
-        self.0.iter().filter_map(OnceLock::get).map(|lane| &**lane)
+        self.places.iter().filter_map(OnceLock::get).map(|lane| &**lane)
     }
 
     /// All lanes that there are, with their numbers, beginning with number `start`.
     pub(crate) fn beginning_with(&self, start: usize) -> impl Iterator<Item = (usize, &Lane)> {
-        let numbers = (0..self.0.len()).map(move |step| start.wrapping_add(step));
+        let numbers = (0..self.places.len()).map(move |step| start.wrapping_add(step));
         numbers.filter_map(|number| Some((number, self.lane(number)?)))
     }
 
     #[inline]
     fn place(&self, number: usize) -> &OnceLock<Box<Lane>> {
-        &self.0[number & (self.0.len() - 1)]
+        &self.places[number & (self.places.len() - 1)]
     }
 
     #[inline]
@@ -62,7 +73,7 @@ impl Lanes {
     /// The back of the lane, which is made if there is none.
     #[inline(always)]
     fn back(&self, number: usize) -> Option<Back<'_>> {
-        self.place(number).get_or_init(|| Box::new(Lane::new())).back()
+        self.place(number).get_or_init(|| Box::new(Lane::new())).own_back()
     }
 
     /// Puts a job into a lane that nobody else is writing to.
@@ -70,6 +81,9 @@ impl Lanes {
     pub(crate) fn push(&self, job: impl IntoJob) {
         let mut back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
         back.push(job);
+        if self.grants_privileges && !back.is_privileged() {
+            Self::settle(back);
+        }
     }
 
     /// Moves this thread to a lane whose back nobody holds.
@@ -77,11 +91,38 @@ impl Lanes {
     fn another_back(&self) -> Back<'_> {
         let backoff = Backoff::new();
         loop {
-            if let Some(back) = self.0.iter().find_map(|_| self.back(local::next_shard())) {
+            if let Some(back) = self.places.iter().find_map(|_| self.back(local::next_shard())) {
                 return back;
             }
             snooze(&backoff);
         }
+    }
+
+    /// Has the thread have the back to itself, if that is due. On every other lane, so that there are some for all who
+    /// come: one who is on another is sent on.
+    #[inline]
+    fn settle(mut back: Back<'_>) {
+        if back.is_privilege_due(local::thread_number()) {
+            if local::shard().is_multiple_of(2) {
+                back.reserve();
+            } else {
+                local::next_shard();
+            }
+        }
+    }
+
+    /// A fence behind what the calling thread has put in: see [`Lane::order_pushes`].
+    #[inline(always)]
+    pub(crate) fn order_pushes(&self) {
+        match self.lane(local::shard()) {
+            Some(lane) => lane.order_pushes(),
+            None => fence(SeqCst),
+        }
+    }
+
+    /// Recalls all backs that threads have to themselves.
+    pub(crate) fn recall(&self) -> impl Iterator<Item = RecalledLock<'_>> {
+        self.iter().filter_map(Lane::recall)
     }
 
     /// Takes one job, out of lane `start` if there is one, and tells which lane it was, if there was any.

@@ -11,8 +11,10 @@
 //!   meanwhile. There is at most one such thief.
 //! - Everything else is the owner's to write.
 //!
-//! `next` and how many are held share a word, the head, that is only changed by compare-and-exchange; `tail` is written
-//! by the owner only. The orderings:
+//! `next` and how many are held share a word, the [head](Head), that is only changed by compare-and-exchange; `tail` is
+//! written by the owner only. Mostly the owner is alone with its jobs for a long time, though. Then it *reserves* the
+//! ring, and takes them without an exchange, until somebody *recalls* it; that is told [below](#a-reserved-ring). The
+//! orderings of an open ring:
 //!
 //! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
 //!   (Acquire).
@@ -21,8 +23,8 @@
 //!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
 //! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
 //!   `tail`, and the thief loads the head (Acquire) before `tail`.
-//! - *Who finds the ring empty knows who took the last job.* The owner loads the head (Acquire) that the thief has
-//!   written (Release): what the thief did before, such as being counted as active, precedes what the owner does next.
+//! - *Who finds the ring empty knows who took the last job.* It loads the head (Acquire) that the other has written
+//!   (Release): what that one did before, such as being counted as active, precedes what who looks does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
 //!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
 //! - *A claimed job is in the slots that the thief sees.* The ring has no slots before its first job, and grows when
@@ -31,24 +33,62 @@
 //!   thief that has claimed a job loads where the slots are (Acquire). If it sees former ones, the job was in them; it
 //!   has been there since the thief loaded a `tail` behind it, which the owner stored after the slots of that job. If
 //!   it sees newer ones, the job was copied, as `free` cannot pass it before the thief allows that.
+//!
+//! # A reserved ring
+//!
+//! While the head says *reserved* nobody but the owner takes jobs, nothing is held, and `taken`, which the owner
+//! alone writes, stands for `free` and `next`. Who wants a job, or to know that it sees all of them, has to open the
+//! ring first (the biased locking of Dice, Moir and Scherer, 2003, and its revocation by an asymmetric fence):
+//!
+//! - **O1** The owner stores in `taken` that it takes the job. **O2** Light [fence](crate::barrier). **O3** It looks
+//!   whether the head still says *reserved*. If so, the job is its own.
+//! - **R1** Somebody exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads `taken`, and
+//!   exchanges *recalled* for *open*, with that as `next`. If this fails, somebody else has opened the ring.
+//!
+//! What makes that safe:
+//!
+//! - *Nobody takes a job that the owner has.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored.
+//! - *If O3 sees something else, both agree on whose the job is.* R3 may have seen the store of O1, or not. If the
+//!   ring is still *recalled*, the owner opens it itself behind its job, so that R3 fails; nobody waits for a
+//!   suspended thread. If it is open, `next` was behind the job or at it when it was opened, and the head tells which
+//!   by one bit: where it was, modulo 2, which thieves leave as it is. The job is the owner's, or it takes the first
+//!   that is left.
+//! - *R3 cannot open the ring of another time*, for which it has issued no fence: the head that it expects says how
+//!   often the ring has been reserved before.
+//! - *Several may recall it.* Who finds it recalled goes on with R2, on its own account, and not before: the fence of
+//!   another one may be yet to come.
+//! - *A slot is read before it is written again.* The owner reserves the ring when no thief is at it, having loaded the
+//!   head (Acquire) since.
+//! - *Who sees that a job is gone sees what was pushed before that*, as in an open ring: `taken` is stored Release, and
+//!   loaded Acquire, before `tail`.
+//! - *The ring may seem to be empty for a moment* while the owner is between O1 and O3, though the job it wants will
+//!   turn out not to be its own: then it takes one, if that is still there, at once.
+//!
+//! The owner's pushes share that fence. Who announces that it falls asleep, issues a fence, and does R1 to R3 before it
+//! looks for jobs, sees each push, or the owner sees the announcement, without a fence of its own
+//! ([`order_pushes`](Owner::order_pushes)).
 
+mod head;
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use super::Busy;
 use crate::{
+    barrier::{self, LightSide, Recalled},
     containment::discard,
     job::{IntoJob, Job},
     sync::{
         Arc,
         atomic::{
-            AtomicPtr, AtomicU32, AtomicU64,
-            Ordering::{AcqRel, Acquire, Relaxed, Release},
+            AtomicPtr, AtomicU32, AtomicU64, Ordering,
+            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+            fence,
         },
         cell::UnsafeCell,
     },
 };
 use crossbeam_utils::CachePadded;
+use head::Head;
 use std::{cell::Cell, mem::MaybeUninit, ops::Range, ptr};
 
 /// Jobs that fit into a ring at first.
@@ -58,15 +98,19 @@ const FIRST_SIZE: usize = if cfg!(executors_loom) { 4 } else { 64 };
 pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
 struct Ring<T> {
+    /// A [`Head`].
     head: CachePadded<AtomicU64>,
-    tail: CachePadded<Tail<T>>,
+    owners: CachePadded<Owners<T>>,
 }
 
 /// What only the owner writes.
-struct Tail<T> {
-    count: AtomicU32,
+struct Owners<T> {
+    tail: AtomicU32,
+    /// In the place of `next` while the ring is reserved.
+    taken: AtomicU32,
     /// Null until there is a first job.
     buffer: AtomicPtr<Buffer<T>>,
+    side: LightSide,
 }
 
 /// Slots, as many as a power of two.
@@ -91,44 +135,6 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 // SAFETY: as above; the slots belong to the ring, which the owner keeps alive.
 unsafe impl<T: Send> Send for Owner<T> {}
 
-/// The counts in a head.
-#[derive(Clone, Copy)]
-struct Head(u64);
-
-impl Head {
-    #[inline(always)]
-    fn new(next: u32, held: u32) -> Self {
-        Head(u64::from(held) << 32 | u64::from(next))
-    }
-
-    #[inline(always)]
-    fn next(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// Jobs before `next` whose slots are not free. If there are any, a thief is at it.
-    #[inline(always)]
-    fn held(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    fn free(self) -> u32 {
-        self.next().wrapping_sub(self.held())
-    }
-
-    /// When the owner has taken the next one.
-    #[inline(always)]
-    fn behind_next(self) -> Self {
-        if self.held() == 0 { Head::new(self.next().wrapping_add(1), 0) } else { self.with_next_held() }
-    }
-
-    /// The same if there is a thief. Cold, so that the compiler makes this a branch.
-    #[cold]
-    fn with_next_held(self) -> Self {
-        Head::new(self.next().wrapping_add(1), self.held() + 1)
-    }
-}
-
 /// The owner's end of a ring. There is one, and it stays on one thread.
 pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
@@ -136,6 +142,8 @@ pub(crate) struct Owner<T> {
     tail: Cell<u32>,
     /// The owner may write up to here: what `free` was when it last looked, and the size of the ring.
     limit: Cell<u32>,
+    /// How often the ring was reserved.
+    times: Cell<u32>,
 }
 
 /// The end of a ring that is for everybody.
@@ -145,10 +153,15 @@ pub(crate) struct Stealer<T>(Arc<Ring<T>>);
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
     let ring = Arc::new(Ring {
         head: CachePadded::new(AtomicU64::new(0)),
-        tail: CachePadded::new(Tail { count: AtomicU32::new(0), buffer: AtomicPtr::new(ptr::null_mut()) }),
+        owners: CachePadded::new(Owners {
+            tail: AtomicU32::new(0),
+            taken: AtomicU32::new(0),
+            buffer: AtomicPtr::new(ptr::null_mut()),
+            side: LightSide::default(),
+        }),
     });
-    let (slots, limit) = (Cell::new(Slots::NONE), Cell::new(0));
-    (Owner { ring: Arc::clone(&ring), slots, tail: Cell::new(0), limit }, Stealer(ring))
+    let (slots, [tail, limit, times]) = (Cell::new(Slots::NONE), Default::default());
+    (Owner { ring: Arc::clone(&ring), slots, tail, limit, times }, Stealer(ring))
 }
 
 impl<T> Owner<T> {
@@ -176,7 +189,9 @@ impl<T> Owner<T> {
     /// that takes one and pushes one, again and again, would come here each time.
     #[cold]
     pub(crate) fn make_room(&self) -> usize {
-        let free = Head(self.ring.head.load(Acquire)).free();
+        let head = self.ring.head(Acquire);
+        // If it is opened meanwhile, nobody else has taken what is before.
+        let free = if head.is_open() { head.free() } else { self.taken() };
         self.limit.set(free.wrapping_add(self.slots.get().size()));
         let room = || self.limit.get().wrapping_sub(self.tail.get());
         if room() <= self.slots.get().size() / 4 {
@@ -196,7 +211,7 @@ impl<T> Owner<T> {
         }
         let size = (2 * former_size as usize).max(FIRST_SIZE);
         // Relaxed: written by the owner only.
-        let buffer = Buffer::new(size, self.ring.tail.buffer.load(Relaxed));
+        let buffer = Buffer::new(size, self.ring.owners.buffer.load(Relaxed));
         let slots = buffer.slots();
         for back in 1..=former_size {
             // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,
@@ -204,7 +219,7 @@ impl<T> Owner<T> {
             // the owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
-        self.ring.tail.buffer.store(Box::into_raw(buffer), Release);
+        self.ring.owners.buffer.store(Box::into_raw(buffer), Release);
         self.slots.set(slots);
         self.limit.set(self.limit.get().wrapping_add(slots.size() - former_size));
     }
@@ -220,24 +235,116 @@ impl<T> Owner<T> {
     /// Takes the first job, and says where it is: there it stays until the owner's next push.
     #[inline(always)]
     fn take_first(&self) -> Option<(Slots<T>, u32)> {
-        let mut seen = self.ring.head.load(Acquire);
+        let head = self.ring.head(Acquire);
+        let count = if head.is_reserved() { self.take_reserved() } else { self.take_open(head) };
+        Some((self.slots.get(), count?))
+    }
+
+    /// Takes the first job of a ring that is open, or was recalled.
+    #[inline(always)]
+    fn take_open(&self, mut head: Head) -> Option<u32> {
         loop {
-            let head = Head(seen);
-            if head.next() == self.tail.get() {
+            let (next, after) =
+                if head.is_open() { (head.next(), head.behind_next()) } else { self.open_behind_next() };
+            if next == self.tail.get() {
                 return None;
             }
-            match self.ring.head.compare_exchange_weak(seen, head.behind_next().0, AcqRel, Acquire) {
-                Ok(_) => return Some((self.slots.get(), head.next())),
-                Err(now) => seen = now,
+            match self.ring.exchange(head, after) {
+                Ok(()) => return Some(next),
+                Err(now) => head = now,
             }
         }
+    }
+
+    /// Nobody has opened the ring yet who recalled it. The owner does, with the first job taken.
+    #[cold]
+    fn open_behind_next(&self) -> (u32, Head) {
+        let next = self.taken();
+        (next, Head::opened_at(next.wrapping_add(1)))
+    }
+
+    /// Takes the first job of a ring that was reserved when the owner looked.
+    #[inline(always)]
+    fn take_reserved(&self) -> Option<u32> {
+        let count = self.taken();
+        if count == self.tail.get() {
+            return None;
+        }
+        self.ring.owners.taken.store(count.wrapping_add(1), Release);
+        // O2, which pairs with R2.
+        self.ring.owners.side.fence();
+        if self.ring.head(Relaxed).is_reserved() { Some(count) } else { self.take_recalled(count) }
+    }
+
+    /// The ring was recalled while the owner was taking the job at `count`. Takes that job, or another.
+    #[cold]
+    #[inline(never)]
+    fn take_recalled(&self, count: u32) -> Option<u32> {
+        let behind = count.wrapping_add(1);
+        let mut head = self.ring.head(Acquire);
+        if !head.is_open() {
+            match self.ring.exchange(head, Head::opened_at(behind)) {
+                Ok(()) => return Some(count),
+                Err(now) => head = now,
+            }
+        }
+        if head.was_opened_at(behind) { Some(count) } else { self.take_open(head) }
+    }
+
+    /// Has an open ring be the owner's only, until somebody recalls it. Returns whether it has.
+    ///
+    /// Not before [`barrier::is_ready`](crate::barrier::is_ready).
+    #[cold]
+    pub(crate) fn reserve(&self) -> bool {
+        let head = self.ring.head(Acquire);
+        if !head.is_open() || head.held() > 0 {
+            return false;
+        }
+        // Relaxed: published by the exchange.
+        self.ring.owners.taken.store(head.next(), Relaxed);
+        self.times.update(|before| before.wrapping_add(1));
+        let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
+        // Pairs with the fence of who finds that it is not: see `order_pushes`.
+        fence(SeqCst);
+        is_reserved
+    }
+
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.ring.head(Relaxed).is_reserved()
+    }
+
+    /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
+    /// write and a [recall](Stealer::recall), and then look into this ring: they see the pushes, or the owner sees what
+    /// they have written.
+    ///
+    /// If the ring is not reserved, it is a fence indeed. If it is, as the owner sees it here, there are three ways
+    /// of coming to look: who has not issued its heavy fence yet will see the push; who has opened the ring, or found
+    /// it opened by another's, before this, would have had the owner see that here; and who found that it was not
+    /// reserved yet did so before the fence in [`reserve`](Self::reserve), behind which the owner sees what that one
+    /// has written.
+    #[inline(always)]
+    pub(crate) fn order_pushes(&self) {
+        let side = &self.ring.owners.side;
+        side.fence();
+        if !self.ring.head(Relaxed).is_reserved() {
+            fence(SeqCst);
+        }
+        side.fence();
+    }
+
+    /// How many jobs it has taken, if the ring is reserved, or was when somebody recalled it.
+    #[inline(always)]
+    fn taken(&self) -> u32 {
+        // Relaxed: written by the owner only.
+        self.ring.owners.taken.load(Relaxed)
     }
 
     /// How many jobs nobody has taken.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Relaxed: the owner knows the tail; what thieves have taken meanwhile need not be seen.
-        let next = Head(self.ring.head.load(Relaxed)).next();
+        let head = self.ring.head(Relaxed);
+        let next = if head.is_open() { head.next() } else { self.taken() };
         self.tail.get().wrapping_sub(next) as usize
     }
 }
@@ -263,7 +370,7 @@ impl<T> Place<'_, T> {
         // The slot is below the limit, and so the owner's to write.
         cell.with_mut(|slot| write(slot.cast()));
         owner.tail.set(tail.wrapping_add(1));
-        owner.ring.tail.count.store(tail.wrapping_add(1), Release);
+        owner.ring.owners.tail.store(tail.wrapping_add(1), Release);
     }
 }
 
@@ -328,27 +435,88 @@ impl<T> Stealer<T> {
         Ok(Some(job))
     }
 
-    /// How many jobs nobody has taken; exact when nobody puts in or takes out.
+    /// Where the jobs begin and end that nobody has taken; exact when nobody puts in or takes out.
+    pub(crate) fn jobs(&self) -> Jobs {
+        self.0.jobs()
+    }
+
+    /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.jobs().len()
+    }
+
+    /// R1, unless the ring is open. What comes of it is to be [ended](barrier::end_recalls), by R2 and R3.
+    pub(crate) fn recall(&self) -> Option<RecalledRing<'_, T>> {
+        self.0.recall()
+    }
+}
+
+/// The jobs in a ring that nobody has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Jobs {
+    next: u32,
+    tail: u32,
+}
+
+impl Jobs {
+    pub(crate) fn len(self) -> usize {
+        (self.tail.wrapping_sub(self.next) as usize).min(MAX_SIZE)
+    }
+
+    /// Whether the first of these is also the first of those.
+    pub(crate) fn begin_as(self, others: Self) -> bool {
+        self.len() > 0 && self.next == others.next
+    }
+}
+
+/// A ring whose recall is to be ended, and what its head was.
+pub(crate) struct RecalledRing<'a, T> {
+    ring: &'a Ring<T>,
+    head: Head,
+}
+
+impl<T> Recalled for RecalledRing<'_, T> {
+    fn side(&self) -> &LightSide {
+        &self.ring.owners.side
+    }
+
+    /// R3.
+    fn end(&self) {
+        let taken = self.ring.owners.taken.load(Acquire);
+        // If this fails, somebody else has opened the ring.
+        let _ = self.ring.exchange(self.head, Head::opened_at(taken));
     }
 }
 
 impl<T> Ring<T> {
+    #[inline(always)]
+    fn head(&self, order: Ordering) -> Head {
+        Head::of(self.head.load(order))
+    }
+
+    /// Has the head be `after` if it is `before`; gives what it is otherwise.
+    #[inline(always)]
+    fn exchange(&self, before: Head, after: Head) -> Result<(), Head> {
+        let outcome = self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire);
+        outcome.map(drop).map_err(Head::of)
+    }
+
     /// Claims as many jobs as `wanted` says of those that are there.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<Range<u32>>, Busy> {
-        let seen = self.head.load(Acquire);
-        let next = Head(seen).next();
-        let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
+        barrier::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
+        let head = self.head(Acquire);
+        if !head.is_open() {
+            return Err(Busy);
+        }
+        let next = head.next();
+        let jobs = self.owners.tail.load(Acquire).wrapping_sub(next);
         if jobs == 0 {
             return Ok(None);
         }
         // What is far behind is out of date, and the exchange will say so.
         let jobs = wanted(jobs.min(MAX_SIZE as u32));
-        let end = next.wrapping_add(jobs);
-        let claimed = Head::new(end, jobs).0;
-        if Head(seen).held() == 0 && self.head.compare_exchange(seen, claimed, AcqRel, Relaxed).is_ok() {
-            Ok(Some(next..end))
+        if head.held() == 0 && self.exchange(head, head.with_claimed(jobs)).is_ok() {
+            Ok(Some(next..next.wrapping_add(jobs)))
         } else {
             Err(Busy)
         }
@@ -356,20 +524,29 @@ impl<T> Ring<T> {
 
     /// Gives the claimed slots back to the owner, and with them what it has taken since.
     fn give_free(&self) {
-        let mut seen = self.head.load(Relaxed);
-        loop {
-            match self.head.compare_exchange_weak(seen, Head::new(Head(seen).next(), 0).0, AcqRel, Relaxed) {
-                Ok(_) => return,
-                Err(now) => seen = now,
-            }
+        let mut head = self.head(Relaxed);
+        while let Err(now) = self.exchange(head, head.with_all_free()) {
+            head = now;
         }
     }
 
-    fn len(&self) -> usize {
+    fn recall(&self) -> Option<RecalledRing<'_, T>> {
+        let mut head = self.head(Acquire);
+        while head.is_reserved() {
+            match self.exchange(head, head.recalled()) {
+                Ok(()) => head = head.recalled(),
+                Err(now) => head = now,
+            }
+        }
+        (!head.is_open()).then_some(RecalledRing { ring: self, head })
+    }
+
+    fn jobs(&self) -> Jobs {
         // In this order, see the module.
-        let next = Head(self.head.load(Acquire)).next();
-        let tail = self.tail.count.load(Acquire);
-        (tail.wrapping_sub(next) as usize).min(MAX_SIZE)
+        let head = self.head(Acquire);
+        let next = if head.is_open() { head.next() } else { self.owners.taken.load(Acquire) };
+        let tail = self.owners.tail.load(Acquire);
+        Jobs { next, tail }
     }
 
     /// Where the slots are now. Acquire: see the module.
@@ -380,7 +557,7 @@ impl<T> Ring<T> {
     unsafe fn slots(&self) -> Slots<T> {
         // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, also when it is replaced; never borrowed
         // uniquely meanwhile. The caller vouches for it that it is not null.
-        unsafe { &*self.tail.buffer.load(Acquire) }.slots()
+        unsafe { &*self.owners.buffer.load(Acquire) }.slots()
     }
 }
 
@@ -457,15 +634,14 @@ impl<T> Copy for Slots<T> {}
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        let next = Head(self.head.load(Acquire)).next();
-        let jobs = self.tail.count.load(Acquire).wrapping_sub(next);
-        for count in 0..jobs {
+        let jobs = self.jobs();
+        for count in 0..jobs.tail.wrapping_sub(jobs.next) {
             // SAFETY: there is a job, and nobody else uses the ring any more.
             let slots = unsafe { self.slots() };
             // SAFETY: nobody has taken this one, and nobody is left to do so. The ring lives until this returns.
-            discard(unsafe { slots.read(next.wrapping_add(count)) });
+            discard(unsafe { slots.read(jobs.next.wrapping_add(count)) });
         }
-        let mut buffer = self.tail.buffer.load(Relaxed);
+        let mut buffer = self.owners.buffer.load(Relaxed);
         while !buffer.is_null() {
             // SAFETY: made by `Box::into_raw`, once in this list, and nobody is left who might use it.
             buffer = unsafe { Box::from_raw(buffer) }.former;
@@ -608,7 +784,7 @@ mod tests {
             assert_eq!(thief.push(Box::new(job)), Ok(()));
         }
         assert_eq!(stealer.steal_half(&thief), Ok(Some(Box::new(0))));
-        assert_eq!((owner.ring.len(), thief.ring.len()), (FIRST_SIZE - 2, MAX_SIZE));
+        assert_eq!((owner.len(), thief.len()), (FIRST_SIZE - 2, MAX_SIZE));
     }
 
     #[test]

@@ -3,8 +3,17 @@
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
+    barrier::{self, Recalled},
     source::queue::Busy,
-    sync::{Arc, check, thread},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        check, thread,
+    },
 };
 
 type Job = Box<usize>;
@@ -15,6 +24,10 @@ fn push(owner: &Owner<Job>, job: usize) {
 
 fn drain(owner: &Owner<Job>) -> Vec<usize> {
     std::iter::from_fn(|| owner.pop().map(|job| *job)).collect()
+}
+
+fn recall(stealer: &Stealer<Job>) {
+    barrier::end_recalls(stealer.recall().iter().map(|ring| ring as &dyn Recalled));
 }
 
 /// What a thief gets, in one attempt.
@@ -32,13 +45,14 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, jobs: usize) {
     assert_eq!(all, (0..jobs).collect::<Vec<_>>());
 }
 
-/// The owner goes round the ring while thieves are at it.
-fn owner_against_thieves(thieves: usize, preemptions: usize) {
+/// The owner goes round the ring, which may be reserved at first, while thieves are at it.
+fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) {
     check(preemptions, move || {
         let (owner, stealer) = ring();
         let stealer = Arc::new(stealer);
         push(&owner, 0);
         push(&owner, 1);
+        assert!(!is_reserved || owner.reserve());
         let thieves: Vec<_> = (0..thieves)
             .map(|_| {
                 let stealer = Arc::clone(&stealer);
@@ -63,12 +77,107 @@ fn owner_against_thieves(thieves: usize, preemptions: usize) {
 
 #[test]
 fn an_owner_and_a_thief_share_the_jobs() {
-    owner_against_thieves(1, 3);
+    owner_against_thieves(1, false, 3);
+}
+
+#[test]
+fn a_reserved_ring_is_recalled_by_a_thief() {
+    owner_against_thieves(1, true, 3);
+}
+
+#[test]
+fn a_reserved_ring_is_recalled_by_two_thieves() {
+    check(2, || {
+        let (owner, stealer) = ring();
+        (0..3).for_each(|job| push(&owner, job));
+        assert!(owner.reserve());
+        let stealer = Arc::new(stealer);
+        let thieves = [(); 2].map(|()| {
+            let stealer = Arc::clone(&stealer);
+            thread::spawn(move || steal_half(&stealer))
+        });
+        let own = drain(&owner);
+        assert_once_each(thieves.map(|thief| thief.join().unwrap()).into_iter().chain([own]), 3);
+    });
 }
 
 #[test]
 fn an_owner_and_two_thieves_share_the_jobs() {
-    owner_against_thieves(2, 2);
+    owner_against_thieves(2, false, 2);
+}
+
+/// The owner reserves its ring again and again while a thief recalls it.
+#[test]
+fn a_ring_is_reserved_and_recalled_again_and_again() {
+    check(3, || {
+        let (owner, stealer) = ring();
+        push(&owner, 0);
+        push(&owner, 1);
+        push(&owner, 2);
+        let thief = thread::spawn(move || [steal_half(&stealer), steal_half(&stealer)].concat());
+        let mut own = Vec::new();
+        for job in 3..5 {
+            owner.reserve();
+            own.extend(owner.pop().map(|job| *job));
+            push(&owner, job);
+        }
+        owner.reserve();
+        own.extend(drain(&owner));
+        let loot = thief.join().unwrap();
+        own.extend(drain(&owner));
+        assert_once_each([loot, own], 5);
+    });
+}
+
+/// A thief that has recalled the ring is suspended before it opens it, and comes back when another has opened it, and
+/// the ring has been reserved again, and recalled by a third.
+#[test]
+fn who_was_late_to_open_a_ring_leaves_it_to_others() {
+    check(3, || {
+        let (owner, stealer) = ring();
+        let stealer = Arc::new(stealer);
+        assert!(owner.reserve());
+        let thieves = [(); 2].map(|()| {
+            let stealer = Arc::clone(&stealer);
+            thread::spawn(move || steal_half(&stealer))
+        });
+        recall(&stealer);
+        push(&owner, 0);
+        owner.reserve();
+        let own = drain(&owner);
+        let loot = thieves.map(|thief| thief.join().unwrap());
+        assert_once_each(loot.into_iter().chain([own, drain(&owner)]), 1);
+    });
+}
+
+/// Whoever falls asleep sees the push, or the owner sees that it sleeps: whether it finds the ring reserved, recalled
+/// by somebody else, or not reserved yet.
+#[test]
+fn a_push_is_seen_or_its_owner_sees_who_looks() {
+    check(3, || {
+        let (owner, stealer) = ring();
+        push(&owner, 0);
+        let (stealer, asleep) = (Arc::new(stealer), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
+        let sleepers: Vec<_> = (0..2)
+            .map(|sleeper| {
+                let (stealer, asleep) = (Arc::clone(&stealer), Arc::clone(&asleep));
+                thread::spawn(move || {
+                    asleep[sleeper].store(true, Relaxed);
+                    fence(SeqCst);
+                    recall(&stealer);
+                    stealer.len()
+                })
+            })
+            .collect();
+        owner.reserve();
+        push(&owner, 1);
+        owner.order_pushes();
+        let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
+        for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
+            let jobs = sleeper.join().unwrap();
+            assert!(is_seen || jobs == 2, "the job is overlooked");
+        }
+    });
 }
 
 /// Two workers steal from each other.
@@ -94,10 +203,10 @@ fn thieves_may_be_robbed() {
 }
 
 /// The tail is never seen behind the head: the ring would look full.
-#[test]
-fn an_empty_ring_never_looks_full() {
-    check(3, || {
+fn never_looks_full(is_reserved: bool) {
+    check(3, move || {
         let (owner, stealer) = ring();
+        assert!(!is_reserved || owner.reserve());
         let watch = thread::spawn(move || assert!(stealer.len() <= 2));
         for job in 0..2 {
             push(&owner, job);
@@ -105,4 +214,14 @@ fn an_empty_ring_never_looks_full() {
         }
         watch.join().unwrap();
     });
+}
+
+#[test]
+fn an_empty_ring_never_looks_full() {
+    never_looks_full(false);
+}
+
+#[test]
+fn an_empty_reserved_ring_never_looks_full() {
+    never_looks_full(true);
 }

@@ -1,0 +1,71 @@
+//! Tests of threads that have parts of the queues to themselves: see `source/queue/README.md`.
+
+use super::ThreadPool;
+use crate::{Executor, Pool, barrier, source::queue::privilege};
+use std::{
+    sync::mpsc::{self, Sender},
+    time::Duration,
+};
+
+/// Far longer than anything takes here.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn pool() -> ThreadPool {
+    let pool = ThreadPool::builder().threads(2).build().expect("two threads");
+    if !barrier::is_ready(true) {
+        println!("without privileges: this system has no barriers for others, or it filters calls");
+    }
+    pool
+}
+
+/// The parent's worker has run so many jobs before that it has its ring to itself.
+#[test]
+fn a_parent_can_wait_for_its_child() {
+    fn link(pool: ThreadPool, left: usize, met: Sender<()>) {
+        if left > 0 {
+            return pool.clone().execute(move || link(pool, left - 1, met));
+        }
+        let (tell, told) = mpsc::channel();
+        pool.execute(move || tell.send(()).expect("the parent waits"));
+        told.recv().expect("the child runs");
+        met.send(()).expect("the test waits");
+    }
+
+    let (pool, rounds) = (pool(), 10);
+    for _ in 0..rounds {
+        let ((tell, told), inside) = (mpsc::channel(), pool.clone());
+        pool.execute(move || link(inside, 2 * privilege::most() + 100, tell));
+        told.recv_timeout(PATIENCE).expect("another worker runs the child");
+    }
+    assert!(pool.stats().steals >= rounds, "each child was stolen: {:?}", pool.stats());
+    pool.shutdown().expect("nothing is left");
+}
+
+/// The submitter has given so many jobs in a row that it has its lane to itself, and its last one finds all
+/// asleep, or about to be.
+#[test]
+fn a_job_wakes_a_sleeper() {
+    let pool = pool();
+    for round in 0..3000 {
+        let many = if round % 100 == 0 { 4 * privilege::LEAST } else { 1 };
+        let (tell, told) = mpsc::channel();
+        (0..many).for_each(|_| pool.execute(|| ()));
+        pool.execute(move || tell.send(()).expect("the test waits"));
+        told.recv_timeout(PATIENCE).expect("somebody runs it");
+    }
+    pool.shutdown().expect("nothing is left");
+}
+
+/// Threads that have their lanes to themselves end, and leave them to others.
+#[test]
+fn jobs_of_many_short_lived_threads_run() {
+    let (pool, threads) = (pool(), 100);
+    for _ in 0..threads {
+        let pool = &pool;
+        let give = move || (0..2 * privilege::LEAST).for_each(|_| pool.execute(|| ()));
+        std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(give))));
+    }
+    pool.join().expect("this is no worker");
+    assert_eq!(pool.stats().done, 3 * threads * 2 * privilege::LEAST as u64);
+    pool.shutdown().expect("nothing is left");
+}

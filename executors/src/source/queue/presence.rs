@@ -1,0 +1,97 @@
+//! Where a thread says that it is at a lock that is reserved for it.
+
+use crate::{
+    barrier::LightSide,
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        thread_local,
+    },
+};
+use crossbeam_utils::CachePadded;
+use std::{
+    cell::Cell,
+    sync::{Mutex, PoisonError},
+};
+
+/// One thread's, for as long as it lives. It is the thread's, and not the lock's: who comes to a lock that is not
+/// reserved for it any more says so here all the same, before it finds out.
+///
+/// It is never freed, as there may be a lock somewhere that was reserved for the thread when it ended. Another thread
+/// gets it then, and with it those locks: all that the former one did comes before what the latter does.
+#[derive(Debug)]
+pub(super) struct Presence {
+    /// Not 0, and nobody else's.
+    pub(super) number: u32,
+    pub(super) is_in: AtomicBool,
+    pub(super) side: LightSide,
+}
+
+/// Those of threads that have ended, and how many there are in all.
+#[derive(Debug)]
+struct Registry {
+    vacant: Vec<&'static Presence>,
+    number: u32,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { vacant: Vec::new(), number: 0 });
+
+thread_local! {
+    static OWN: Cell<Option<&'static Presence>> = const { Cell::new(None) };
+}
+
+/// Gives the presence back when the thread ends.
+struct Departure;
+
+impl Drop for Departure {
+    fn drop(&mut self) {
+        if let Some(presence) = OWN.with(Cell::take) {
+            REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).vacant.push(presence);
+        }
+    }
+}
+
+std::thread_local! {
+    static DEPARTURE: Departure = const { Departure };
+}
+
+impl Presence {
+    /// The calling thread's, if it has one.
+    #[inline(always)]
+    pub(super) fn of_this_thread() -> Option<&'static Presence> {
+        OWN.with(Cell::get)
+    }
+
+    /// The calling thread's, made if it has none; unless it is about to end.
+    #[cold]
+    pub(super) fn make() -> Option<&'static Presence> {
+        if let Some(present) = Self::of_this_thread() {
+            return Some(present);
+        }
+        DEPARTURE.try_with(|_| ()).ok()?;
+        let presence = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
+        OWN.with(|own| own.set(Some(presence)));
+        Some(presence)
+    }
+
+    /// For a model, whose threads bring their own.
+    pub(super) fn leak(number: u32) -> &'static Self {
+        let presence = Presence { number, is_in: AtomicBool::new(false), side: LightSide::default() };
+        &*Box::leak(Box::new(CachePadded::new(presence)))
+    }
+
+    /// Whether the thread is in, as it knows itself.
+    #[inline(always)]
+    pub(super) fn knows_it_is_in(&self) -> bool {
+        // Relaxed: written by the thread only.
+        self.is_in.load(Relaxed)
+    }
+}
+
+impl Registry {
+    fn give(&mut self) -> &'static Presence {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.number += 1;
+            Presence::leak(self.number)
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! The head of a ring: one word that says whose the first job is.
+
+/// The counts in a head, and whether they hold.
+///
+/// | state | the first job is | who leaves it |
+/// |---|---|---|
+/// | open | whose exchange moves `next` | the owner, who reserves the ring when nothing is held |
+/// | reserved | the owner's; `taken` is in the place of `next` | anybody, who recalls it |
+/// | recalled | nobody's, until it is known which jobs the owner has taken | who opens it: the owner, or who recalled it |
+#[derive(Clone, Copy)]
+pub(super) struct Head(u64);
+
+impl Head {
+    const RESERVED: u64 = 1 << 63;
+    const RECALLED: u64 = 1 << 62;
+    /// What `next` was when the ring was opened, modulo 2: see [`was_opened_at`](Self::was_opened_at).
+    const OPENED_AT_ODD: u64 = 1 << 61;
+    const COUNTS: u64 = Self::OPENED_AT_ODD - 1;
+
+    #[inline(always)]
+    pub(super) fn of(word: u64) -> Self {
+        Head(word)
+    }
+
+    #[inline(always)]
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn open(next: u32, held: u32) -> Self {
+        Head(u64::from(held) << 32 | u64::from(next))
+    }
+
+    #[inline(always)]
+    pub(super) fn is_open(self) -> bool {
+        self.0 < Self::RECALLED
+    }
+
+    #[inline(always)]
+    pub(super) fn is_reserved(self) -> bool {
+        self.0 >= Self::RESERVED
+    }
+
+    /// The first job that nobody has taken, if the ring is open.
+    #[inline(always)]
+    pub(super) fn next(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Jobs before `next` whose slots are not free, if the ring is open. If there are any, a thief is at it.
+    #[inline(always)]
+    pub(super) fn held(self) -> u32 {
+        ((self.0 & Self::COUNTS) >> 32) as u32
+    }
+
+    pub(super) fn free(self) -> u32 {
+        self.next().wrapping_sub(self.held())
+    }
+
+    /// When the owner has taken the next one.
+    #[inline(always)]
+    pub(super) fn behind_next(self) -> Self {
+        if self.held() == 0 { Head::open(self.next().wrapping_add(1), 0) } else { self.with_next_held() }
+    }
+
+    /// The same if there is a thief. Cold, so that the compiler makes this a branch.
+    #[cold]
+    fn with_next_held(self) -> Self {
+        Head::open(self.next().wrapping_add(1), self.held() + 1)
+    }
+
+    /// When a thief has claimed so many.
+    pub(super) fn with_claimed(self, jobs: u32) -> Self {
+        Head(Head::open(self.next().wrapping_add(jobs), jobs).0 | self.0 & Self::OPENED_AT_ODD)
+    }
+
+    /// When nothing is held any more.
+    pub(super) fn with_all_free(self) -> Self {
+        Head(Head::open(self.next(), 0).0 | self.0 & Self::OPENED_AT_ODD)
+    }
+
+    /// When the ring has been reserved so many `times`.
+    pub(super) fn reserved(times: u32) -> Self {
+        Head(Self::RESERVED | u64::from(times))
+    }
+
+    pub(super) fn recalled(self) -> Self {
+        Head(Self::RECALLED | self.0 & Self::COUNTS)
+    }
+
+    /// When a ring that was recalled is open, and the owner has taken what is before `next`.
+    pub(super) fn opened_at(next: u32) -> Self {
+        Head(Head::open(next, 0).0 | if next.is_multiple_of(2) { 0 } else { Self::OPENED_AT_ODD })
+    }
+
+    /// Whether the ring was opened at `count`, for an owner who knows that it was there or one before, and that nobody
+    /// but thieves has written to the head since.
+    pub(super) fn was_opened_at(self, count: u32) -> bool {
+        Head::opened_at(count).0 & Self::OPENED_AT_ODD == self.0 & Self::OPENED_AT_ODD
+    }
+}
