@@ -51,11 +51,11 @@ add_tests() {
 sanitize() {
     local host
     host=$(rustc "+$TOOLCHAIN" -vV | sed -n 's/^host: //p')
-    # With privileges that workers have at once: see executors/src/source/stealing/privilege.rs.
+    # With privileges that threads have at once: see executors/src/source/queue/privilege.rs.
     export RUSTFLAGS="-Zsanitizer=$1 --cfg executors_privileged" CARGO_TARGET_DIR="$target/sanitize-$1"
     export EXECUTORS_STRESS_SECONDS=$SECONDS_OF_STRESS
-    # ThreadSanitizer does not know fences. The library uses them to order wake-ups, never to publish data, so this is no
-    # source of false reports.
+    # ThreadSanitizer does not know fences. The library uses them to order wake-ups, and to settle whose a job is, or a
+    # reserved lock, but never to publish data, so this is no source of false reports.
     # Leaks are looked for in tests/memory.rs; some tests leak a pool on purpose, or by a hook that owns its own pool, and
     # with it the threads that it has not joined yet.
     export TSAN_OPTIONS="halt_on_error=1 report_thread_leaks=0" ASAN_OPTIONS="detect_leaks=0"

@@ -56,7 +56,7 @@ pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + 
     }
 }
 
-/// The fence of who is opposite these sides. Light sides may rely on it when [`is_ready`] has said so.
+/// The fence of who is opposite these sides, which may rely on it once they were told that it is [ready](readiness).
 pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     fence(SeqCst);
     for _side in sides {
@@ -67,43 +67,67 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     fence(SeqCst);
 }
 
-/// The system was not asked yet.
-const UNKNOWN: u8 = 0;
-/// It has no barriers, or calls are filtered.
-const NEVER: u8 = 1;
-/// The process has to register, which takes milliseconds now that it has several threads.
-const LATE: u8 = 2;
-const READY: u8 = 3;
+/// Whether heavy fences can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[repr(u8)]
+pub(crate) enum Readiness {
+    /// The system was not asked yet.
+    Unknown,
+    /// It has no barriers, or calls are filtered.
+    Never,
+    /// The process has to [register](register), which takes milliseconds now that it has several threads.
+    Late,
+    Ready,
+}
 
-/// Relaxed: it guards nothing. Who reads `READY` too late does without.
-static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// A [`Readiness`]. Relaxed: it guards nothing. Who reads `Ready` too late does without.
+static READINESS: AtomicU8 = AtomicU8::new(Readiness::Unknown as u8);
 
 /// Registers the process for barriers if that is a matter of a microsecond: while it has one thread, as most have when
 /// they build their first pool. Otherwise the system waits until all cores have passed a quiescent state.
 pub(crate) fn prepare() {
-    if STATE.load(Relaxed) == UNKNOWN {
-        let state = match () {
-            () if is_filtered() => NEVER,
-            () if !system::is_single_threaded() => LATE,
-            () if system::register() => READY,
-            () => NEVER,
+    if recorded() == Readiness::Unknown {
+        let readiness = match () {
+            () if is_filtered() => Readiness::Never,
+            () if !system::is_single_threaded() => Readiness::Late,
+            () if system::register() => Readiness::Ready,
+            () => Readiness::Never,
         };
         // If another has asked meanwhile, it knows as much.
-        let _ = STATE.compare_exchange(UNKNOWN, state, Relaxed, Relaxed);
+        let _ = READINESS.compare_exchange(Readiness::Unknown as u8, readiness as u8, Relaxed, Relaxed);
     }
 }
 
-/// Whether heavy fences can be relied on. If that takes time, only who `would_wait` waits.
-pub(crate) fn is_ready(would_wait: bool) -> bool {
-    match STATE.load(Relaxed) {
-        READY => !is_filtered(),
-        LATE if would_wait && !is_filtered() => {
-            let registered = system::register();
-            STATE.store(if registered { READY } else { NEVER }, Relaxed);
-            registered
-        }
-        _ => false,
+/// For the calling thread, which may have got a filter since.
+pub(crate) fn readiness() -> Readiness {
+    let recorded = recorded();
+    if recorded > Readiness::Never && is_filtered() { Readiness::Never } else { recorded }
+}
+
+/// For somebody who found it to be late, and is prepared to wait.
+pub(crate) fn register() {
+    let readiness = if system::register() { Readiness::Ready } else { Readiness::Never };
+    READINESS.store(readiness as u8, Relaxed);
+}
+
+fn recorded() -> Readiness {
+    use Readiness::{Late, Never, Ready, Unknown};
+    let recorded = READINESS.load(Relaxed);
+    [Never, Late, Ready].into_iter().find(|&readiness| readiness as u8 == recorded).unwrap_or(Unknown)
+}
+
+/// For a test: whether they can, if need be after some milliseconds; or says why it is left out.
+#[cfg(all(test, not(executors_loom)))]
+pub(crate) fn is_ready_for_test() -> bool {
+    prepare();
+    if readiness() == Readiness::Late {
+        register();
     }
+    let is_ready = readiness() == Readiness::Ready;
+    if !is_ready {
+        println!("skipped: this system has no barriers for others, or it filters calls");
+    }
+    is_ready
 }
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
@@ -202,9 +226,7 @@ mod tests {
 
     #[test]
     fn one_of_two_sides_sees_the_other() {
-        prepare();
-        if !is_ready(true) {
-            println!("skipped: this system has no barriers for others, or it filters calls");
+        if !is_ready_for_test() {
             return;
         }
         let (side, [light, heavy]) = (LightSide::default(), [(); 2].map(|()| Side::default()));

@@ -77,7 +77,7 @@
 
 mod aftermath;
 mod backing;
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_crew")]
 mod barrier;
 mod bell;
 pub mod bichannel;

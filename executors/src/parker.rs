@@ -96,9 +96,10 @@ pub enum Origin {
 /// # Fences
 ///
 /// A *fence* that comes before a call, as some methods say, stands between the job and what the call reads. The other
-/// side is a thread that announces something ([`prepare_park`](Self::prepare_park), or
-/// [`stop_looking`](Self::stop_looking)) and then looks for jobs once more: that look sees the job, or the call sees
-/// the announcement. For another purpose a parker needs a fence of its own.
+/// side is a thread that announces something and then looks for jobs once more: its sleep, by
+/// [`prepare_park`](Self::prepare_park), or that it was the last who looked, as [`stop_looking`](Self::stop_looking)
+/// has told it. That look sees the job, or the call sees the announcement. (The look of a napper may miss what was
+/// given in that moment; the next sees it.) For another purpose a parker needs a fence of its own.
 pub trait Parker: Sync + Send + Clone {
     /// The largest number of threads that this parker serves; `None` if there is no limit.
     fn max_threads(&self) -> Option<usize>;

@@ -78,8 +78,8 @@ where
     /// the last worker may have left before they came in.
     #[inline(always)]
     pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
-        // The fence in `Crew::announce` pairs with the one in `Worker::await_job`: either the leaving worker's last
-        // search sees the jobs, or we see that the crew is over.
+        // The fence in `Crew::announce` pairs with the one in `Worker::await_job`, or with the recall there: either the
+        // leaving worker's last search sees the jobs, or we see that the crew is over.
         if self.life.is_over() {
             self.settle_late_jobs();
         }

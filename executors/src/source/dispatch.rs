@@ -324,10 +324,9 @@ impl Source for DispatchSource {
         self.stream.take().or_else(|| queues().find_map(SingleLane::pop))
     }
 
-    /// Each push is fenced here, for what [`expose`](Self::expose) reads. But threads that have ended may have left
-    /// their lanes reserved.
-    fn recall(&self, local: &DispatchLocal) {
-        self.stream.recall(&local.stream);
+    /// Each push is fenced here, for what [`expose`](Self::expose) reads.
+    fn recall(&self, _local: &DispatchLocal) {
+        self.stream.recall_lanes();
     }
 
     fn owes_call(&self, local: &DispatchLocal) -> bool {

@@ -75,6 +75,12 @@ impl StealingSource {
         }
     }
 
+    /// Recalls lanes only, for who has no fences to make up for: threads that have ended may have left theirs reserved.
+    pub(super) fn recall_lanes(&self) {
+        let lanes: Vec<_> = self.lanes.recall().collect();
+        barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
+    }
+
     /// Takes jobs from outside, all but the first into the worker's ring.
     fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let found = self.take_from_lanes(local, |_| BATCH);
@@ -352,6 +358,7 @@ impl Source for StealingSource {
 
     fn recall(&self, local: &StealingLocal) {
         let others = self.of_seats(&self.stealers).filter(|&(seat, _)| seat != local.seat);
+        // All that are reserved: who has spared a fence for one may have put its job into another.
         let rings: Vec<_> = others.filter_map(|(_, ring)| ring.recall()).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
         let lanes = lanes.iter().map(|lane| lane as &dyn Recalled);

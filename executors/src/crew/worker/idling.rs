@@ -72,8 +72,8 @@ where
         loop {
             self.rest(mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
-            // Pairs with the fence in `Crew::announce`: what was put in by somebody who did not see the end is seen
-            // here.
+            // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see
+            // the end is seen here.
             fence(SeqCst);
             if over {
                 self.crew.source.recall(&self.local);
@@ -185,6 +185,9 @@ where
         // sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to go.
         fence(SeqCst);
         if self.crew.life.is_discarding() {
+            if was_last_looking {
+                self.crew.source.recall(&self.local);
+            }
             self.crew.discard_backlog();
         } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
             self.crew.call_one(Origin::Inside);

@@ -42,6 +42,8 @@ use crate::{
 };
 use std::ptr;
 
+/// The order of the fields is that in which they are used most, here and in what it is a part of.
+#[repr(C)]
 pub(super) struct BiasedLock {
     /// A [`Holder`].
     holder: AtomicU64,
@@ -85,7 +87,6 @@ impl Holder {
 }
 
 /// How a thread is in.
-#[derive(Clone, Copy)]
 #[must_use = "who is in has to come out"]
 pub(super) enum Entry<'a> {
     Locked,
@@ -104,7 +105,7 @@ impl BiasedLock {
 
     #[inline(always)]
     fn holder(&self) -> Holder {
-        // Relaxed: who may go in has made an exchange, or was in before.
+        // Relaxed: who goes in makes an exchange, or has done so, or has the presence of one who did.
         Holder(self.holder.load(Relaxed))
     }
 
@@ -153,15 +154,15 @@ impl BiasedLock {
 
     /// Leaves, for a thread that has come in so.
     #[inline(always)]
-    pub(super) fn leave(&self, entry: Entry<'_>) {
+    pub(super) fn leave(&self, entry: &Entry<'_>) {
         match entry {
             Entry::Locked => self.holder.store(Holder::NOBODY.0, Release),
             Entry::Privileged(thread) => thread.is_in.store(false, Release),
         }
     }
 
-    /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not before
-    /// [`barrier::is_ready`](crate::barrier::is_ready).
+    /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not before that is
+    /// [ready](crate::barrier::readiness).
     #[cold]
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);
@@ -172,23 +173,22 @@ impl BiasedLock {
         fence(SeqCst);
     }
 
-    /// What a fence between what the calling `thread` has done inside and what it reads next would be for all who
-    /// issue a fence between what they write and a [recall](Self::recall), and then look at what is done here: they
-    /// see that, or it sees what they have written.
+    /// What a fence between what the calling `thread` has done inside and what it reads next would be for all who issue
+    /// a fence between what they write and a [recall](Self::recall), and then look at what is done here: they see that,
+    /// or it sees what they have written. Who recalls has to recall all locks that threads may have reserved of what it
+    /// looks at: so it is all one whether the thread has done it in this lock or in another.
     ///
-    /// If it has not reserved the lock, it is a fence indeed. If it has, as it sees here: who has not issued its heavy
-    /// fence yet will see what was done; who has ended a recall, or found that it has been, before this, would have
-    /// the thread see that here; and who found that the lock was not reserved yet did so before the fence in
+    /// If it has not reserved the lock, it is a fence indeed. If it has, as it sees here, or had until somebody recalled
+    /// it: who has not issued its heavy fence yet will see what was done, and who has issued it has the thread see what
+    /// it has written. Who found that the recall had been ended knows by that what was done before the thread came out;
+    /// and who found that the lock was not reserved yet did so before the fence in
     /// [`leave_reserved`](Self::leave_reserved), behind which the thread sees what that one has written.
     #[inline(always)]
     pub(super) fn order(&self, thread: Option<&Presence>) {
-        let Some(thread) = thread else { return fence(SeqCst) };
-        thread.side.fence();
-        let holder = self.holder();
-        if !holder.is_for(thread) || holder.is_recalled() {
-            fence(SeqCst);
+        match thread {
+            Some(thread) if self.holder().is_for(thread) => thread.side.fence(),
+            _ => fence(SeqCst),
         }
-        thread.side.fence();
     }
 
     /// R1, if the lock is reserved. What comes of it is to be [ended](crate::barrier::end_recalls), also if somebody
@@ -201,8 +201,9 @@ impl BiasedLock {
                 Err(now) => holder = Holder(now),
             }
         }
-        // SAFETY: where there is a recall, the lock was reserved for a thread; what has been stored here since is
-        // one's, too, and none is ever freed.
+        // SAFETY: if the holder says *recalled*, which was loaded with Acquire, or by an exchange, the lock was reserved
+        // for a thread, whose presence was stored before that. What may have been stored since is one, too; and none
+        // is ever freed.
         let presence = || unsafe { &*self.presence.load(Relaxed) };
         holder.is_recalled().then(|| RecalledLock { lock: self, holder, presence: presence() })
     }

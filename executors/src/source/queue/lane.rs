@@ -37,6 +37,7 @@ use crate::{
 };
 use crossbeam_utils::{Backoff, CachePadded};
 use std::{
+    marker::PhantomData,
     mem,
     panic::{RefUnwindSafe, UnwindSafe},
     ptr,
@@ -47,6 +48,8 @@ pub(crate) struct Lane {
     front: CachePadded<FrontEnd>,
 }
 
+/// Who locks it, and puts in a job, uses the first 64 bytes.
+#[repr(C)]
 struct BackEnd {
     lock: BiasedLock,
     end: End,
@@ -61,6 +64,7 @@ struct FrontEnd {
     spare: AtomicPtr<Block>,
 }
 
+#[repr(C)]
 struct End {
     /// Jobs that have passed this end. Written under the lock, read by all.
     passed: AtomicUsize,
@@ -68,6 +72,7 @@ struct End {
 }
 
 /// Where the next record is written or read. The block is null before the first.
+#[repr(C)]
 struct Cursor {
     block: *mut Block,
     at: usize,
@@ -120,10 +125,17 @@ impl Drop for Visit<'_> {
 #[must_use = "nobody else can put in while this lives"]
 pub(crate) struct Back<'a> {
     lane: &'a Lane,
+    /// Of this thread.
     entry: Entry<'a>,
+    stays_here: PhantomData<*const ()>,
 }
 
-impl Back<'_> {
+impl<'a> Back<'a> {
+    #[inline(always)]
+    fn new(lane: &'a Lane, entry: Option<Entry<'a>>) -> Option<Self> {
+        Some(Back { lane, entry: entry?, stays_here: PhantomData })
+    }
+
     #[inline(always)]
     pub(crate) fn push(&mut self, job: impl IntoJob) {
         // SAFETY: this thread holds the lock of the back.
@@ -135,27 +147,38 @@ impl Back<'_> {
         matches!(self.entry, Entry::Privileged(_))
     }
 
-    /// Whether `thread`, which has just put in a job, should have the back to itself.
+    /// Whether `thread`, which has locked the back to put in a job, should have it to itself.
     #[inline]
     pub(super) fn is_privilege_due(&mut self, thread: u32) -> bool {
-        self.lane.back.end.cursor.with_mut(|cursor| {
-            // SAFETY: the lock makes the cursor this thread's.
-            let Cursor { giver, privilege, passed, .. } = unsafe { &mut *cursor };
-            if mem::replace(giver, thread) != thread {
-                privilege.begin_anew(*passed);
+        let is_reserved = self.is_privileged();
+        self.with_cursor(|cursor| {
+            if mem::replace(&mut cursor.giver, thread) != thread {
+                cursor.privilege.begin_anew(cursor.passed);
             }
-            privilege.is_due(*passed, self.is_privileged())
+            cursor.privilege.is_due(cursor.passed, is_reserved)
         })
     }
 
-    /// Leaves the back to the calling thread alone.
+    /// It is due, but not to be given.
     #[cold]
-    pub(super) fn reserve(self) {
+    pub(super) fn refuse_privilege(&mut self) {
+        self.with_cursor(|cursor| cursor.privilege.is_refused(cursor.passed));
+    }
+
+    /// Leaves the back, which is locked, to the calling thread alone.
+    #[cold]
+    pub(super) fn reserve(mut self) {
+        debug_assert!(!self.is_privileged());
         let Some(thread) = Presence::make() else { return };
-        // SAFETY: the lock makes the cursor this thread's.
-        self.lane.back.end.cursor.with_mut(|cursor| unsafe { (*cursor).privilege.is_given((*cursor).passed) });
+        self.with_cursor(|cursor| cursor.privilege.is_given(cursor.passed));
         self.lane.back.lock.leave_reserved(thread);
         mem::forget(self);
+    }
+
+    #[inline(always)]
+    fn with_cursor<R>(&mut self, f: impl FnOnce(&mut Cursor) -> R) -> R {
+        // SAFETY: the lock makes the cursor this thread's.
+        self.lane.back.end.cursor.with_mut(|cursor| f(unsafe { &mut *cursor }))
     }
 }
 
@@ -190,7 +213,7 @@ impl Drop for Front<'_> {
 impl Drop for Back<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.lane.back.lock.leave(self.entry);
+        self.lane.back.lock.leave(&self.entry);
     }
 }
 
@@ -256,13 +279,13 @@ impl Lane {
     /// The back, unless somebody holds it.
     #[inline(always)]
     pub(crate) fn back(&self) -> Option<Back<'_>> {
-        Some(Back { lane: self, entry: self.back.lock.enter()? })
+        Back::new(self, self.back.lock.enter())
     }
 
     /// The same for the calling thread, which may have it to itself.
     #[inline(always)]
     pub(super) fn own_back(&self) -> Option<Back<'_>> {
-        Some(Back { lane: self, entry: self.back.lock.enter_as(Presence::of_this_thread())? })
+        Back::new(self, self.back.lock.enter_as(Presence::of_this_thread()))
     }
 
     /// A fence behind what the calling thread has put in by its [own back](Self::own_back): see [`BiasedLock::order`].

@@ -14,6 +14,7 @@ use super::{
     lane::{Back, Lane, snooze},
 };
 use crate::{
+    barrier::{self, Readiness},
     job::{Hand, IntoJob},
     local,
     placement::cores,
@@ -45,8 +46,9 @@ impl Lanes {
         Lanes { places, grants_privileges: false }
     }
 
+    /// Where the system is [prepared](barrier::prepare) for it.
     pub(crate) fn with_privileges(self) -> Self {
-        Lanes { grants_privileges: true, ..self }
+        Lanes { grants_privileges: barrier::readiness() != Readiness::Never, ..self }
     }
 
     /// All lanes that there are.
@@ -80,9 +82,10 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
         let mut back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
+        let number = local::shard();
         back.push(job);
         if self.grants_privileges && !back.is_privileged() {
-            Self::settle(back);
+            Self::settle(number, back);
         }
     }
 
@@ -98,14 +101,15 @@ impl Lanes {
         }
     }
 
-    /// Has the thread have the back to itself, if that is due. On every other lane, so that there are some for all who
-    /// come: one who is on another is sent on.
+    /// Has the thread have the back of that lane to itself, if that is due. Only on lanes with even numbers, so that
+    /// there are some for all who come: who is on another one is sent on.
     #[inline]
-    fn settle(mut back: Back<'_>) {
+    fn settle(number: usize, mut back: Back<'_>) {
         if back.is_privilege_due(local::thread_number()) {
-            if local::shard().is_multiple_of(2) {
+            if number.is_multiple_of(2) {
                 back.reserve();
             } else {
+                back.refuse_privilege();
                 local::next_shard();
             }
         }
@@ -150,8 +154,9 @@ impl Lanes {
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
-    use super::*;
-    use crate::job::Job;
+    use super::{super::privilege, *};
+    use crate::{barrier::Recalled, job::Job};
+    use std::thread;
 
     #[test]
     fn a_locked_back_is_avoided() {
@@ -160,6 +165,47 @@ mod tests {
         lanes.push(Job::new(|| ()));
         let lengths: Vec<_> = lanes.iter().map(Lane::len).collect();
         assert!(lengths == [0, 1] || lengths == [1, 0], "{lengths:?}");
+    }
+
+    fn push_many(lanes: &Lanes) {
+        (0..4 * privilege::LEAST).for_each(|_| lanes.push(Job::new(|| ())));
+    }
+
+    fn recall(lanes: &Lanes) {
+        let recalled: Vec<_> = lanes.recall().collect();
+        barrier::end_recalls(recalled.iter().map(|lock| lock as &dyn Recalled));
+    }
+
+    #[test]
+    fn who_gives_many_jobs_in_a_row_has_a_lane_to_itself_until_it_is_recalled() {
+        if !barrier::is_ready_for_test() {
+            return;
+        }
+        let lanes = Lanes::new(2).with_privileges();
+        let is_privileged = || lanes.back(local::shard()).is_some_and(|back| back.is_privileged());
+        for _ in 0..2 {
+            assert!(!is_privileged());
+            push_many(&lanes);
+            assert!(is_privileged());
+            assert!(local::shard().is_multiple_of(2), "the other lane is for others");
+            thread::scope(|scope| _ = scope.spawn(|| push_many(&lanes)));
+            assert!(is_privileged(), "others leave it alone");
+            recall(&lanes);
+        }
+        assert_eq!(lanes.iter().map(Lane::len).sum::<usize>(), 4 * 4 * privilege::LEAST);
+    }
+
+    #[test]
+    fn a_thread_that_ends_leaves_its_lane_reserved_until_that_is_recalled() {
+        if !barrier::is_ready_for_test() {
+            return;
+        }
+        let lanes = Lanes::new(2).with_privileges();
+        let reserved = || lanes.iter().filter(|lane| lane.back().is_none()).count();
+        thread::scope(|scope| _ = scope.spawn(|| push_many(&lanes)));
+        assert_eq!(reserved(), 1);
+        recall(&lanes);
+        assert_eq!(reserved(), 0);
     }
 
     #[test]

@@ -68,12 +68,14 @@ impl Presence {
             return Some(present);
         }
         DEPARTURE.try_with(|_| ()).ok()?;
-        let presence = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
+        let vacant_or_number = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
+        // Allocated when the lock is given back: whoever allocates may come here again.
+        let presence = vacant_or_number.unwrap_or_else(Presence::leak);
         OWN.with(|own| own.set(Some(presence)));
         Some(presence)
     }
 
-    /// For a model, whose threads bring their own.
+    /// A new one, which nobody else has. (The threads of a model bring theirs.)
     pub(super) fn leak(number: u32) -> &'static Self {
         let presence = Presence { number, is_in: AtomicBool::new(false), side: LightSide::default() };
         &*Box::leak(Box::new(CachePadded::new(presence)))
@@ -88,10 +90,11 @@ impl Presence {
 }
 
 impl Registry {
-    fn give(&mut self) -> &'static Presence {
-        self.vacant.pop().unwrap_or_else(|| {
+    /// One that nobody has any more, or the number of a new one.
+    fn give(&mut self) -> Result<&'static Presence, u32> {
+        self.vacant.pop().ok_or_else(|| {
             self.number += 1;
-            Presence::leak(self.number)
+            self.number
         })
     }
 }

@@ -4,7 +4,10 @@
 //! meanwhile, has to take the privilege away, which costs both of them as much as some thousand jobs of no work. So
 //! it pays for who brings, or takes, many jobs in between; and how many that is shows.
 
-use crate::{barrier, placement::cores};
+use crate::{
+    barrier::{self, Readiness},
+    placement::cores,
+};
 
 /// So many jobs of one thread in a row earn it the privilege; and twice as many each time that this was not worth it,
 /// up to [`most`].
@@ -45,12 +48,24 @@ impl Privilege {
         if self.is_held || earned < self.price {
             return false;
         }
-        let is_ready = barrier::is_ready(earned >= PATIENT);
-        if !is_ready && earned >= PATIENT {
-            // Not for this thread, it seems. It asks again, but seldom.
-            self.since = jobs;
+        match barrier::readiness() {
+            Readiness::Ready => true,
+            Readiness::Late if earned < PATIENT => false,
+            readiness => {
+                // It asks again, but seldom.
+                self.since = jobs;
+                if readiness == Readiness::Late {
+                    barrier::register();
+                }
+                false
+            }
         }
-        is_ready
+    }
+
+    /// It is due, but cannot be given here.
+    pub(super) fn is_refused(&mut self, jobs: usize) {
+        self.price = (self.price * 2).min(most());
+        self.since = jobs;
     }
 
     pub(crate) fn is_given(&mut self, jobs: usize) {
@@ -83,14 +98,10 @@ mod tests {
     }
 
     impl Worker {
-        /// One that can earn it here; or says why a test is left out.
+        /// One that can earn it here.
         fn new(price: usize) -> Option<Self> {
-            barrier::prepare();
-            if !barrier::is_ready(true) {
-                println!("skipped: this system has no barriers for others, or it filters calls");
-                return None;
-            }
-            Some(Worker { privilege: Privilege { price, ..Privilege::NEW }, jobs: 7 })
+            let privilege = Privilege { price, ..Privilege::NEW };
+            barrier::is_ready_for_test().then_some(Worker { privilege, jobs: 7 })
         }
 
         /// How many jobs that takes.

@@ -47,7 +47,7 @@ impl Room {
         self.inside.write();
         // Relaxed: one at a time.
         self.visits.store(self.visits.load(Relaxed) + 1, Release);
-        self.lock.leave(entry);
+        self.lock.leave(&entry);
         1
     }
 
