@@ -87,8 +87,15 @@ pub(crate) trait Source: Send + Sync + 'static {
         fence(SeqCst);
     }
 
-    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared others: between a fence of the caller's
-    /// and its look at the queues.
+    /// Whether [`order_pushes`](Self::order_pushes) may have spared others a fence. If not, a look behind this has seen
+    /// what it has to see, if this is behind a fence of the caller's; if so, another look is needed, behind a
+    /// [`recall`](Self::recall).
+    fn spares_fences(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        false
+    }
+
+    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared others.
     fn recall(&self, local: &Self::Local) {
         let _ = local;
     }

@@ -133,10 +133,12 @@ impl Source for ModelSource {
         }
     }
 
+    fn spares_fences(&self, _seat: &usize) -> bool {
+        !self.sides.is_empty()
+    }
+
     fn recall(&self, &seat: &usize) {
-        if !self.sides.is_empty() {
-            heavy_fence(self.sides.iter().enumerate().filter(|&(other, _)| other != seat).map(|(_, side)| side));
-        }
+        heavy_fence(self.sides.iter().enumerate().filter(|&(other, _)| other != seat).map(|(_, side)| side));
     }
 
     fn is_lone(&self, &seat: &usize, (): ()) -> bool {

@@ -324,7 +324,12 @@ impl Source for DispatchSource {
         self.stream.take().or_else(|| queues().find_map(SingleLane::pop))
     }
 
-    /// Each push is fenced here, for what [`expose`](Self::expose) reads.
+    /// None are spared here, for what [`expose`](Self::expose) reads. But threads that have ended may have left lanes
+    /// reserved.
+    fn spares_fences(&self, _local: &DispatchLocal) -> bool {
+        self.stream.has_reserved_lanes()
+    }
+
     fn recall(&self, _local: &DispatchLocal) {
         self.stream.recall_lanes();
     }

@@ -75,7 +75,10 @@ impl StealingSource {
         }
     }
 
-    /// Recalls lanes only, for who has no fences to make up for: threads that have ended may have left theirs reserved.
+    pub(super) fn has_reserved_lanes(&self) -> bool {
+        self.lanes.iter().any(Lane::is_reserved)
+    }
+
     pub(super) fn recall_lanes(&self) {
         let lanes: Vec<_> = self.lanes.recall().collect();
         barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
@@ -191,6 +194,11 @@ impl StealingSource {
     /// The rings in which there may be jobs.
     fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
         self.of_seats(&self.stealers).map(|(_seat, ring)| ring)
+    }
+
+    fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
+        let own = local.seat;
+        self.of_seats(&self.stealers).filter(move |&(seat, _)| seat != own).map(|(_seat, ring)| ring)
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
@@ -356,10 +364,13 @@ impl Source for StealingSource {
         }
     }
 
+    fn spares_fences(&self, local: &StealingLocal) -> bool {
+        self.rings_of_others(local).any(|ring| !ring.is_open()) || self.has_reserved_lanes()
+    }
+
     fn recall(&self, local: &StealingLocal) {
-        let others = self.of_seats(&self.stealers).filter(|&(seat, _)| seat != local.seat);
         // All that are reserved: who has spared a fence for one may have put its job into another.
-        let rings: Vec<_> = others.filter_map(|(_, ring)| ring.recall()).collect();
+        let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
         let lanes = lanes.iter().map(|lane| lane as &dyn Recalled);
         barrier::end_recalls(rings.iter().map(|ring| ring as &dyn Recalled).chain(lanes));

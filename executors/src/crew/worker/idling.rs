@@ -194,14 +194,22 @@ where
         }
     }
 
-    /// Whether there are jobs; also such whose submitters have spared a fence and relied on this worker, as it
-    /// `was_last_looking`.
+    /// Whether there are jobs; also such whose submitters have relied on this worker, as it `was_last_looking`, and
+    /// have spared a fence.
     fn has_overlooked(&self, was_last_looking: bool) -> bool {
         let Crew { source, .. } = self.crew;
-        source.has_jobs()
-            || was_last_looking && self.crew.may_call() && {
+        if was_last_looking && self.crew.may_call() { self.sees_any(|| source.has_jobs()) } else { source.has_jobs() }
+    }
+
+    /// Whether there are any jobs by `look`. Behind a fence, which makes up for those that others have spared, too.
+    fn sees_any(&self, look: impl Fn() -> bool) -> bool {
+        let Crew { source, .. } = self.crew;
+        // In this order: what is not reserved any more, as somebody has recalled it, must have been so before the look.
+        let spares_fences = source.spares_fences(&self.local);
+        look()
+            || spares_fences && {
                 source.recall(&self.local);
-                source.has_jobs()
+                look()
             }
     }
 
@@ -262,10 +270,7 @@ where
             if nap.is_some() {
                 return source.has_crowds(&self.local);
             }
-            source.has_jobs_for(&self.local) || {
-                source.recall(&self.local);
-                source.has_jobs_for(&self.local)
-            }
+            self.sees_any(|| source.has_jobs_for(&self.local))
         };
         let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
         // Its fence pairs with the one in `Crew::announce`: either a submitter sees that we sleep, or we see its job.

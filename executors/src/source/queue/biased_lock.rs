@@ -82,7 +82,12 @@ impl Holder {
 
     #[inline(always)]
     fn is_reserved(self) -> bool {
-        self.0 as u32 != 0 && !self.is_recalled()
+        self.is_for_one() && !self.is_recalled()
+    }
+
+    /// Whether it is reserved, or was until somebody recalled it.
+    fn is_for_one(self) -> bool {
+        self.0 as u32 != 0
     }
 }
 
@@ -178,10 +183,10 @@ impl BiasedLock {
     /// or it sees what they have written. Who recalls has to recall all locks that threads may have reserved of what it
     /// looks at: so it is all one whether the thread has done it in this lock or in another.
     ///
-    /// If it has not reserved the lock, it is a fence indeed. If it has, as it sees here, or had until somebody recalled
-    /// it: who has not issued its heavy fence yet will see what was done, and who has issued it has the thread see what
-    /// it has written. Who found that the recall had been ended knows by that what was done before the thread came out;
-    /// and who found that the lock was not reserved yet did so before the fence in
+    /// If it has not reserved the lock, it is a fence indeed. If it has, as it sees here, or had until somebody
+    /// recalled it: who has not issued its heavy fence yet will see what was done, and who has issued it has the
+    /// thread see what it has written. Who found that the recall had been ended knows by that what was done before
+    /// the thread came out; and who found that the lock was not reserved yet did so before the fence in
     /// [`leave_reserved`](Self::leave_reserved), behind which the thread sees what that one has written.
     #[inline(always)]
     pub(super) fn order(&self, thread: Option<&Presence>) {
@@ -189,6 +194,11 @@ impl BiasedLock {
             Some(thread) if self.holder().is_for(thread) => thread.side.fence(),
             _ => fence(SeqCst),
         }
+    }
+
+    /// Whether it is reserved, or recalled. If it is neither, who asks sees what was done inside while it was.
+    pub(super) fn is_reserved(&self) -> bool {
+        Holder(self.holder.load(Acquire)).is_for_one()
     }
 
     /// R1, if the lock is reserved. What comes of it is to be [ended](crate::barrier::end_recalls), also if somebody
@@ -201,9 +211,9 @@ impl BiasedLock {
                 Err(now) => holder = Holder(now),
             }
         }
-        // SAFETY: if the holder says *recalled*, which was loaded with Acquire, or by an exchange, the lock was reserved
-        // for a thread, whose presence was stored before that. What may have been stored since is one, too; and none
-        // is ever freed.
+        // SAFETY: if the holder says *recalled*, which was loaded with Acquire, or by an exchange, the lock was
+        // reserved for a thread, whose presence was stored before that. What may have been stored since is one, too;
+        // and none is ever freed.
         let presence = || unsafe { &*self.presence.load(Relaxed) };
         holder.is_recalled().then(|| RecalledLock { lock: self, holder, presence: presence() })
     }

@@ -294,6 +294,11 @@ impl Lane {
         self.back.lock.order(Presence::of_this_thread());
     }
 
+    /// Whether a thread has the back to itself, or that is about to end.
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.back.lock.is_reserved()
+    }
+
     /// Ends, with [`end_recalls`](crate::barrier::end_recalls), that a thread has the back to itself.
     pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
         self.back.lock.recall()

@@ -445,6 +445,11 @@ impl<T> Stealer<T> {
         self.jobs().len()
     }
 
+    /// Whether neither the owner has it reserved nor anybody is about to open it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.head(Acquire).is_open()
+    }
+
     /// R1, unless the ring is open. What comes of it is to be [ended](barrier::end_recalls), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledRing<'_, T>> {
         self.0.recall()
