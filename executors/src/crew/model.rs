@@ -300,7 +300,7 @@ fn siblings_can_wait_for_each_other() {
         let pair = Pair::default();
         for child in pair.jobs() {
             crew.crew().source.push(&2, (), Job::new(child)).unwrap_or_else(|_| unreachable!("a tray has room"));
-            fence(SeqCst);
+            crew.crew().source.order_pushes(Some(&2));
             crew.crew().call_one(Origin::Inside);
         }
         pair.meet();
