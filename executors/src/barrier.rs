@@ -18,7 +18,10 @@ use crate::{
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence};
+use std::{
+    sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence},
+    thread,
+};
 
 /// The light side: one thread's.
 ///
@@ -56,7 +59,7 @@ pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + 
     }
 }
 
-/// The fence of who is opposite these sides, which may rely on it once they were told that it is [ready](readiness).
+/// The fence of who is opposite these sides, which may rely on it once they were told that it [is ready](is_ready).
 pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     fence(SeqCst);
     for _side in sides {
@@ -68,66 +71,97 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
 }
 
 /// Whether heavy fences can be relied on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Readiness {
+enum Readiness {
     /// The system was not asked yet.
     Unknown,
     /// It has no barriers, or calls are filtered.
     Never,
-    /// The process has to [register](register), which takes milliseconds now that it has several threads.
+    /// The process has to register, for which the system waits until all cores have passed a quiescent state: some
+    /// milliseconds, now that the process has several threads.
     Late,
+    /// A thread of its own does that.
+    Coming,
     Ready,
 }
 
 /// A [`Readiness`]. Relaxed: it guards nothing. Who reads `Ready` too late does without.
 static READINESS: AtomicU8 = AtomicU8::new(Readiness::Unknown as u8);
 
-/// Registers the process for barriers if that is a matter of a microsecond: while it has one thread, as most have when
-/// they build their first pool. Otherwise the system waits until all cores have passed a quiescent state.
-pub(crate) fn prepare() {
-    if recorded() == Readiness::Unknown {
-        let readiness = match () {
-            () if is_filtered() => Readiness::Never,
-            () if !system::is_single_threaded() => Readiness::Late,
-            () if system::register() => Readiness::Ready,
-            () => Readiness::Never,
-        };
-        // If another has asked meanwhile, it knows as much.
-        let _ = READINESS.compare_exchange(Readiness::Unknown as u8, readiness as u8, Relaxed, Relaxed);
+impl Readiness {
+    fn get() -> Self {
+        use Readiness::{Coming, Late, Never, Ready, Unknown};
+        let recorded = READINESS.load(Relaxed);
+        [Never, Late, Coming, Ready].into_iter().find(|&one| one as u8 == recorded).unwrap_or(Unknown)
+    }
+
+    /// Returns whether nobody has been faster.
+    fn becomes(self, next: Self) -> bool {
+        READINESS.compare_exchange(self as u8, next as u8, Relaxed, Relaxed).is_ok()
+    }
+
+    fn registered() -> Self {
+        if system::register() { Readiness::Ready } else { Readiness::Never }
     }
 }
 
-/// For the calling thread, which may have got a filter since.
-pub(crate) fn readiness() -> Readiness {
-    let recorded = recorded();
-    if recorded > Readiness::Never && is_filtered() { Readiness::Never } else { recorded }
+/// Registers the process for barriers if that is a matter of a microsecond: while it has one thread, as most have when
+/// they build their first pool.
+pub(crate) fn prepare() {
+    if Readiness::get() == Readiness::Unknown {
+        let readiness = match () {
+            () if is_filtered() => Readiness::Never,
+            () if system::is_single_threaded() => Readiness::registered(),
+            () => Readiness::Late,
+        };
+        // If another has asked meanwhile, it knows as much.
+        let _ = Readiness::Unknown.becomes(readiness);
+    }
 }
 
-/// For somebody who found it to be late, and is prepared to wait.
-pub(crate) fn register() {
-    let readiness = if system::register() { Readiness::Ready } else { Readiness::Never };
-    READINESS.store(readiness as u8, Relaxed);
+/// Whether heavy fences may be ready some day.
+pub(crate) fn is_possible() -> bool {
+    !matches!(Readiness::get(), Readiness::Unknown | Readiness::Never)
 }
 
-fn recorded() -> Readiness {
-    use Readiness::{Late, Never, Ready, Unknown};
-    let recorded = READINESS.load(Relaxed);
-    [Never, Late, Ready].into_iter().find(|&readiness| readiness as u8 == recorded).unwrap_or(Unknown)
+/// Whether the calling thread may rely on heavy fences. If that takes some milliseconds more, sees to it that it may
+/// later. A system call or two, so not to be asked often.
+pub(crate) fn is_ready() -> bool {
+    match Readiness::get() {
+        Readiness::Ready => !is_filtered(),
+        Readiness::Late if !is_filtered() => {
+            register_apart();
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Nobody is made to wait: the thread sleeps in its one system call, and ends.
+fn register_apart() {
+    if Readiness::Late.becomes(Readiness::Coming) {
+        let register = || _ = Readiness::Coming.becomes(Readiness::registered());
+        let started = thread::Builder::new().name(String::from("executors-barrier")).spawn(register);
+        if started.is_err() {
+            // There may be room for it later.
+            let _ = Readiness::Coming.becomes(Readiness::Late);
+        }
+    }
 }
 
 /// For a test: whether they can, if need be after some milliseconds; or says why it is left out.
 #[cfg(all(test, not(executors_loom)))]
 pub(crate) fn is_ready_for_test() -> bool {
     prepare();
-    if readiness() == Readiness::Late {
-        register();
+    while !is_ready() {
+        if !is_possible() || is_filtered() {
+            println!("skipped: this system has no barriers for others, or it filters calls");
+            return false;
+        }
+        thread::yield_now();
     }
-    let is_ready = readiness() == Readiness::Ready;
-    if !is_ready {
-        println!("skipped: this system has no barriers for others, or it filters calls");
-    }
-    is_ready
+    true
 }
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
@@ -193,7 +227,6 @@ mod tests {
             AtomicUsize,
             Ordering::{Acquire, Release},
         },
-        thread,
     };
 
     const ROUNDS: usize = 20_000;

@@ -167,7 +167,7 @@ impl BiasedLock {
     }
 
     /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not before that is
-    /// [ready](crate::barrier::readiness).
+    /// [ready](crate::barrier::is_ready).
     #[cold]
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);

@@ -14,7 +14,7 @@ use super::{
     lane::{Back, Lane, snooze},
 };
 use crate::{
-    barrier::{self, Readiness},
+    barrier,
     job::{Hand, IntoJob},
     local,
     placement::cores,
@@ -48,7 +48,7 @@ impl Lanes {
 
     /// Where the system is [prepared](barrier::prepare) for it.
     pub(crate) fn with_privileges(self) -> Self {
-        Lanes { grants_privileges: barrier::readiness() != Readiness::Never, ..self }
+        Lanes { grants_privileges: barrier::is_possible(), ..self }
     }
 
     /// All lanes that there are.

@@ -4,10 +4,7 @@
 //! meanwhile, has to take the privilege away, which costs both of them as much as some thousand jobs of no work. So
 //! it pays for who brings, or takes, many jobs in between; and how many that is shows.
 
-use crate::{
-    barrier::{self, Readiness},
-    placement::cores,
-};
+use crate::{barrier, placement::cores};
 
 /// So many jobs of one thread in a row earn it the privilege; and twice as many each time that this was not worth it,
 /// up to [`most`].
@@ -21,9 +18,6 @@ pub(crate) fn most() -> usize {
 
 /// It was worth it for who had so many times as many jobs before the recall.
 const WORTH: usize = 16;
-
-/// If the first of the process that earns it has to wait for milliseconds, it has worked for longer.
-const PATIENT: usize = if cfg!(executors_privileged) { 1 } else { 1 << 20 };
 
 /// What is known of the jobs of one part. The counts that it is asked with are of all jobs that have come there so far.
 #[derive(Debug, Clone, Copy)]
@@ -48,18 +42,12 @@ impl Privilege {
         if self.is_held || earned < self.price {
             return false;
         }
-        match barrier::readiness() {
-            Readiness::Ready => true,
-            Readiness::Late if earned < PATIENT => false,
-            readiness => {
-                // It asks again, but seldom.
-                self.since = jobs;
-                if readiness == Readiness::Late {
-                    barrier::register();
-                }
-                false
-            }
+        let is_ready = barrier::is_ready();
+        if !is_ready {
+            // So that this is not asked with each job.
+            self.since = jobs;
         }
+        is_ready
     }
 
     /// It is due, but cannot be given here.

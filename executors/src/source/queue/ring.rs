@@ -293,7 +293,7 @@ impl<T> Owner<T> {
 
     /// Has an open ring be the owner's only, until somebody recalls it. Returns whether it has.
     ///
-    /// Not before that is [ready](barrier::readiness).
+    /// Not before that is [ready](barrier::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) -> bool {
         let head = self.ring.head(Acquire);
