@@ -30,9 +30,10 @@ pub(crate) struct Lanes {
     grants_privileges: bool,
 }
 
-/// Enough that a producer for each core finds a lane to itself; few enough to look at them all.
+/// Enough that a producer for each core finds a lane to have to itself, which every other one can be, and that the
+/// others hardly meet; few enough to look at them all.
 pub(crate) fn suitable_number() -> usize {
-    (2 * cores()).clamp(4, 64)
+    (4 * cores()).clamp(8, 64)
 }
 
 impl Lanes {
