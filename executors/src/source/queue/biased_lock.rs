@@ -183,17 +183,20 @@ impl BiasedLock {
     /// or it sees what they have written. Who recalls has to recall all locks that threads may have reserved of what it
     /// looks at: so it is all one whether the thread has done it in this lock or in another.
     ///
-    /// If it has not reserved the lock, it is a fence indeed. If it has, as it sees here, or had until somebody
-    /// recalled it: who has not issued its heavy fence yet will see what was done, and who has issued it has the
-    /// thread see what it has written. Who found that the recall had been ended knows by that what was done before
-    /// the thread came out; and who found that the lock was not reserved yet did so before the fence in
-    /// [`leave_reserved`](Self::leave_reserved), behind which the thread sees what that one has written.
+    /// If it has not reserved the lock, or somebody has recalled it, it is a fence indeed. If it has, as it sees here:
+    /// who has not issued its heavy fence yet will see what was done; who has issued it before this would have the
+    /// thread see the recall here, and so would who found that it had been ended; and who found that the lock was not
+    /// reserved yet did so before the fence in [`leave_reserved`](Self::leave_reserved), behind which the thread sees
+    /// what that one has written.
     #[inline(always)]
     pub(super) fn order(&self, thread: Option<&Presence>) {
-        match thread {
-            Some(thread) if self.holder().is_for(thread) => thread.side.fence(),
-            _ => fence(SeqCst),
+        let Some(thread) = thread else { return fence(SeqCst) };
+        thread.side.fence();
+        let holder = self.holder();
+        if !holder.is_for(thread) || holder.is_recalled() {
+            fence(SeqCst);
         }
+        thread.side.fence();
     }
 
     /// Whether it is reserved, or recalled. If it is neither, who asks sees what was done inside while it was.
