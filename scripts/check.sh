@@ -44,6 +44,7 @@ unsafe_leaves=(
     executors/src/crew/delivery.rs
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
+    executors/src/joining.rs
     executors/src/local.rs
     executors/src/placement/mask.rs
     executors/src/seccomp.rs

@@ -10,11 +10,15 @@
 use crate::sync::thread;
 use std::{
     cell::Cell,
+    hint,
     time::{Duration, Instant},
 };
 
 /// Together they take about as long as being woken once. A model has no time to lose.
 const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
+
+/// Longer than it takes to wake who sleeps on a core that rests, and no longer than starting a thread takes.
+pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 
 /// Longer than somebody takes to give the next job.
 const LONG: Duration = Duration::from_micros(300);
@@ -47,6 +51,11 @@ impl Courtesy {
     /// Of a thread that can do something against being late again.
     pub(crate) fn with_way_out() -> Self {
         Courtesy { has_way_out: true, ..Courtesy::new() }
+    }
+
+    /// How far apart yields are that are spread over so long a wait.
+    pub(crate) fn pace(wait: Duration) -> Duration {
+        wait / YIELDS.max(1)
     }
 
     /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again.
@@ -98,6 +107,31 @@ impl Courtesy {
     }
 }
 
+/// Looks whether `has_come` for as long as being woken may take. Returns whether it has. For what is sure to come soon.
+pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
+    if cfg!(executors_loom) {
+        return has_come(); // what a model does must not depend on the clock
+    }
+    let (begin, pace) = (Instant::now(), Courtesy::pace(LONGEST_CALL));
+    let (mut courtesy, mut due) = (Courtesy::new(), Duration::ZERO);
+    loop {
+        if has_come() {
+            courtesy.ends();
+            return true;
+        }
+        let elapsed = begin.elapsed();
+        if elapsed >= LONGEST_CALL {
+            return false;
+        }
+        if elapsed >= due && courtesy.is_due(None) {
+            due += pace;
+            courtesy.yields();
+        } else {
+            hint::spin_loop();
+        }
+    }
+}
+
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
@@ -118,6 +152,20 @@ mod tests {
     /// Whose last yield took as long.
     fn late(took: Duration) -> Courtesy {
         Courtesy { left: 0, long: Some(took), has_way_out: false }
+    }
+
+    #[test]
+    fn one_looks_until_it_comes_but_not_for_long() {
+        let mut looks = 0;
+        let second = || {
+            looks += 1;
+            looks == 2
+        };
+        assert!(look(second));
+        assert_eq!(looks, 2);
+        let begin = Instant::now();
+        assert!(!look(|| false));
+        assert!(begin.elapsed() >= LONGEST_CALL);
     }
 
     #[test]

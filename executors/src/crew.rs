@@ -8,6 +8,7 @@ mod batch;
 mod calls;
 mod cold;
 mod delivery;
+mod door;
 mod ending;
 mod handle;
 mod hiring;

@@ -76,6 +76,7 @@
 )]
 
 mod aftermath;
+mod apart;
 mod backing;
 #[cfg(feature = "_crew")]
 mod barrier;
@@ -105,6 +106,8 @@ pub mod futures_executor;
 pub mod group;
 mod handle;
 mod job;
+#[cfg(feature = "_crew")]
+mod joining;
 mod local;
 #[cfg(feature = "burst-exec")]
 mod mailbox;

@@ -1,5 +1,6 @@
 //! A segmented vector: something for each of any number of places, which stays where it is.
 
+use crate::apart::Apart;
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
 
@@ -9,8 +10,10 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
     first: Row<T>,
-    /// The first has one item, and each has twice as many as the one before.
-    further: [OnceLock<Row<T>>; 21],
+    /// The one behind the first row: most pools need no other.
+    next: Apart<T>,
+    /// The first of these has two items, and each has twice as many as the one before.
+    further: [OnceLock<Row<T>>; 20],
 }
 
 type Row<T> = Box<[CachePadded<T>]>;
@@ -18,10 +21,11 @@ type Row<T> = Box<[CachePadded<T>]>;
 impl<T: Default> Rows<T> {
     /// Begins with `items`.
     pub(crate) fn new(items: impl IntoIterator<Item = T>) -> Self {
-        let rows = Rows { first: items.into_iter().map(CachePadded::new).collect(), further: Default::default() };
+        let first = items.into_iter().map(CachePadded::new).collect();
+        let rows = Rows { first, next: Apart::new(T::default()), further: Default::default() };
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the making of a row before its use.
-            [0, 1, 3].iter().for_each(|&place| _ = rows.further(place));
+            [1, 3].iter().for_each(|&place| _ = rows.further(place));
         }
         rows
     }
@@ -35,18 +39,20 @@ impl<T: Default> Rows<T> {
     }
 
     fn further(&self, place: usize) -> &T {
-        // Row 0 begins at 1, row 1 at 2, row 2 at 4 and so on, if one counts from 1.
+        // Row 0 is the one item, row 1 begins at 2, row 2 at 4 and so on, if one counts from 1.
         let number = place + 1;
         let row = number.ilog2() as usize;
         let begin = 1 << row;
-        let items = self.further[row].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
+        let Some(further) = row.checked_sub(1) else { return &self.next };
+        let items = self.further[further].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
         &items[number - begin]
     }
 
     /// All that are there.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let further = self.further.iter().filter_map(OnceLock::get);
-        [&self.first].into_iter().chain(further).flatten().map(|item| &**item)
+        let padded = [&self.first].into_iter().chain(further).flatten().map(|item| &**item);
+        padded.chain([&*self.next])
     }
 }
 
@@ -69,6 +75,6 @@ mod tests {
     fn as_many_as_there_can_be_threads() {
         // And as many strangers.
         let most = 2 * crate::options::MAX_THREADS;
-        assert!(most.ilog2() < Rows::<()>::new([]).further.len() as u32);
+        assert!(most.ilog2() <= Rows::<()>::new([]).further.len() as u32);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Crew, Setup, delivery::Admission, worker::Worker};
 use crate::{
+    apart::Apart,
     backing::Backing,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, cancel, spawn_task, step},
@@ -13,7 +14,6 @@ use crate::{
     sync::atomic::{Ordering::SeqCst, fence},
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
-use crossbeam_utils::CachePadded;
 use std::{
     fmt,
     future::Future,
@@ -27,7 +27,7 @@ use std::{
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
     /// Apart from the count of handles: whoever clones one would otherwise take the line away from all who submit.
-    last: Arc<CachePadded<LastHandle<S, P>>>,
+    last: Arc<Apart<LastHandle<S, P>>>,
     /// Where its jobs go.
     to: S::Address,
 }
@@ -61,10 +61,10 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
 ///
 /// Each worker has one of its own for the futures that it spawns. So spawning and ending a future changes a count that
 /// no other worker changes, unless one has taken the future over.
-pub(super) type Tether<S, P> = Arc<CachePadded<Arc<Crew<S, P>>>>;
+pub(super) type Tether<S, P> = Arc<Apart<Arc<Crew<S, P>>>>;
 
 pub(super) fn tether<S: Source, P>(crew: Arc<Crew<S, P>>) -> Tether<S, P> {
-    Arc::new(CachePadded::new(crew))
+    Arc::new(Apart::new(crew))
 }
 
 impl<S, P> Handle<S, P>
@@ -85,7 +85,7 @@ where
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
         let (to, tether) = (crew.source.anywhere(), OnceLock::new());
-        Handle { last: Arc::new(CachePadded::new(LastHandle { crew, tether })), to }
+        Handle { last: Arc::new(Apart::new(LastHandle { crew, tether })), to }
     }
 
     pub(crate) fn source(&self) -> &S {

@@ -8,13 +8,15 @@ use super::{
     staff::Terms,
 };
 use crate::{
+    apart::Apart,
     bell::Bell,
+    courtesy,
+    placement::cores,
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
     },
 };
-use crossbeam_utils::CachePadded;
 use std::time::{Duration, Instant};
 
 /// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
@@ -25,8 +27,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.
-    phase: CachePadded<AtomicU8>,
-    roll: CachePadded<RollWord>,
+    phase: Apart<AtomicU8>,
+    roll: Apart<RollWord>,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
@@ -46,8 +48,8 @@ const OVER: u8 = 4;
 impl Life {
     pub(super) fn new() -> Self {
         Life {
-            phase: CachePadded::new(AtomicU8::new(0)),
-            roll: CachePadded::new(RollWord::new()),
+            phase: Apart::new(AtomicU8::new(0)),
+            roll: Apart::new(RollWord::new()),
             threads: AtomicUsize::new(0),
             idle: Bell::default(),
             gone: Bell::default(),
@@ -160,6 +162,11 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
+    /// Whether there is a core for each: then one that looks is in nobody's way.
+    pub(super) fn has_few_threads(&self) -> bool {
+        self.threads() <= cores()
+    }
+
     /// To be called before the thread serves: before it is started, or has its crew.
     pub(super) fn thread_starts(&self) {
         self.threads.fetch_add(1, SeqCst);
@@ -191,6 +198,9 @@ impl Life {
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
+        if self.has_few_threads() {
+            courtesy::look(|| self.is_over() && self.threads() == 0);
+        }
         loop {
             let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
             if !self.gone.wait_until(left, || self.is_over() && self.threads() == 0) {

@@ -1,6 +1,6 @@
 //! Whether a worker that runs out of jobs has reason to look around for others before it sleeps.
 
-use crate::options::Idle;
+use crate::{courtesy::LONGEST_CALL, options::Idle};
 use std::{
     cell::Cell,
     time::{Duration, Instant},
@@ -31,11 +31,31 @@ pub(super) struct Outlook {
     jobs_before: Cell<u64>,
     /// Short rounds, from one sleep to the next, in a row.
     short_rounds: Cell<u32>,
+    has_slept: Cell<bool>,
 }
 
 impl Outlook {
+    /// The worker begins its life.
+    pub(super) fn begins(&self, now: Instant) {
+        self.slept_since.set(Some(now));
+    }
+
+    /// Whether the worker has never slept.
+    pub(super) fn is_new(&self) -> bool {
+        !self.has_slept.get()
+    }
+
+    /// How long the worker looks for jobs before it sleeps, where workers look for as long as `spin` as a rule.
+    ///
+    /// Longer if it has never slept: who has built a pool for a few jobs is about to close it, and waits until the
+    /// worker is gone.
+    pub(super) fn patience(&self, spin: Duration) -> Duration {
+        if self.is_new() { spin.max(LONGEST_CALL) } else { spin }
+    }
+
     /// The worker goes to sleep, after it has looked for jobs in vain for as long as it `looked`, if it has.
     pub(super) fn rests(&self, now: Instant, looked: Option<Duration>) {
+        self.has_slept.set(true);
         let last = self.slept_since.replace(Some(now));
         let is_short = last
             .zip(looked)
@@ -117,6 +137,17 @@ mod tests {
             assert!(!rests(LONG, Some(look)) && (1..MANY).all(|_| !rests(SHORT_ROUND, Some(look))));
             assert!(!rests(round, looked) && !rests(SHORT_ROUND, Some(look)), "the row is broken");
         }
+    }
+
+    #[test]
+    fn who_has_never_slept_looks_for_longer() {
+        let outlook = Outlook::default();
+        outlook.begins(Instant::now());
+        assert!(outlook.is_new());
+        assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [LONGEST_CALL, LONG]);
+        outlook.rests(Instant::now(), None);
+        assert!(!outlook.is_new());
+        assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [Duration::ZERO, LONG]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! A thread is counted before it serves, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
 
-use super::{Charter, Crew, Setup, worker::Worker};
+use super::{Charter, Crew, Setup, door::DOOR, worker::Worker};
 use crate::{
     containment::guard,
     error::{BuildError, BuildErrorKind},
+    joining,
     options::Options,
     parker::Parker,
     placement::{Outset, cores, place_current_thread},
@@ -186,8 +187,7 @@ where
         // Locked until all have ended, so that of several callers none returns before.
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // A worker contains all panics, so there is nothing to learn from the result.
-            let _ = thread.join();
+            joining::join(thread);
         }
     }
 }
@@ -242,6 +242,7 @@ struct Departure<S: Source, P> {
 impl<S: Source, P> Drop for Departure<S, P> {
     fn drop(&mut self) {
         self.crew.vacancies.give_back(self.seat);
+        DOOR.pass();
         self.crew.life.thread_ended();
     }
 }

@@ -11,6 +11,7 @@ use super::{
     word::{Census, IdleWord},
 };
 use crate::{
+    apart::Apart,
     placement::{cores, current_core},
     sync::{
         Arc, Mutex, MutexGuard,
@@ -21,7 +22,6 @@ use crate::{
         thread::{self, Thread},
     },
 };
-use crossbeam_utils::CachePadded;
 use std::{fmt, time::Duration};
 
 /// The workers of one pool, as far as sleeping goes.
@@ -29,7 +29,7 @@ pub(super) struct IdleSet {
     max_threads: Option<usize>,
     /// Read by every submit, written only when somebody falls asleep, is called, starts or stops to look, or lets
     /// others have its core meanwhile.
-    word: CachePadded<IdleWord>,
+    word: Apart<IdleWord>,
     /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
     /// many calls are worth their while.
     members: AtomicUsize,
@@ -47,10 +47,12 @@ pub(super) struct IdleSet {
 /// worker that is awake while others sleep.
 #[derive(Default)]
 struct Register {
-    /// By worker; `None` until the worker has introduced itself.
+    /// By worker; `None` until the worker first announces a sleep.
     beds: Vec<Option<Arc<Bed>>>,
+    /// How many workers have introduced themselves and have no bed.
+    newcomers: usize,
     asleep: Sleepers,
-    /// Of all workers, awake or asleep.
+    /// Of all workers that have beds, awake or asleep.
     whereabouts: Whereabouts,
     /// The sleeper that naps.
     napper: Option<usize>,
@@ -77,7 +79,7 @@ impl IdleSet {
     pub(super) fn new(max_threads: Option<usize>) -> Self {
         IdleSet {
             max_threads,
-            word: CachePadded::new(IdleWord::new()),
+            word: Apart::new(IdleWord::new()),
             members: AtomicUsize::new(0),
             cores: cores(),
             spreads: true,
@@ -100,7 +102,14 @@ impl IdleSet {
         if let Some(limit) = self.max_threads {
             assert!(worker < limit, "this parker serves threads below {limit}, not thread {worker}");
         }
-        self.move_in(&mut self.register(), worker);
+        let mut register = self.register();
+        if register.bed(worker).is_some() {
+            self.move_in(&mut register, worker);
+        } else {
+            // Its bed can wait, and the worker's first job should not.
+            register.newcomers += 1;
+            self.members.fetch_add(1, Relaxed);
+        }
     }
 
     /// Makes a bed for the calling thread as `worker`, awake whatever a former thread of this number was.
@@ -120,9 +129,8 @@ impl IdleSet {
             // Acquire as in `abort_park`; the former thread cannot answer its call any more.
             Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
             Some(_) => {}
-            None => {
-                self.members.fetch_add(1, Relaxed);
-            }
+            None if register.newcomers > 0 => register.newcomers -= 1,
+            None => _ = self.members.fetch_add(1, Relaxed),
         }
     }
 
@@ -133,7 +141,7 @@ impl IdleSet {
     /// Returns whether it is to be a nap: if the worker was last called for a lone job, and nobody naps already.
     pub(super) fn prepare_nap(&self, worker: usize) -> bool {
         self.announce(worker, |register| {
-            let nap = register.napper.is_none() && register.bed(worker).called_for_lone_job.load(Relaxed);
+            let nap = register.napper.is_none() && register.own_bed(worker).called_for_lone_job.load(Relaxed);
             if nap {
                 register.napper = Some(worker);
             }
@@ -148,10 +156,10 @@ impl IdleSet {
         }
         // Relaxed: this thread's own, or read by a caller that takes the lock after us. A second announcement changes
         // nothing.
-        if register.bed(worker).state.load(Relaxed) != AWAKE {
+        if register.own_bed(worker).state.load(Relaxed) != AWAKE {
             return register.napper == Some(worker);
         }
-        register.bed(worker).state.store(ASLEEP, Relaxed);
+        register.own_bed(worker).state.store(ASLEEP, Relaxed);
         register.asleep.push(worker);
         register.whereabouts.falls_asleep(worker, self.core_of_caller());
         let is_nap = is_nap(&mut register);
@@ -176,10 +184,10 @@ impl IdleSet {
         let mut register = self.register();
         self.end_nap(&mut register, worker);
         if register.asleep.remove(worker) {
-            register.bed(worker).state.store(AWAKE, Relaxed);
+            register.own_bed(worker).state.store(AWAKE, Relaxed);
             register.whereabouts.wakes(worker);
             self.word.sleep_cancelled();
-        } else if register.bed(worker).state.swap(AWAKE, Acquire) == CALLED {
+        } else if register.bed(worker).is_some_and(|bed| bed.state.swap(AWAKE, Acquire) == CALLED) {
             // Called between the announcement and now. The token that comes with the call may make a later park return
             // early, which then sees that its state is still asleep.
             self.word.arrive();
@@ -190,8 +198,9 @@ impl IdleSet {
         let bed = {
             let mut register = self.register();
             self.end_nap(&mut register, worker); // who parks does not come back by itself
-            Arc::clone(register.bed(worker))
+            register.bed(worker).cloned()
         };
+        let Some(bed) = bed else { return ParkResult::Abort }; // there was no announcement, ever
         loop {
             // Acquire pairs with the Release in `call`: what the caller did before the call is visible here.
             match bed.state.load(Acquire) {
@@ -201,13 +210,13 @@ impl IdleSet {
                     self.word.arrive();
                     return ParkResult::Woken;
                 }
-                _ => return ParkResult::Abort, // there was no announcement
+                _ => return ParkResult::Abort,
             }
         }
     }
 
     pub(super) fn nap(&self, worker: usize, duration: Duration) {
-        let bed = Arc::clone(self.register().bed(worker));
+        let Some(bed) = self.register().bed(worker).cloned() else { return };
         if bed.state.load(Relaxed) == ASLEEP {
             thread::doze(duration);
         }
@@ -348,7 +357,7 @@ impl IdleSet {
 
     /// Counts `worker`, which has just been taken off the list, as called.
     fn call(&self, register: &mut Register, worker: usize, origin: Option<Origin>) -> Arc<Bed> {
-        let bed = Arc::clone(register.bed(worker));
+        let bed = Arc::clone(register.own_bed(worker));
         bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
         register.whereabouts.wakes(worker);
         self.word.call();
@@ -382,15 +391,16 @@ impl Register {
     }
 
     fn belongs_to_caller(&self, worker: usize) -> bool {
-        let bed = self.beds.get(worker).and_then(Option::as_ref);
-        bed.is_some_and(|bed| bed.thread.id() == thread::current().id())
+        self.bed(worker).is_some_and(|bed| bed.thread.id() == thread::current().id())
     }
 
-    fn bed(&self, worker: usize) -> &Arc<Bed> {
-        self.beds
-            .get(worker)
-            .and_then(Option::as_ref)
-            .unwrap_or_else(|| panic!("thread {worker} has not been initialised with this parker"))
+    fn bed(&self, worker: usize) -> Option<&Arc<Bed>> {
+        self.beds.get(worker)?.as_ref()
+    }
+
+    /// Of somebody who has announced a sleep.
+    fn own_bed(&self, worker: usize) -> &Arc<Bed> {
+        self.bed(worker).expect("who announces a sleep is given a bed")
     }
 }
 
@@ -424,7 +434,11 @@ mod tests {
     fn the_second_job_that_meets_somebody_aside_calls_another() {
         let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
         idle.init(0);
-        std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(1)).join().unwrap());
+        let sleeper = || {
+            idle.init(1);
+            idle.prepare_park(1);
+        };
+        std::thread::scope(|scope| scope.spawn(sleeper).join().unwrap());
         idle.start_looking();
         assert!(idle.step_aside() && !idle.step_aside(), "one at a time");
         for (origin, called, calls) in [(Origin::Inside, 0, 0), (Origin::Outside, 1, 0), (Origin::Outside, 2, 1)] {

@@ -27,15 +27,22 @@ use std::{
 pub(crate) struct StealingSource {
     /// Jobs from outside.
     lanes: Lanes,
-    /// For each seat, the jobs for which its worker's ring had no room, once there are such.
-    spills: Box<[OnceLock<Box<Lane>>]>,
-    /// For each seat, its worker's ring, once there may be jobs in it.
-    stealers: Box<[OnceLock<Stealer<Job>>]>,
+    /// One for each worker, and one more for those who have no seat of their own.
+    seats: Box<[Seat]>,
     /// On the seats from this one on nobody has had jobs yet: nobody looks there. Relaxed: it is raised by who puts
     /// jobs there, before it does (and before it reserves the ring); so who has to see these sees that, too, be it by
     /// the fences S2 and W3, or by the count of the lane, or the head of the ring, that they came from.
     unused: AtomicUsize,
     neighbourhood: Neighbourhood,
+}
+
+/// What others see of a worker.
+#[derive(Default)]
+struct Seat {
+    /// Its ring, once there may be jobs in it.
+    ring: OnceLock<Stealer<Job>>,
+    /// The jobs for which the ring had no room, once there are such.
+    spill: OnceLock<Box<Lane>>,
 }
 
 /// What a worker has for itself.
@@ -68,11 +75,14 @@ impl StealingSource {
         barrier::prepare();
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()).with_privileges(),
-            spills: (0..=workers).map(|_| OnceLock::new()).collect(),
-            stealers: (0..workers).map(|_| OnceLock::new()).collect(),
+            seats: (0..=workers).map(|_| Seat::default()).collect(),
             unused: AtomicUsize::new(0),
             neighbourhood,
         }
+    }
+
+    fn workers(&self) -> usize {
+        self.seats.len() - 1
     }
 
     pub(super) fn has_reserved_lanes(&self) -> bool {
@@ -111,7 +121,7 @@ impl StealingSource {
     /// memory, too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as
     /// long for a step, as what one writes to is next to what the other does.
     fn share(&self, local: &StealingLocal, period: usize) -> impl Fn(usize) -> usize {
-        let (workers, own, spilled) = (self.stealers.len(), local.ring.len(), local.spilled.get());
+        let (workers, own, spilled) = (self.workers(), local.ring.len(), local.spilled.get());
         move |there| {
             let share = there.div_ceil(workers).min(period / 2).min(BATCH);
             // What the ring gets would delay what is spilled, each time.
@@ -171,7 +181,7 @@ impl StealingSource {
     fn show_ring(&self, local: &StealingLocal) {
         if let Some(ring) = local.hidden.take() {
             self.use_seat(local.seat);
-            let shown = self.stealers[local.seat].set(ring);
+            let shown = self.seats[local.seat].ring.set(ring);
             debug_assert!(shown.is_ok(), "a seat has one worker, which comes here once");
         }
     }
@@ -185,29 +195,27 @@ impl StealingSource {
         seat < self.unused.load(Relaxed)
     }
 
-    /// What there is on the seats that are in use.
-    fn of_seats<'a, T>(&'a self, seats: &'a [OnceLock<T>]) -> impl Iterator<Item = (usize, &'a T)> {
-        let in_use = seats.iter().enumerate().take_while(|&(seat, _)| self.is_in_use(seat));
-        in_use.filter_map(|(seat, item)| Some((seat, item.get()?)))
+    fn seats_in_use(&self) -> impl Iterator<Item = (usize, &Seat)> {
+        self.seats.iter().enumerate().take_while(|&(number, _)| self.is_in_use(number))
     }
 
     /// The rings in which there may be jobs.
     fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
-        self.of_seats(&self.stealers).map(|(_seat, ring)| ring)
+        self.seats_in_use().filter_map(|(_, seat)| seat.ring.get())
     }
 
     fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
         let own = local.seat;
-        self.of_seats(&self.stealers).filter(move |&(seat, _)| seat != own).map(|(_seat, ring)| ring)
+        self.seats_in_use().filter_map(move |(number, seat)| if number == own { None } else { seat.ring.get() })
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(self.of_seats(&self.spills).map(|(_seat, spill)| &**spill))
+        self.lanes.iter().chain(self.seats_in_use().filter_map(|(_, seat)| Some(&**seat.spill.get()?)))
     }
 
     /// The jobs that are spilled there, if ever there were any.
     fn spilled(&self, seat: usize) -> Option<&Lane> {
-        self.spills[seat].get().map(|spill| &**spill)
+        self.seats[seat].spill.get().map(|spill| &**spill)
     }
 
     /// Whether there is a job that [`run_next`](Source::run_next) would run, unless somebody steals it.
@@ -235,7 +243,7 @@ impl StealingSource {
     }
 
     fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let from_ring = match self.stealers[victim].get() {
+        let from_ring = match self.seats[victim].ring.get() {
             Some(ring) if is_worth_stealing(ring) => {
                 self.show_ring(local);
                 ring.steal_half(&local.ring)
@@ -306,7 +314,7 @@ impl Source for StealingSource {
 
     fn attach(&self, own_seat: Option<usize>) -> StealingLocal {
         let (ring, stealer) = ring::ring();
-        let seat = own_seat.unwrap_or(self.stealers.len());
+        let seat = own_seat.unwrap_or(self.workers());
         StealingLocal {
             seat,
             ring,
@@ -346,7 +354,7 @@ impl Source for StealingSource {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
-            self.spills[local.seat].get_or_init(|| self.first_spill(local)).push(job);
+            self.seats[local.seat].spill.get_or_init(|| self.first_spill(local)).push(job);
         }
         Whom::Anyone
     }
@@ -450,7 +458,7 @@ impl Source for StealingSource {
 impl fmt::Debug for StealingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StealingSource")
-            .field("workers", &self.stealers.len())
+            .field("workers", &self.workers())
             .field("queued", &self.len())
             .finish_non_exhaustive()
     }

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::{
-    courtesy::Courtesy,
+    courtesy::{self, Courtesy},
     crew::{Crew, nap::Nap},
     job::Job,
     options::Idle,
@@ -33,7 +33,8 @@ where
             return Some(job);
         }
         let alone = self.crew.parker.start_looking(self.seat);
-        let looks = alone && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
+        let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
+        let looks = is_welcome && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
         // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
         let looks_around = looks && (S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if looks
@@ -56,7 +57,7 @@ where
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
-        self.outlook.rests(Instant::now(), None);
+        self.outlook.begins(Instant::now());
         match self.search() {
             Some(job) => Some(self.found(job)),
             None => self.await_job(false, false),
@@ -108,6 +109,8 @@ where
     /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
     fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
         let (spin, mut courtesy) = (self.spin()?, self.courtesy());
+        // Over all of the time, as it is not known when others need the core.
+        let (pace, mut due) = (Courtesy::pace(spin), Duration::ZERO);
         let begin = Instant::now();
         let deadline = self.deadline(begin);
         loop {
@@ -120,11 +123,13 @@ where
                 }
                 hint::spin_loop();
             }
-            let is_up = begin.elapsed() >= spin || self.is_to_leave(deadline);
+            let elapsed = begin.elapsed();
+            let is_up = elapsed >= spin || self.is_to_leave(deadline);
             if is_up || self.crew.life.is_closed() || is_awaited() {
                 return None;
             }
-            if courtesy.is_due(None) {
+            if elapsed >= due && courtesy.is_due(None) {
+                due += pace;
                 self.step_aside(&mut courtesy);
             }
         }
@@ -133,7 +138,7 @@ where
     /// For how long it looks for jobs before it sleeps, if it does both.
     fn spin(&self) -> Option<Duration> {
         match self.crew.idle {
-            Idle::Park { spin } if spin > Duration::ZERO => Some(spin),
+            Idle::Park { spin } if spin > Duration::ZERO => Some(self.outlook.patience(spin)),
             _ => None,
         }
     }
@@ -243,13 +248,22 @@ where
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
     fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        if !looks_around || self.watch(|| false, || Some(())).is_none() {
+        if self.sees_the_end() {
+            // Others would have to wake this worker for it.
+        } else if !looks_around || self.watch(|| false, || Some(())).is_none() {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
                 Idle::Spin => self.hover(deadline),
             }
         }
         self.become_active();
+    }
+
+    /// Whether the end comes, or a job, while the worker looks, if it does: it may come soon when the crew is closed.
+    fn sees_the_end(&self) -> bool {
+        let Crew { life, source, .. } = self.crew;
+        let is_soon = life.is_closed() && life.has_few_threads();
+        is_soon && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
     }
 
     /// Whether it is time to leave.

@@ -74,6 +74,7 @@ mod model;
 
 use super::Busy;
 use crate::{
+    apart::Apart,
     barrier::{self, LightSide, Recalled},
     containment::discard,
     job::{IntoJob, Job},
@@ -87,7 +88,6 @@ use crate::{
         cell::UnsafeCell,
     },
 };
-use crossbeam_utils::CachePadded;
 use head::Head;
 use std::{cell::Cell, mem::MaybeUninit, ops::Range, ptr};
 
@@ -99,8 +99,8 @@ pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
 struct Ring<T> {
     /// A [`Head`].
-    head: CachePadded<AtomicU64>,
-    owners: CachePadded<Owners<T>>,
+    head: Apart<AtomicU64>,
+    owners: Apart<Owners<T>>,
 }
 
 /// What only the owner writes.
@@ -152,8 +152,8 @@ pub(crate) struct Stealer<T>(Arc<Ring<T>>);
 /// A new ring. It has no slots until the owner needs some.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
     let ring = Arc::new(Ring {
-        head: CachePadded::new(AtomicU64::new(0)),
-        owners: CachePadded::new(Owners {
+        head: Apart::new(AtomicU64::new(0)),
+        owners: Apart::new(Owners {
             tail: AtomicU32::new(0),
             taken: AtomicU32::new(0),
             buffer: AtomicPtr::new(ptr::null_mut()),

@@ -1,0 +1,75 @@
+//! The door: threads that end leave one after the other.
+
+use std::{
+    hint,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// Where the threads of this process leave it.
+///
+/// When a thread has done its work, the system takes its memory away, and tells all cores on which the process runs.
+/// Two threads that end at the same time wait for each other there, and each of the cores for both: on the machine of
+/// `docs/results/peers.md` ("Many that end") that takes several times as long as one after the other.
+pub(super) struct Door {
+    epoch: OnceLock<Instant>,
+    /// When it is free, in nanoseconds since the epoch. Relaxed: a time, from which nothing else follows.
+    free: AtomicU64,
+}
+
+pub(super) static DOOR: Door = Door { epoch: OnceLock::new(), free: AtomicU64::new(0) };
+
+/// What a thread takes to be gone.
+const PASSAGE: Duration = Duration::from_micros(10);
+
+/// The longest that a thread waits, so that where many can end at the same time, they do not burn their cores.
+const PATIENCE: Duration = PASSAGE.saturating_mul(4);
+
+impl Door {
+    /// Waits until those who came before have gone, but not for long. To be called by a thread that is about to end.
+    pub(super) fn pass(&self) {
+        if cfg!(executors_loom) {
+            return; // what a model does must not depend on the clock
+        }
+        let epoch = self.epoch.get_or_init(Instant::now);
+        let now = nanos(epoch.elapsed());
+        let latest = now + nanos(PATIENCE);
+        let turn = |free: u64| free.clamp(now, latest);
+        let free = self.free.fetch_update(Relaxed, Relaxed, |free| Some(turn(free) + nanos(PASSAGE)));
+        let turn = turn(free.unwrap_or_else(|free| free));
+        while nanos(epoch.elapsed()) < turn {
+            hint::spin_loop();
+        }
+    }
+}
+
+/// Enough for some centuries.
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_waits_for_those_before_but_not_for_long() {
+        let door = Door { epoch: OnceLock::new(), free: AtomicU64::new(0) };
+        let passes = || {
+            let begin = Instant::now();
+            door.pass();
+            begin.elapsed()
+        };
+        passes();
+        let epoch = *door.epoch.get().expect("somebody has passed");
+        let begin = epoch.elapsed();
+        (0..10).for_each(|_| _ = passes());
+        assert!(epoch.elapsed() - begin >= 9 * PASSAGE, "each waits until the one before has gone");
+        door.free.store(u64::MAX / 2, Relaxed);
+        assert!(passes() >= PATIENCE);
+        assert!(door.free.load(Relaxed) < u64::MAX / 2, "who came later does not wait for who was let in at once");
+    }
+}
