@@ -162,9 +162,9 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
-    /// Whether there is a core for each: then one that looks is in nobody's way.
+    /// Whether there is a core for each thread: then one that looks is in nobody's way.
     pub(super) fn has_few_threads(&self) -> bool {
-        self.threads() <= cores()
+        courtesy::LOOKS && self.threads() <= cores()
     }
 
     /// To be called before the thread serves: before it is started, or has its crew.

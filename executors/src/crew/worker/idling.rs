@@ -262,7 +262,7 @@ where
     /// Whether the end comes, or a job, while the worker looks, if it does: it may come soon when the crew is closed.
     fn sees_the_end(&self) -> bool {
         let Crew { life, source, .. } = self.crew;
-        let is_soon = life.is_closed() && life.has_few_threads();
+        let is_soon = life.has_few_threads() && life.is_closed();
         is_soon && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
     }
 
