@@ -38,17 +38,6 @@ fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> Stri
     Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
 }
 
-/// Each of the pair has a submitter of its own.
-fn give_from_two_threads(crew: &Cold, pair: &Pair) {
-    let mut jobs = pair.jobs();
-    let submitter = thread::spawn({
-        let (crew, job) = (crew.clone(), jobs.next().unwrap());
-        move || crew.execute(job)
-    });
-    jobs.for_each(|job| crew.execute(job));
-    submitter.join().unwrap();
-}
-
 /// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
 #[test]
 fn a_cold_thread_comes_for_a_second_job() {
@@ -60,12 +49,18 @@ fn a_cold_thread_comes_for_a_second_job() {
     });
 }
 
-/// Each may rely on what the other has called.
+/// Each of the pair has a submitter of its own, who may rely on what the other has called.
 #[test]
 fn a_cold_thread_comes_for_one_of_two_submitters() {
     check(1, || {
         let (crew, pair) = (crew(2), Pair::default());
-        give_from_two_threads(&crew, &pair);
+        let mut jobs = pair.jobs();
+        let submitter = thread::spawn({
+            let (crew, job) = (crew.clone(), jobs.next().unwrap());
+            move || crew.execute(job)
+        });
+        jobs.for_each(|job| crew.execute(job));
+        submitter.join().unwrap();
         pair.meet();
         see_off(crew);
     });
@@ -80,19 +75,6 @@ fn cold_threads_come_one_after_the_other() {
         let meeting = pair.clone();
         crew.execute(move || meeting.meet());
         pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
-}
-
-/// As above, but each of the pair has a submitter of its own, who comes while the other starts a thread, or later.
-#[test]
-fn a_cold_thread_comes_for_each_of_two_submitters() {
-    check(1, || {
-        let (crew, pair) = (crew(3), Pair::default());
-        let meeting = pair.clone();
-        crew.execute(move || meeting.meet());
-        give_from_two_threads(&crew, &pair);
         pair.meet();
         see_off(crew);
     });
