@@ -1,6 +1,6 @@
 //! A value with nothing beside it.
 
-use std::{mem::MaybeUninit, ops::Deref};
+use std::{fmt, mem::MaybeUninit, ops::Deref};
 
 /// Keeps whatever lies before or behind a value in memory off its cache lines, and off those that the processor fetches
 /// along with them.
@@ -8,7 +8,6 @@ use std::{mem::MaybeUninit, ops::Deref};
 /// By distance, where `CachePadded` aligns. For what is allocated by itself, once in a pool's life or for a spawner:
 /// glibc takes some 600 instructions for aligned memory, and 50 for other. A value of more than a word may lie across
 /// two lines.
-#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Apart<T> {
     before: Distance,
@@ -35,14 +34,26 @@ impl<T> Deref for Apart<T> {
     }
 }
 
+impl<T: fmt::Debug> fmt::Debug for Apart<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::mem::offset_of;
 
     #[test]
-    fn no_two_share_a_pair_of_lines() {
-        let pair = |place: &Apart<u64>| std::ptr::from_ref(&**place).addr() / 128;
-        let row: Vec<_> = (0..100).map(Apart::new).collect();
-        assert!(row.windows(2).all(|two| pair(&two[0]) != pair(&two[1])));
+    fn whatever_is_beside_it_is_in_another_pair_of_lines() {
+        const PAIR: usize = 128;
+        let (begin, end) = (offset_of!(Apart<u64>, value), offset_of!(Apart<u64>, behind));
+        let pair = |byte: usize| byte / PAIR;
+        for place in (PAIR..2 * PAIR).step_by(align_of::<Apart<u64>>()) {
+            assert!(pair(place - 1) < pair(place + begin), "what is before it");
+            assert!(pair(place + end - 1) < pair(place + size_of::<Apart<u64>>()), "what is behind it");
+        }
+        assert_eq!(format!("{:?}", Apart::new(7)), "7");
     }
 }

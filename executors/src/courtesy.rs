@@ -21,7 +21,7 @@ const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 
 /// Longer than somebody takes to give the next job.
-const LONG: Duration = Duration::from_micros(300);
+pub(crate) const LONG: Duration = Duration::from_micros(300);
 
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 const ABSTINENCE: Duration = Duration::from_secs(10);
@@ -41,11 +41,14 @@ pub(crate) struct Courtesy {
     /// How long the last one took, if that was long.
     long: Option<Duration>,
     has_way_out: bool,
+    /// How far apart they are, at least, and when the next one may be.
+    pace: Duration,
+    next: Option<Instant>,
 }
 
 impl Courtesy {
     pub(crate) fn new() -> Self {
-        Courtesy { left: YIELDS, long: None, has_way_out: false }
+        Courtesy { left: YIELDS, long: None, has_way_out: false, pace: Duration::ZERO, next: None }
     }
 
     /// Of a thread that can do something against being late again.
@@ -53,12 +56,13 @@ impl Courtesy {
         Courtesy { has_way_out: true, ..Courtesy::new() }
     }
 
-    /// How far apart yields are that are spread over so long a wait.
-    pub(crate) fn pace(wait: Duration) -> Duration {
-        wait / YIELDS.max(1)
+    /// Spread over the first [`LONGEST_CALL`] of so long a wait, as it is not known when others need the core.
+    pub(crate) fn spread_over(self, wait: Duration) -> Self {
+        Courtesy { pace: wait.min(LONGEST_CALL) / YIELDS.max(1), ..self }
     }
 
-    /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again.
+    /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again; or not time yet, if
+    /// they are [spread](Self::spread_over).
     pub(crate) fn is_due(&mut self, deadline: Option<Instant>) -> bool {
         // Whoever asks has looked in vain since the last one.
         self.long = None;
@@ -66,6 +70,9 @@ impl Courtesy {
             return false;
         }
         let now = Instant::now();
+        if self.next.is_some_and(|next| now < next) {
+            return false;
+        }
         let is_late = deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < LONG);
         if is_late || self.abstains(now) {
             self.left = 0;
@@ -87,6 +94,7 @@ impl Courtesy {
         thread::yield_now();
         self.long = Some(begin.elapsed()).filter(|took| *took >= LONG);
         self.left = if self.was_long() { 0 } else { self.left.saturating_sub(1) };
+        self.next = begin.checked_add(self.pace);
     }
 
     /// Whether others have had the core for long since the caller last looked in vain.
@@ -107,24 +115,23 @@ impl Courtesy {
     }
 }
 
-/// A model has no time to lose; and who looks before it sleeps does what it does again when it has announced its sleep.
+/// Whether anybody [looks](look). Not in models: what a look would find, who goes to sleep finds, too, and time is
+/// lost.
 pub(crate) const LOOKS: bool = !cfg!(executors_loom);
 
 /// Looks whether `has_come` for as long as being woken may take. Returns whether it has. For what is sure to come soon.
 pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
-    let (begin, pace) = (Instant::now(), Courtesy::pace(LONGEST_CALL));
-    let (mut courtesy, mut due) = (Courtesy::new(), Duration::ZERO);
+    let (begin, mut courtesy) = (Instant::now(), Courtesy::new().spread_over(LONGEST_CALL));
     loop {
+        let is_last = begin.elapsed() >= LONGEST_CALL;
         if has_come() {
             courtesy.ends();
             return true;
         }
-        let elapsed = begin.elapsed();
-        if elapsed >= LONGEST_CALL {
+        if is_last {
             return false;
         }
-        if elapsed >= due && courtesy.is_due(None) {
-            due += pace;
+        if courtesy.is_due(None) {
             courtesy.yields();
         } else {
             hint::spin_loop();
@@ -151,7 +158,7 @@ mod tests {
 
     /// Whose last yield took as long.
     fn late(took: Duration) -> Courtesy {
-        Courtesy { left: 0, long: Some(took), has_way_out: false }
+        Courtesy { left: 0, long: Some(took), ..Courtesy::new() }
     }
 
     #[test]
@@ -182,7 +189,7 @@ mod tests {
 
     #[test]
     fn there_is_none_for_a_while_after_one_that_was_too_long() {
-        Courtesy { left: 0, long: None, has_way_out: false }.ends();
+        Courtesy { left: 0, ..Courtesy::new() }.ends();
         assert!(yields(None) > 0, "nothing was missed");
         let mut in_vain = late(LONG);
         assert!(!in_vain.is_due(None));

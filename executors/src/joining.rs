@@ -11,17 +11,19 @@ pub(crate) fn join(thread: JoinHandle<()>) {
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"), not(executors_loom)))]
 mod system {
     use crate::courtesy;
-    use libc::{pthread_join, pthread_tryjoin_np};
+    use libc::{pthread_join, pthread_t, pthread_tryjoin_np};
     use std::{os::unix::thread::JoinHandleExt, ptr, thread::JoinHandle};
 
     pub(super) fn join(thread: JoinHandle<()>) {
-        let id = thread.into_pthread_t();
+        // musl has another type for the same thing.
+        let id = thread.into_pthread_t() as pthread_t;
         // SAFETY: the thread is neither detached nor joined: nobody else had the handle. Nothing is written through a
         // null pointer.
         let has_ended = || unsafe { pthread_tryjoin_np(id, ptr::null_mut()) == 0 };
         if !courtesy::look(has_ended) {
             // SAFETY: as above, as the last attempt has failed.
-            let _never_fails = unsafe { pthread_join(id, ptr::null_mut()) };
+            let failed = unsafe { pthread_join(id, ptr::null_mut()) };
+            debug_assert_eq!(failed, 0, "nobody joins itself");
         }
     }
 }

@@ -51,14 +51,15 @@ pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
     /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found
     /// no more than one job since its last sleep, if that sleep and the job took longer than `spin`, and than 200 us.
-    /// A worker that has never slept looks for 50 us at least, also beside others, if there is a core for each.
+    /// Before its first sleep a worker looks for 50 us if that is more than `spin`, and where there is a core for each
+    /// of the pool's threads, also beside others that look, and once more when the pool is closed.
     ///
     /// In the work-stealing pool and the dispatcher a worker that was woken for a job that was alone at the worker that
     /// spawned it, and came too late for it, naps for 50 to 500 us. During the nap such jobs wake nobody. So if the
     /// worker that spawned one blocks meanwhile, that job may wait for the end of the nap.
     Park {
-        /// How long to look. Zero always sleeps at once; more than a few microseconds costs CPU at the end of each
-        /// burst and gains little.
+        /// How long to look. Zero sleeps at once, at any time; more than a few microseconds costs CPU at the end of
+        /// each burst and gains little.
         spin: Duration,
     },
     /// Never sleep: look again and again, giving the core to other threads in between. For the shortest reaction, at

@@ -199,7 +199,8 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: worker `thread_id` has run out of jobs and looks for some, or was woken and does.
     ///
-    /// Returns whether it should go on looking for a while before it sleeps.
+    /// Returns whether it should go on looking for a while before it sleeps. (One that has never slept may do so in any
+    /// case.)
     fn start_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         true

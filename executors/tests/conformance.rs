@@ -488,6 +488,17 @@ macro_rules! spares_threads {
     };
 }
 
+/// What pools answer for in which a worker whose jobs come one by one has them to itself.
+macro_rules! keeps_chains {
+    ($subject:expr) => {
+        mod keeps_chains {
+            use super::*;
+
+            tests! { $subject; idling: workers_sleep_beside_a_chain_that_a_closed_pool_drains; }
+        }
+    };
+}
+
 /// What takes five seconds, and so is asked of one pool only.
 macro_rules! gives_up {
     ($subject:expr) => {
@@ -1074,7 +1085,7 @@ mod stealing {
         parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
     }
 
-    parker! { automatic: DynParker = |builder| builder, subject::ANY; spares_threads }
+    parker! { automatic: DynParker = |builder| builder, subject::ANY; keeps_chains spares_threads }
     parker! {
         small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited spares_threads
     }

@@ -162,7 +162,7 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
-    /// Whether there is a core for each thread: then one that looks is in nobody's way.
+    /// Whether there is a core for each thread: then one that looks is in the way of none of them.
     pub(super) fn has_few_threads(&self) -> bool {
         courtesy::LOOKS && self.threads() <= cores()
     }
@@ -198,7 +198,7 @@ impl Life {
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
-        if self.has_few_threads() {
+        if self.has_few_threads() && timeout.is_none_or(|timeout| timeout >= courtesy::LONG) {
             courtesy::look(|| self.is_over() && self.threads() == 0);
         }
         loop {

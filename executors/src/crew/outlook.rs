@@ -25,7 +25,7 @@ const MANY: u32 = 8;
 /// sleep: who waits for a long job sleeps, too, and does not give the next one at once.
 #[derive(Debug, Default)]
 pub(super) struct Outlook {
-    /// When the last sleep began.
+    /// When the last sleep began, or the worker's life.
     slept_since: Cell<Option<Instant>>,
     /// How many jobs the worker had run by then.
     jobs_before: Cell<u64>,
@@ -55,7 +55,6 @@ impl Outlook {
 
     /// The worker goes to sleep, after it has looked for jobs in vain for as long as it `looked`, if it has.
     pub(super) fn rests(&self, now: Instant, looked: Option<Duration>) {
-        self.has_slept.set(true);
         let last = self.slept_since.replace(Some(now));
         let is_short = last
             .zip(looked)
@@ -73,6 +72,11 @@ impl Outlook {
             self.short_rounds.set(0);
         }
         is_light
+    }
+
+    /// The worker sleeps, from now on or again.
+    pub(super) fn sleeps(&self) {
+        self.has_slept.set(true);
     }
 
     /// The worker, which has run so many jobs, has found another.
@@ -146,6 +150,8 @@ mod tests {
         assert!(outlook.is_new());
         assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [LONGEST_CALL, LONG]);
         outlook.rests(Instant::now(), None);
+        assert!(outlook.is_new(), "it may look around before it sleeps");
+        outlook.sleeps();
         assert!(!outlook.is_new());
         assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [Duration::ZERO, LONG]);
     }

@@ -30,8 +30,8 @@ pub(super) struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, starts or stops to look, or lets
     /// others have its core meanwhile.
     word: Apart<IdleWord>,
-    /// Numbers that have had a worker. Those that left count, which only makes calls fewer. Relaxed: it only tells how
-    /// many calls are worth their while.
+    /// Numbers that have had a worker, as far as they come in their order. Those that left count, which only makes
+    /// calls fewer. Relaxed: it only tells how many calls are worth their while.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
@@ -47,10 +47,8 @@ pub(super) struct IdleSet {
 /// worker that is awake while others sleep.
 #[derive(Default)]
 struct Register {
-    /// By worker; `None` until the worker first announces a sleep.
+    /// By worker; `None` until one of this number first announces a sleep.
     beds: Vec<Option<Arc<Bed>>>,
-    /// How many workers have introduced themselves and have no bed.
-    newcomers: usize,
     asleep: Sleepers,
     /// Of all workers that have beds, awake or asleep.
     whereabouts: Whereabouts,
@@ -107,8 +105,7 @@ impl IdleSet {
             self.move_in(&mut register, worker);
         } else {
             // Its bed can wait, and the worker's first job should not.
-            register.newcomers += 1;
-            self.members.fetch_add(1, Relaxed);
+            self.count_in(worker);
         }
     }
 
@@ -129,9 +126,12 @@ impl IdleSet {
             // Acquire as in `abort_park`; the former thread cannot answer its call any more.
             Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
             Some(_) => {}
-            None if register.newcomers > 0 => register.newcomers -= 1,
-            None => _ = self.members.fetch_add(1, Relaxed),
+            None => self.count_in(worker),
         }
+    }
+
+    fn count_in(&self, worker: usize) {
+        self.members.fetch_max(worker + 1, Relaxed);
     }
 
     pub(super) fn prepare_park(&self, worker: usize) {

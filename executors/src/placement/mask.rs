@@ -85,7 +85,10 @@ impl Mask {
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
 mod system {
-    use libc::{c_ulong, cpu_set_t, pid_t, pthread_setaffinity_np, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use libc::{
+        c_ulong, cpu_set_t, pid_t, pthread_setaffinity_np, pthread_t, sched_getaffinity, sched_getcpu,
+        sched_setaffinity,
+    };
     use std::{os::unix::thread::JoinHandleExt, thread::JoinHandle};
 
     const CALLER: pid_t = 0;
@@ -116,9 +119,11 @@ mod system {
 
     /// The same as [`allow`] for a thread that has not ended.
     pub(super) fn allow_other(thread: &JoinHandle<()>, cores: &Cores) {
+        // musl has another type for the same thing.
+        let id = thread.as_pthread_t() as pthread_t;
         // SAFETY: as there is a handle, the thread is not joined yet, and so its name is valid. SIZE bytes are read
         // there, as many as the array has.
-        let _refused = unsafe { pthread_setaffinity_np(thread.as_pthread_t(), SIZE, (&raw const *cores).cast()) };
+        let _refused = unsafe { pthread_setaffinity_np(id, SIZE, (&raw const *cores).cast()) };
     }
 
     /// The core on which the caller runs now.

@@ -206,7 +206,7 @@ impl StealingSource {
 
     fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
         let own = local.seat;
-        self.seats_in_use().filter_map(move |(number, seat)| if number == own { None } else { seat.ring.get() })
+        self.seats_in_use().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.ring.get())
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {

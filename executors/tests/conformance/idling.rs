@@ -10,7 +10,10 @@ use crate::support::{
     watchdog::{PATIENCE, until},
 };
 use executors::{Executor, Idle, Pool};
-use std::{env, thread, time::Duration};
+use std::{
+    env, thread,
+    time::{Duration, Instant},
+};
 
 /// The processor time of sleeping workers, of all together, in a period is below a thousandth of it.
 pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
@@ -57,6 +60,37 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
             }
         }
         panic!("{least:?} for each job");
+    });
+}
+
+/// While one job follows the other, and the end is near, who has none naps; it does not look all the time.
+pub(crate) fn workers_sleep_beside_a_chain_that_a_closed_pool_drains(subject: &impl Crew) {
+    const PERIOD: Duration = Duration::from_millis(300);
+
+    fn hop(pool: &(impl Pool + Clone + 'static), end: Instant) {
+        if Instant::now() < end {
+            let next = pool.clone();
+            pool.execute(move || hop(&next, end));
+        }
+    }
+
+    Child::default().run(|| {
+        let pool = subject.builder().threads(2).name("idle").build().expect("two threads");
+        assert_eq!(names_of(&pool, 2).len(), 2, "all workers have worked");
+        let Some(before) = threads::processor_time("idle") else { return };
+        let used = pool.submit({
+            let (pool, begin) = (pool.clone(), Instant::now());
+            move || {
+                pool.shutdown_async();
+                hop(&pool, begin + PERIOD);
+            }
+        });
+        used.wait().expect("no panic");
+        // Read while there are threads to read it of.
+        thread::sleep(PERIOD * 9 / 10);
+        let used = threads::processor_time("idle").expect("it was there before") - before;
+        assert!(used < PERIOD * 5 / 4, "two threads used {used:?} while one has jobs, for {PERIOD:?}");
+        pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
     });
 }
 

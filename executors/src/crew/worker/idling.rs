@@ -70,8 +70,9 @@ where
         let begin = Instant::now();
         self.outlook.rests(begin, self.spin().filter(|_| has_looked));
         let deadline = self.deadline(begin);
+        let mut is_first = true;
         loop {
-            self.rest(mem::take(&mut looks_around), nap, deadline);
+            self.rest(mem::take(&mut is_first), mem::take(&mut looks_around), nap, deadline);
             let over = self.crew.life.is_over();
             // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see
             // the end is seen here.
@@ -108,9 +109,8 @@ where
     /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
     /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
     fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
-        let (spin, mut courtesy) = (self.spin()?, self.courtesy());
-        // Over all of the time, as it is not known when others need the core.
-        let (pace, mut due) = (Courtesy::pace(spin), Duration::ZERO);
+        let spin = self.spin()?;
+        let mut courtesy = self.courtesy().spread_over(spin);
         let begin = Instant::now();
         let deadline = self.deadline(begin);
         loop {
@@ -123,13 +123,11 @@ where
                 }
                 hint::spin_loop();
             }
-            let elapsed = begin.elapsed();
-            let is_up = elapsed >= spin || self.is_to_leave(deadline);
+            let is_up = begin.elapsed() >= spin || self.is_to_leave(deadline);
             if is_up || self.crew.life.is_closed() || is_awaited() {
                 return None;
             }
-            if elapsed >= due && courtesy.is_due(None) {
-                due += pace;
+            if courtesy.is_due(None) {
                 self.step_aside(&mut courtesy);
             }
         }
@@ -246,11 +244,11 @@ where
     }
 
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
-    fn rest(&self, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
+    fn rest(&self, is_first: bool, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        if self.sees_the_end() {
-            // Others would have to wake this worker for it.
-        } else if !looks_around || self.watch(|| false, || Some(())).is_none() {
+        let is_called_for =
+            is_first && self.sees_the_end() || looks_around && self.watch(|| false, || Some(())).is_some();
+        if !is_called_for {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
                 Idle::Spin => self.hover(deadline),
@@ -259,11 +257,12 @@ where
         self.become_active();
     }
 
-    /// Whether the end comes, or a job, while the worker looks, if it does: it may come soon when the crew is closed.
+    /// Whether the end comes, or a job, while the worker looks, if it does. When the crew is closed the end may come
+    /// soon, and whoever finds out would have to wake this worker for it.
     fn sees_the_end(&self) -> bool {
         let Crew { life, source, .. } = self.crew;
-        let is_soon = life.has_few_threads() && life.is_closed();
-        is_soon && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
+        let looks = self.spin().is_some() && life.has_few_threads() && life.is_closed();
+        looks && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
     }
 
     /// Whether it is time to leave.
@@ -277,6 +276,7 @@ where
     }
 
     fn sleep(&self, nap: Nap, deadline: Option<Instant>) {
+        self.outlook.sleeps();
         let Crew { parker, source, .. } = self.crew;
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);

@@ -1,6 +1,6 @@
 //! On which cores workers are awake.
 
-/// Each worker counts where it was when it introduced itself, or last fell asleep: there the system most likely wakes
+/// Each worker that has ever slept counts where it was when it last fell asleep: there the system most likely wakes
 /// it, too. Where it goes while it is awake is not known, nor that it has left.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
