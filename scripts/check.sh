@@ -67,7 +67,7 @@ Parts:
   rules      the rules of docs/architecture.md that grep can check; the documentation's tables are those of their
              records
   lint       clippy without warnings, with all and the default features; peers behind flags compile, and all does with
-             the oldest Rust (if installed)
+             the oldest Rust, and the library for musl (if installed)
   docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        every command of executor-performance runs
@@ -161,7 +161,7 @@ shared_parts_know_no_pool() {
 }
 
 check_lint() {
-    local oldest
+    local oldest musl=x86_64-unknown-linux-musl
     step "lint: clippy [all features]" cargo clippy --workspace --all-targets --all-features -- -D warnings
     step "lint: clippy [default]" cargo clippy --workspace --all-targets -- -D warnings
     # Adapters that are only there if the compiler is told so. burst-pool is for Linux.
@@ -176,6 +176,13 @@ check_lint() {
             env CARGO_TARGET_DIR="$target/oldest" cargo "+$oldest" check --workspace --all-features
     else
         skip "Rust $oldest, the oldest that must suffice, is not installed"
+    fi
+    # It has other types for some things of the C library.
+    if rustup target list --installed 2>/dev/null | grep --quiet "^$musl"; then
+        step "lint: the library compiles for musl" \
+            env CARGO_TARGET_DIR="$target/musl" cargo check --package executors --all-features --target "$musl"
+    else
+        skip "the target $musl is not installed"
     fi
 }
 
