@@ -159,6 +159,13 @@ impl<'a> Back<'a> {
         })
     }
 
+    /// Whether the next job goes into a large block: that goes back to the system when more jobs have come than it has
+    /// room for, or a few hundred where few wait.
+    pub(super) fn is_in_large_block(&mut self) -> bool {
+        // SAFETY: the block is alive until a reader has passed the end mark, which is yet to be written.
+        self.with_cursor(|cursor| !cursor.block.is_null() && unsafe { Block::is_large(cursor.block) })
+    }
+
     /// It is due, but not to be given.
     #[cold]
     pub(super) fn refuse_privilege(&mut self) {

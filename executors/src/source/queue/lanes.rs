@@ -111,7 +111,10 @@ impl Lanes {
                 back.reserve();
             } else {
                 back.refuse_privilege();
-                local::next_shard();
+                // Nobody else might come there, and it would be kept.
+                if !back.is_in_large_block() {
+                    local::next_shard();
+                }
             }
         }
     }
@@ -207,6 +210,28 @@ mod tests {
         assert_eq!(reserved(), 1);
         recall(&lanes);
         assert_eq!(reserved(), 0);
+    }
+
+    #[test]
+    fn nobody_is_sent_on_from_a_large_block() {
+        if !barrier::is_ready_for_test() {
+            return;
+        }
+        let lanes = Lanes::new(2);
+        while local::shard().is_multiple_of(2) {
+            local::next_shard();
+        }
+        (0..100_000).for_each(|_| lanes.push(Job::new(|| ())));
+        if !lanes.back(local::shard()).is_some_and(|mut back| back.is_in_large_block()) {
+            println!("skipped: the system gives no large blocks");
+            return;
+        }
+        let (lanes, shard) = (lanes.with_privileges(), local::shard());
+        push_many(&lanes);
+        assert_eq!(local::shard(), shard);
+        while let Ok(Some(_)) = lanes.take_one(shard, &mut Hand::empty()) {}
+        (0..20).for_each(|_| push_many(&lanes));
+        assert!(local::shard().is_multiple_of(2), "the large block has gone back");
     }
 
     #[test]
