@@ -473,6 +473,10 @@ mod tests {
     fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
         let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
         let local = source.attach(Some(0));
+        // From another one it could be sent on in the midst of the jobs.
+        while !crate::local::shard().is_multiple_of(2) {
+            crate::local::next_shard();
+        }
         (0..own).for_each(|_| give(&source, &local, Job::new(|| ())));
         (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));
         (source, local)

@@ -230,7 +230,7 @@ mod tests {
         push_many(&lanes);
         assert_eq!(local::shard(), shard);
         while let Ok(Some(_)) = lanes.take_one(shard, &mut Hand::empty()) {}
-        (0..20).for_each(|_| push_many(&lanes));
+        (0..20_000).for_each(|_| lanes.push(Job::new(|| ())));
         assert!(local::shard().is_multiple_of(2), "the large block has gone back");
     }
 
