@@ -5,9 +5,9 @@ use std::{fmt, mem::MaybeUninit, ops::Deref};
 /// Keeps whatever lies before or behind a value in memory off its cache lines, and off those that the processor fetches
 /// along with them.
 ///
-/// By distance, where `CachePadded` aligns. For what is allocated once in the life of a pool or of a worker: glibc takes
-/// some 600 instructions for aligned memory, and 50 for other. A value of more than a word may lie across
-/// two lines.
+/// By distance, where `CachePadded` aligns. For what is allocated once in the life of a pool or of a worker: glibc
+/// takes some 600 instructions for aligned memory, and 50 for other. A value of more than a word may lie across two
+/// lines.
 #[repr(C)]
 pub(crate) struct Apart<T> {
     before: Distance,
