@@ -12,6 +12,7 @@ mod door;
 mod ending;
 mod handle;
 mod hiring;
+mod holds;
 mod life;
 #[cfg(all(test, executors_loom))]
 pub(crate) mod model;
@@ -48,6 +49,7 @@ use crate::{
     time_slice::TimeSlice,
 };
 use cold::ColdSeats;
+use holds::Holds;
 use life::Life;
 use std::{
     any::Any,
@@ -89,6 +91,7 @@ pub(crate) struct Crew<S: Source, P> {
     source: S,
     parker: P,
     life: Life,
+    holds: Holds,
     /// For those who start threads.
     this: Weak<Self>,
     employer: Employer,
@@ -128,6 +131,7 @@ where
             source,
             parker,
             life: Life::new(),
+            holds: Holds::new(),
             terms,
             cores: options.placement.cores(threads),
             meters: Rows::new([]),

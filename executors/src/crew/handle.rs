@@ -1,6 +1,6 @@
 //! What a user holds of a crew.
 
-use super::{Crew, Setup, delivery::Admission, worker::Worker};
+use super::{Crew, Setup, delivery::Admission, holds::Hold};
 use crate::{
     apart::Apart,
     backing::Backing,
@@ -14,13 +14,7 @@ use crate::{
     sync::atomic::{Ordering::SeqCst, fence},
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
-use std::{
-    fmt,
-    future::Future,
-    iter,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
 
 /// A user's hold on a crew. When the last clone is dropped, the crew closes.
 ///
@@ -33,9 +27,7 @@ pub(crate) struct Handle<S: Source, P: Parker + 'static> {
 }
 
 struct LastHandle<S: Source, P: Parker + 'static> {
-    crew: Arc<Crew<S, P>>,
-    /// For futures that are spawned from outside. Made for the first.
-    tether: OnceLock<Tether<S, P>>,
+    crew: Hold<S, P>,
 }
 
 impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
@@ -57,16 +49,6 @@ impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     }
 }
 
-/// What a future keeps of the crew: it may be woken when workers and handles have gone.
-///
-/// Each worker has one of its own for the futures that it spawns. So spawning and ending a future changes a count that
-/// no other worker changes, unless one has taken the future over.
-pub(super) type Tether<S, P> = Arc<Apart<Arc<Crew<S, P>>>>;
-
-pub(super) fn tether<S: Source, P>(crew: Arc<Crew<S, P>>) -> Tether<S, P> {
-    Arc::new(Apart::new(crew))
-}
-
 impl<S, P> Handle<S, P>
 where
     S: Source,
@@ -84,8 +66,8 @@ where
     }
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
-        let (to, tether) = (crew.source.anywhere(), OnceLock::new());
-        Handle { last: Arc::new(Apart::new(LastHandle { crew, tether })), to }
+        let to = crew.source.anywhere();
+        Handle { last: Arc::new(Apart::new(LastHandle { crew: Hold::first(crew) })), to }
     }
 
     pub(crate) fn source(&self) -> &S {
@@ -182,17 +164,11 @@ where
         &self.last.crew
     }
 
-    fn tether(&self) -> &Tether<S, P> {
-        self.last.tether.get_or_init(|| tether(Arc::clone(self.crew())))
-    }
-
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let tether =
-            self.crew().with_this_worker(|worker| Arc::clone(worker.map_or_else(|| self.tether(), Worker::tether)));
-        let to = self.to;
+        let (crew, to) = (self.last.crew.clone(), self.to);
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
-            if let Err(refused) = tether.deliver(to, admission, step(runnable)) {
+            if let Err(refused) = crew.deliver(to, admission, step(runnable)) {
                 cancel(refused);
             }
         };

@@ -2,13 +2,7 @@
 
 mod idling;
 
-use super::{
-    Crew,
-    handle::{Tether, tether},
-    outlook::Outlook,
-    pace::Pace,
-    turn::Turn,
-};
+use super::{Crew, holds::Credit, outlook::Outlook, pace::Pace, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload, guard},
     job::Job,
@@ -22,15 +16,12 @@ use crate::{
         fence,
     },
 };
-use std::{
-    any::Any,
-    cell::{Cell, OnceCell},
-};
+use std::{any::Any, cell::Cell};
 
 pub(super) struct Worker<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
-    /// Made for the first future.
-    tether: OnceCell<Tether<S, P>>,
+    /// For holds that its jobs make and drop.
+    credit: Credit,
     seat: usize,
     meter: &'a Meter,
     local: S::Local,
@@ -67,10 +58,10 @@ where
     /// Counted on `seat`, where the jobs may be somebody else's.
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
-        let (tether, turn) = (OnceCell::new(), Turn::new(crew.fairness));
+        let turn = Turn::new(crew.fairness);
         let meter = crew.meters.get(seat);
-        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, tether, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
+        let (credit, outlook, pace, active, busy, blocked, leaving) = Default::default();
+        Worker { crew, credit, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -164,9 +155,10 @@ where
         guard(|| _ = self.crew.is_over());
     }
 
-    /// Whatever runs in `duty` is part of a job of this worker.
+    /// Whatever runs in `duty` is part of a job of this worker, which is none any more behind it.
     fn at_post(&self, duty: impl FnOnce()) {
         self.crew.post_of(self).stand(duty);
+        self.crew.end_credit(&self.credit);
     }
 
     /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for the others.
@@ -218,9 +210,8 @@ where
         &self.local
     }
 
-    /// For the futures that jobs of this worker spawn.
-    pub(super) fn tether(&self) -> &Tether<S, P> {
-        self.tether.get_or_init(|| tether(self.crew.myself()))
+    pub(super) fn credit(&self) -> &Credit {
+        &self.credit
     }
 
     #[cold]
