@@ -54,6 +54,10 @@ unsafe_leaves=(
     executors/src/source/queue/huge_page.rs
     executors/src/source/queue/lane.rs
     executors/src/source/queue/ring.rs
+    executors/src/source/queue/ring/owner.rs
+    executors/src/source/queue/ring/slots.rs
+    executors/src/source/queue/ring/stealer.rs
+    executors/src/source/queue/ring/tests.rs
     executors/src/time_slice.rs
 )
 

@@ -1,0 +1,270 @@
+//! The end of a ring that puts jobs in, and takes them out first in first out.
+
+use super::{
+    FIRST_SIZE, Head, MAX_SIZE, Ring,
+    slots::{Buffer, Slots},
+};
+use crate::{
+    job::{IntoJob, Job},
+    sync::{
+        Arc,
+        atomic::{
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+            fence,
+        },
+    },
+};
+use std::cell::Cell;
+
+/// The owner's end of a ring. There is one, and it stays on one thread.
+pub(crate) struct Owner<T> {
+    ring: Arc<Ring<T>>,
+    slots: Cell<Slots<T>>,
+    tail: Cell<u32>,
+    /// The owner may write up to here: what `free` was when it last looked, and the size of the ring.
+    limit: Cell<u32>,
+    /// How often the ring was reserved.
+    times: Cell<u32>,
+}
+
+// SAFETY: as for the ring; the slots belong to the ring, which the owner keeps alive.
+unsafe impl<T: Send> Send for Owner<T> {}
+
+impl<T> Owner<T> {
+    pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
+        let (slots, [tail, limit, times]) = (Cell::new(Slots::NONE), Default::default());
+        Owner { ring, slots, tail, limit, times }
+    }
+
+    /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
+    /// before the next is asked for: two may be the same, and to fill the second one panics if there is no other.
+    ///
+    /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small
+    /// job does.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Option<Place<'_, T>> {
+        (self.tail.get() != self.limit.get()).then_some(Place(self))
+    }
+
+    /// Puts a job at the end, or gives it back if the ring is full and as large as it may be.
+    pub(crate) fn push(&self, job: T) -> Result<(), T> {
+        match self.place().or_else(|| (self.make_room() > 0).then_some(Place(self))) {
+            // SAFETY: this writes a job.
+            Some(place) => unsafe { place.fill(|slot| slot.write(job)) },
+            None => return Err(job),
+        }
+        Ok(())
+    }
+
+    /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for few: otherwise an owner
+    /// that takes one and pushes one, again and again, would come here each time.
+    #[cold]
+    pub(crate) fn make_room(&self) -> usize {
+        let head = self.ring.head(Acquire);
+        // If it is opened meanwhile, nobody else has taken what is before.
+        let free = if head.is_open() { head.free() } else { self.taken() };
+        self.limit.set(free.wrapping_add(self.slots.get().size()));
+        let room = || self.limit.get().wrapping_sub(self.tail.get());
+        if room() <= self.slots.get().size() / 4 {
+            self.grow();
+        }
+        room() as usize
+    }
+
+    /// Makes the ring twice as large, or gives it its first slots, unless it is as large as it may be. Free slots are
+    /// copied, too.
+    #[cold]
+    fn grow(&self) {
+        let former = self.slots.get();
+        let former_size = former.size();
+        if former_size as usize == MAX_SIZE {
+            return;
+        }
+        let size = (2 * former_size as usize).max(FIRST_SIZE);
+        // Relaxed: written by the owner only.
+        let buffer = Buffer::new(size, self.ring.owners.buffer.load(Relaxed));
+        let slots = buffer.slots();
+        for back in 1..=former_size {
+            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,
+            // as many as `former_size`. The new ones are in `buffer`, which is kept likewise, and here until then. Only
+            // the owner writes slots, and no thief knows the new ones yet.
+            unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
+        }
+        self.ring.owners.buffer.store(Box::into_raw(buffer), Release);
+        self.slots.set(slots);
+        self.limit.set(self.limit.get().wrapping_add(slots.size() - former_size));
+    }
+
+    /// Takes the first job.
+    pub(crate) fn pop(&self) -> Option<T> {
+        let (slots, count) = self.take_first()?;
+        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here. It
+        // was taken for this read, and nobody writes the slot before the owner's next push.
+        Some(unsafe { slots.read(count) })
+    }
+
+    /// Takes the first job, and says where it is: there it stays until the owner's next push.
+    #[inline(always)]
+    fn take_first(&self) -> Option<(Slots<T>, u32)> {
+        let head = self.ring.head(Acquire);
+        let count = if head.is_reserved() { self.take_reserved() } else { self.take_open(head) };
+        Some((self.slots.get(), count?))
+    }
+
+    /// Takes the first job of a ring that is open, or was recalled.
+    #[inline(always)]
+    fn take_open(&self, mut head: Head) -> Option<u32> {
+        loop {
+            let (next, after) =
+                if head.is_open() { (head.next(), head.behind_next()) } else { self.open_behind_next() };
+            if next == self.tail.get() {
+                return None;
+            }
+            match self.ring.exchange(head, after) {
+                Ok(()) => return Some(next),
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Nobody has opened the ring yet who recalled it. The owner does, with the first job taken.
+    #[cold]
+    fn open_behind_next(&self) -> (u32, Head) {
+        let next = self.taken();
+        (next, Head::opened_at(next.wrapping_add(1)))
+    }
+
+    /// Takes the first job of a ring that was reserved when the owner looked.
+    #[inline(always)]
+    fn take_reserved(&self) -> Option<u32> {
+        let count = self.taken();
+        if count == self.tail.get() {
+            return None;
+        }
+        self.ring.owners.taken.store(count.wrapping_add(1), Release);
+        // O2, which pairs with R2.
+        self.ring.owners.side.fence();
+        if self.ring.head(Relaxed).is_reserved() { Some(count) } else { self.take_recalled(count) }
+    }
+
+    /// The ring was recalled while the owner was taking the job at `count`. Takes that job, or another.
+    #[cold]
+    #[inline(never)]
+    fn take_recalled(&self, count: u32) -> Option<u32> {
+        let behind = count.wrapping_add(1);
+        let mut head = self.ring.head(Acquire);
+        if !head.is_open() {
+            match self.ring.exchange(head, Head::opened_at(behind)) {
+                Ok(()) => return Some(count),
+                Err(now) => head = now,
+            }
+        }
+        if head.was_opened_at(behind) { Some(count) } else { self.take_open(head) }
+    }
+
+    /// Has an open ring be the owner's only, until somebody recalls it. Returns whether it has.
+    ///
+    /// Not before that is [ready](crate::barrier::is_ready).
+    #[cold]
+    pub(crate) fn reserve(&self) -> bool {
+        let head = self.ring.head(Acquire);
+        if !head.is_open() || head.held() > 0 {
+            return false;
+        }
+        // Relaxed: published by the exchange.
+        self.ring.owners.taken.store(head.next(), Relaxed);
+        self.times.update(|before| before.wrapping_add(1));
+        let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
+        // Pairs with the fence of who finds that it is not: see `order_pushes`.
+        fence(SeqCst);
+        is_reserved
+    }
+
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.ring.head(Relaxed).is_reserved()
+    }
+
+    /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
+    /// write and a [recall](super::Stealer::recall), and then look into this ring: they see the pushes, or the owner
+    /// sees what they have written.
+    ///
+    /// If the ring is not reserved, it is a fence indeed. If it is, as the owner sees it here, there are three ways
+    /// of coming to look: who has not issued its heavy fence yet will see the push; who has opened the ring, or found
+    /// it opened by another's, before this, would have had the owner see that here; and who found that it was not
+    /// reserved yet did so before the fence in [`reserve`](Self::reserve), behind which the owner sees what that one
+    /// has written.
+    #[inline(always)]
+    pub(crate) fn order_pushes(&self) {
+        let side = &self.ring.owners.side;
+        side.fence();
+        if !self.ring.head(Relaxed).is_reserved() {
+            fence(SeqCst);
+        }
+        side.fence();
+    }
+
+    /// How many jobs it has taken, if the ring is reserved, or was when somebody recalled it.
+    #[inline(always)]
+    fn taken(&self) -> u32 {
+        // Relaxed: written by the owner only.
+        self.ring.owners.taken.load(Relaxed)
+    }
+
+    /// How many jobs nobody has taken.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // Relaxed: the owner knows the tail; what thieves have taken meanwhile need not be seen.
+        let head = self.ring.head(Relaxed);
+        let next = if head.is_open() { head.next() } else { self.taken() };
+        self.tail.get().wrapping_sub(next) as usize
+    }
+}
+
+/// A free slot at the end of a ring.
+pub(crate) struct Place<'a, T>(&'a Owner<T>);
+
+impl<T> Place<'_, T> {
+    /// Makes what `write` puts there the last job.
+    ///
+    /// # Safety
+    ///
+    /// `write` must initialise the slot, and not use the ring.
+    #[inline(always)]
+    pub(crate) unsafe fn fill(self, write: impl FnOnce(*mut T)) {
+        let Place(owner) = self;
+        let (tail, slots) = (owner.tail.get(), owner.slots.get());
+        // Costs nothing: who has just asked for the place has compared these two.
+        assert_ne!(tail, owner.limit.get(), "a place is filled before the next is asked for");
+        // SAFETY: the slots are those of the owner's ring, which lives as long as the owner, borrowed here; and it has
+        // some, for without any the limit is the tail.
+        let cell = unsafe { slots.cell(tail) };
+        // The slot is below the limit, and so the owner's to write.
+        cell.with_mut(|slot| write(slot.cast()));
+        owner.tail.set(tail.wrapping_add(1));
+        owner.ring.owners.tail.store(tail.wrapping_add(1), Release);
+    }
+}
+
+/// In place, as a closure or as a whole.
+impl Place<'_, Job> {
+    #[inline(always)]
+    pub(crate) fn put(self, job: impl IntoJob) {
+        // SAFETY: this writes a job, and does nothing else.
+        unsafe { self.fill(|slot| job.write_job(slot)) };
+    }
+}
+
+/// In place, without moving the job as a whole.
+impl Owner<Job> {
+    /// Takes the first job and runs it; what it throws passes through. Returns whether there was one.
+    #[inline(always)]
+    pub(crate) fn run_first(&self) -> bool {
+        let Some((slots, count)) = self.take_first() else { return false };
+        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here.
+        let slot = unsafe { slots.slot(count) };
+        // SAFETY: it was taken for this run, and nobody writes the slot before the owner's next push. The job is moved
+        // out before its code, which may push to this ring, begins.
+        unsafe { Job::run_at(slot) };
+        true
+    }
+}

@@ -1,0 +1,72 @@
+//! The end of a ring that is for everybody: thieves, and who looks whether there are jobs.
+
+use super::{Jobs, Owner, RecalledRing, Ring};
+use crate::{
+    source::queue::Busy,
+    sync::{Arc, atomic::Ordering::Acquire},
+};
+
+/// The end of a ring that is for everybody.
+pub(crate) struct Stealer<T>(Arc<Ring<T>>);
+
+impl<T> Stealer<T> {
+    pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
+        Stealer(ring)
+    }
+
+    /// Moves half of the jobs, rounded up, to the ring of another worker, except the first, which is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if another thief is at it, or was faster.
+    pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
+        let most = |jobs: u32| if jobs > 1 { (jobs - jobs / 2).min(thief.make_room() as u32 + 1) } else { 1 };
+        let Some(mut claimed) = self.0.claim(most)? else { return Ok(None) };
+        // SAFETY: this thread has claimed jobs.
+        let slots = unsafe { self.0.slots() };
+        // SAFETY: claimed by this thread, before it asked where the slots are, and read once. The ring lives as long as
+        // this end of it.
+        let mut loot = claimed.by_ref().map(|count| unsafe { slots.read(count) });
+        let first = loot.next();
+        for job in loot {
+            thief.push(job).unwrap_or_else(|_| unreachable!("only as many were claimed as there is room for"));
+        }
+        self.0.give_free();
+        Ok(first)
+    }
+
+    /// Takes one job.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if another thief is at it, or was faster.
+    pub(crate) fn steal(&self) -> Result<Option<T>, Busy> {
+        let Some(claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
+        // SAFETY: this thread has claimed a job.
+        let slots = unsafe { self.0.slots() };
+        // SAFETY: as in `steal_half`.
+        let job = unsafe { slots.read(claimed.start) };
+        self.0.give_free();
+        Ok(Some(job))
+    }
+
+    /// Where the jobs begin and end that nobody has taken; exact when nobody puts in or takes out.
+    pub(crate) fn jobs(&self) -> Jobs {
+        self.0.jobs()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.jobs().len()
+    }
+
+    /// Whether neither the owner has it reserved nor anybody is about to open it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.head(Acquire).is_open()
+    }
+
+    /// R1, unless the ring is open. What comes of it is to be [ended](crate::barrier::end_recalls), by R2 and R3.
+    pub(crate) fn recall(&self) -> Option<RecalledRing<'_, T>> {
+        self.0.recall()
+    }
+}
