@@ -31,7 +31,8 @@ feature_sets=(
     "default produce-metrics"
 )
 
-# The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file.
+# The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and for the
+# parts of the ring its head).
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs

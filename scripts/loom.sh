@@ -35,12 +35,16 @@ main() {
     export RUSTFLAGS="--cfg executors_loom ${RUSTFLAGS:-}"
     # A folder of its own, as the flags would have everything else compiled anew.
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/loom"
-    check_models "$(build)" "${1:-model::}"
+    local program
+    program=$(build)
+    [[ -x $program ]] || fail "cargo does not say which program runs the models"
+    check_models "$program" "${1:-model::}"
 }
 
 # build: compiles the models and prints the path of the program that runs them.
 build() {
-    cargo test --release --package executors --features compat-burst-pool --lib --no-run --message-format json |
+    cargo test --release --package executors --features compat-burst-pool --lib --no-run \
+        --message-format json-render-diagnostics |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 
@@ -51,9 +55,21 @@ check_models() {
     local models
     models=$("$1" --list --format terse "$2" | sed -n 's/: test$//p')
     [[ -n $models ]] || fail "no model's path contains '$2'; see --help" 2
-    xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" "$1" --exact --nocapture <<<"$models" |
-        { grep -vE '^(running 1 test|test result: ok.*)?$' || true; }
+    export -f check_model
+    # shellcheck disable=SC2016 # these are what xargs passes
+    xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" bash -c 'check_model "$0" "$1"' "$1" <<<"$models"
     printf 'loom.sh: %d models passed\n' "$(wc -l <<<"$models")"
+}
+
+# check_model PROGRAM MODEL: in one line if it passes, with all that it said if not.
+check_model() {
+    local said
+    if said=$("$1" --exact --nocapture "$2" 2>&1) && grep -q '^test result: ok. 1 passed' <<<"$said"; then
+        printf '%s: %s\n' "$2" "$(grep '^[0-9]* executions' <<<"$said")"
+    else
+        printf '%s failed:\n%s\n' "$2" "$said"
+        return 1
+    fi
 }
 
 main "$@"

@@ -16,7 +16,7 @@ use crate::{
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
 
-/// A user's hold on a crew. When the last clone is dropped, the crew closes.
+/// What a user has of a crew. When the last clone is dropped, the crew closes.
 ///
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
@@ -37,7 +37,7 @@ impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
 }
 
 impl<S: Source, P: Parker + 'static> Handle<S, P> {
-    /// A hold on the same crew, whose jobs go to another address.
+    /// The same crew, but its jobs go to another address.
     pub(crate) fn to(&self, to: S::Address) -> Self {
         Handle { last: Arc::clone(&self.last), to }
     }
@@ -165,7 +165,7 @@ where
     }
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let (crew, to) = (self.last.crew.clone(), self.to);
+        let (crew, to) = (Hold::clone(&self.last.crew), self.to);
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
             if let Err(refused) = crew.deliver(to, admission, step(runnable)) {

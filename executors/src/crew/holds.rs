@@ -1,12 +1,11 @@
-//! Who keeps a crew in memory: its handles, and its suspended futures, which may be woken when workers and handles have
-//! gone.
+//! Who keeps a crew in memory: its handles, and the futures that were spawned on it, which may be woken when workers
+//! and handles have gone.
 //!
 //! A [`Hold`] is an `Arc` of the crew whose references each worker counts for itself, so that futures that are spawned
 //! on one thread and end on another do not send the line of one count to and fro. The common count is that of all holds
-//! there are, and of the *credit* of all workers: what they may count without it. Who makes a hold spends one of its
-//! credit, who drops one gains one; and a worker buys credit when it has none, and gives it back when it has much or
-//! leaves. So the count is zero only when there is no hold at all, and then the crew loses the reference that all holds
-//! have together. (Workers have references of their own.)
+//! there are, and of all workers' *credit*: a worker spends one of its credit on each hold that it makes, and gains one
+//! for each that it drops. When nothing is left, the crew loses the reference that all holds have together.
+//! `crew/README.md` says why that is never too early.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -23,18 +22,20 @@ use crate::{
 };
 use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr, sync::Arc};
 
-/// What a worker buys, or gives back, at a time.
+/// What a worker buys, or gives back, at a time. The common count's line then moves so rarely that it costs nothing:
+/// for one of so many futures.
 const LOT: usize = if cfg!(executors_loom) { 1 } else { 1024 };
 
 /// A reference to a crew. See the [module](self).
 pub(super) struct Hold<S: Source, P: Parker + 'static> {
-    /// The one reference of all holds, dropped by the last.
+    /// The one reference of all holds.
     crew: ManuallyDrop<Arc<Crew<S, P>>>,
 }
 
 impl<S: Source, P: Parker + 'static> Hold<S, P> {
     /// The only one for each crew that is not a clone.
     pub(super) fn first(crew: Arc<Crew<S, P>>) -> Self {
+        assert_eq!(crew.holds.0.swap(1, Relaxed), 0, "a crew has one first hold");
         Hold { crew: ManuallyDrop::new(crew) }
     }
 }
@@ -42,13 +43,12 @@ impl<S: Source, P: Parker + 'static> Hold<S, P> {
 impl<S: Source, P: Parker + 'static> Clone for Hold<S, P> {
     #[inline]
     fn clone(&self) -> Self {
-        let Crew { holds, .. } = &***self;
         self.with_this_worker(|worker| match worker {
-            Some(worker) => worker.credit().spend(holds),
-            None => holds.add(1),
+            Some(worker) => worker.account().spend(),
+            None => self.holds.add(1),
         });
-        // SAFETY: as long as a hold is counted, the reference that all copies of this pointer stand for is not dropped:
-        // `drop` drops it through the last one only.
+        // SAFETY: the reference that all copies of this pointer stand for is dropped when no hold is counted any more,
+        // by `drop` or by a worker's account, and not before.
         Hold { crew: unsafe { ptr::read(&raw const self.crew) } }
     }
 }
@@ -56,15 +56,10 @@ impl<S: Source, P: Parker + 'static> Clone for Hold<S, P> {
 impl<S: Source, P: Parker + 'static> Drop for Hold<S, P> {
     #[inline]
     fn drop(&mut self) {
-        let Crew { holds, .. } = &***self;
-        let is_last = self.with_this_worker(|worker| match worker {
-            Some(worker) => {
-                worker.credit().gain(holds);
-                false
-            }
-            None => holds.subtract(1),
-        });
-        if is_last {
+        let is_counted_out = self.with_this_worker(|worker| worker.map(|worker| worker.account().gain()).is_some());
+        // Not in there: as soon as this hold does not count, another thread may drop the crew, of which nothing but the
+        // count itself may be borrowed then.
+        if !is_counted_out && subtract(&self.holds.0, 1) {
             // SAFETY: nobody has a hold any more, and so nobody uses a copy of this pointer.
             unsafe { ManuallyDrop::drop(&mut self.crew) }
         }
@@ -80,44 +75,36 @@ impl<S: Source, P: Parker + 'static> Deref for Hold<S, P> {
     }
 }
 
-impl<S: Source, P: Parker + 'static> Crew<S, P> {
-    /// Takes back the credit of a worker that leaves, and borrows the crew from a reference of its own.
-    pub(super) fn end_credit(&self, credit: &Credit) {
-        if credit.end(&self.holds) {
-            // SAFETY: nobody has a hold any more, so the reference that they had together is nobody's. The pointer is
-            // that of the `Arc`, and the worker's reference keeps the crew.
-            unsafe { Arc::decrement_strong_count(self.this.as_ptr()) }
-        }
-    }
-}
-
 /// How many holds there are, and how much credit. Beside nothing else: who spawns futures from outside writes it.
 pub(super) struct Holds(Apart<AtomicUsize>);
 
 impl Holds {
-    /// One, which is the first.
+    /// There is none yet.
     pub(super) fn new() -> Self {
-        Holds(Apart::new(AtomicUsize::new(1)))
+        Holds(Apart::new(AtomicUsize::new(0)))
     }
 
     /// To be called by who has a hold.
+    ///
+    /// It cannot overflow, unlike that of an `Arc`: a hold is not forgotten, but in an allocation of its own.
+    #[inline]
     fn add(&self, number: usize) {
         // Relaxed: the crew is there, as for `Arc`.
         self.0.fetch_add(number, Relaxed);
     }
+}
 
-    /// Whether there are none any more.
-    #[must_use]
-    fn subtract(&self, number: usize) -> bool {
-        // Release and Acquire, as for `Arc`: whatever was done with a hold happens before the crew is dropped. What a
-        // worker has done with one, or who handed it one to drop, happens before it gives its credit back.
-        self.0.fetch_sub(number, AcqRel) == number
-    }
+/// Whether there is nothing left then. The crew may be gone when this returns.
+#[inline]
+#[must_use]
+fn subtract(holds: &AtomicUsize, number: usize) -> bool {
+    // Release and Acquire, as for `Arc`: whatever was done with a hold happens before the crew is dropped.
+    holds.fetch_sub(number, AcqRel) == number
 }
 
 /// What a worker may count for itself.
 #[derive(Default)]
-pub(super) struct Credit(Cell<usize>);
+struct Credit(Cell<usize>);
 
 impl Credit {
     /// For a hold that is made.
@@ -136,17 +123,52 @@ impl Credit {
         self.0.update(|credit| credit + 1);
         if self.0.get() > 2 * LOT {
             self.0.update(|credit| credit - LOT);
-            let is_last = holds.subtract(LOT);
+            let is_last = subtract(&holds.0, LOT);
             debug_assert!(!is_last, "the rest of the credit still counts");
         }
     }
 
-    /// Gives all of it back. Whether there are no holds any more.
+    /// Gives all of it back. Whether there is nothing left then.
     #[must_use]
     fn end(&self, holds: &Holds) -> bool {
         match self.0.take() {
             0 => false,
-            credit => holds.subtract(credit),
+            credit => subtract(&holds.0, credit),
+        }
+    }
+}
+
+/// A worker's credit, which it gives back when it leaves.
+pub(super) struct Account<'a, S: Source, P: Parker + 'static> {
+    crew: &'a Crew<S, P>,
+    credit: Credit,
+}
+
+impl<'a, S: Source, P: Parker + 'static> Account<'a, S, P> {
+    pub(super) fn new(crew: &'a Crew<S, P>) -> Self {
+        Account { crew, credit: Credit::default() }
+    }
+
+    #[inline]
+    fn spend(&self) {
+        self.credit.spend(&self.crew.holds);
+    }
+
+    #[inline]
+    fn gain(&self) {
+        self.credit.gain(&self.crew.holds);
+    }
+}
+
+impl<S: Source, P: Parker + 'static> Drop for Account<'_, S, P> {
+    fn drop(&mut self) {
+        if self.credit.end(&self.crew.holds) {
+            let own = Arc::into_raw(self.crew.myself());
+            // SAFETY: nobody has a hold any more, so the reference that they had together is nobody's. Whoever this
+            // account borrows the crew from has another one, and so does this function until its end.
+            unsafe { Arc::decrement_strong_count(own) };
+            // SAFETY: it is what `into_raw` has just given.
+            drop(unsafe { Arc::from_raw(own) });
         }
     }
 }
@@ -160,12 +182,13 @@ mod tests {
         const MANY: usize = 10 * LOT;
         let (holds, credit) = (Holds::new(), Credit::default());
         let count = || holds.0.load(Relaxed);
+        holds.add(1); // as the first
         (0..MANY).for_each(|_| credit.spend(&holds));
         assert_eq!(count(), 1 + MANY, "no more credit than was needed");
         holds.add(MANY); // made by others
         (0..2 * MANY).for_each(|_| credit.gain(&holds));
         assert_eq!(count(), 1 + 2 * LOT, "as much credit as it keeps");
         assert!(!credit.end(&holds), "the first is left");
-        assert!(holds.subtract(1));
+        assert!(subtract(&holds.0, 1));
     }
 }

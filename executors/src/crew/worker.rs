@@ -2,7 +2,7 @@
 
 mod idling;
 
-use super::{Crew, holds::Credit, outlook::Outlook, pace::Pace, turn::Turn};
+use super::{Crew, holds::Account, outlook::Outlook, pace::Pace, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload, guard},
     job::Job,
@@ -18,10 +18,10 @@ use crate::{
 };
 use std::{any::Any, cell::Cell};
 
-pub(super) struct Worker<'a, S: Source, P> {
+pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     crew: &'a Crew<S, P>,
     /// For holds that its jobs make and drop.
-    credit: Credit,
+    account: Account<'a, S, P>,
     seat: usize,
     meter: &'a Meter,
     local: S::Local,
@@ -58,10 +58,10 @@ where
     /// Counted on `seat`, where the jobs may be somebody else's.
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
-        let turn = Turn::new(crew.fairness);
+        let (account, turn) = (Account::new(crew), Turn::new(crew.fairness));
         let meter = crew.meters.get(seat);
-        let (credit, outlook, pace, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, credit, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
+        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
+        Worker { crew, account, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -125,15 +125,20 @@ where
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
-            if self.crew.options.on_start.is_some() {
-                // The hook may take long: who has left a job to this worker needs another.
-                self.see_to_the_rest(true);
-                self.call_hook(self.crew.options.on_start.as_ref());
-            } else {
+            let hook = self.crew.options.on_start.as_ref();
+            if hook.is_none() {
                 self.become_active();
             }
+            let duty = || {
+                if hook.is_some() {
+                    // The hook may take long: who has left a job to this worker needs another.
+                    self.see_to_the_rest(true);
+                    self.call_hook(hook);
+                }
+                work();
+            };
             // Jobs and hooks contain what they throw: this is for a user's parker.
-            if let Err(payload) = contain(work) {
+            if let Err(payload) = contain(duty) {
                 discard_payload(payload);
                 self.falls_out();
             }
@@ -155,10 +160,9 @@ where
         guard(|| _ = self.crew.is_over());
     }
 
-    /// Whatever runs in `duty` is part of a job of this worker, which is none any more behind it.
+    /// Whatever runs in `duty` is part of a job of this worker.
     fn at_post(&self, duty: impl FnOnce()) {
         self.crew.post_of(self).stand(duty);
-        self.crew.end_credit(&self.credit);
     }
 
     /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for the others.
@@ -210,8 +214,8 @@ where
         &self.local
     }
 
-    pub(super) fn credit(&self) -> &Credit {
-        &self.credit
+    pub(super) fn account(&self) -> &Account<'a, S, P> {
+        &self.account
     }
 
     #[cold]

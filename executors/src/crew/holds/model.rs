@@ -1,6 +1,6 @@
 //! Models of the count, with a cell that loom watches in place of the crew.
 
-use super::{Credit, Holds};
+use super::{Credit, Holds, subtract};
 use crate::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
     cell::Watch,
@@ -16,8 +16,11 @@ struct Shared {
 }
 
 impl Shared {
-    fn new() -> Arc<Self> {
-        Arc::new(Shared { holds: Holds::new(), crew: Watch::default(), drops: AtomicUsize::new(0) })
+    /// With so many holds.
+    fn new(holds: usize) -> Arc<Self> {
+        let shared = Shared { holds: Holds::new(), crew: Watch::default(), drops: AtomicUsize::new(0) };
+        shared.holds.add(holds);
+        Arc::new(shared)
     }
 
     fn finish(&self, is_last: bool) {
@@ -27,36 +30,46 @@ impl Shared {
         }
     }
 
-    /// Ends a hold, of no worker.
+    /// Uses and drops a hold, as no worker.
     fn let_go(&self) {
         self.crew.read();
-        self.finish(self.holds.subtract(1));
+        self.finish(subtract(&self.holds.0, 1));
     }
 
-    /// What a worker does with holds that it is handed, one after the other: spawns so many, and drops all.
-    fn work(&self, handed: usize, spawned: usize) {
-        let credit = Credit::default();
-        (0..spawned).for_each(|_| credit.spend(&self.holds));
-        for _ in 0..handed + spawned {
-            self.crew.read();
-            credit.gain(&self.holds);
-        }
+    /// The same as a worker.
+    fn gain(&self, credit: &Credit) {
+        self.crew.read();
+        credit.gain(&self.holds);
+    }
+
+    fn end(&self, credit: &Credit) {
         self.finish(credit.end(&self.holds));
+    }
+
+    /// What a worker does with a hold that it is handed, when it has made so many more: uses and drops them all.
+    fn work(&self, made: usize) {
+        let credit = Credit::default();
+        (0..made).for_each(|_| credit.spend(&self.holds));
+        (0..=made).for_each(|_| self.gain(&credit));
+        self.end(&credit);
+    }
+
+    fn assert_over(&self) {
+        assert_eq!(self.drops.load(Relaxed), 1);
     }
 }
 
-/// Two workers have holds, and one who is none: the last of them drops the crew, when all have done with it.
-fn workers(spawned: [usize; 2]) {
+/// Two workers have a hold each, and one who is none: the last of them drops the crew, when all have done with it.
+fn workers(made: [usize; 2]) {
     check(3, move || {
-        let shared = Shared::new();
-        let threads = spawned.map(|spawned| {
-            shared.holds.add(1);
+        let shared = Shared::new(3);
+        let threads = made.map(|made| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.work(1, spawned))
+            thread::spawn(move || shared.work(made))
         });
         shared.let_go();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert_eq!(shared.drops.load(Relaxed), 1);
+        shared.assert_over();
     });
 }
 
@@ -68,4 +81,38 @@ fn the_last_drops_the_crew() {
 #[test]
 fn a_worker_buys_and_gives_back() {
     workers([2, 1]);
+}
+
+/// A worker drops one hold and has its credit go into another, which somebody else drops: it leaves without any.
+fn heir(inherit: fn(&Shared)) {
+    check(3, move || {
+        let shared = Shared::new(2);
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let credit = Credit::default();
+                shared.gain(&credit);
+                credit.spend(&shared.holds);
+                let heir = thread::spawn({
+                    let shared = Arc::clone(&shared);
+                    move || inherit(&shared)
+                });
+                shared.end(&credit);
+                heir.join().unwrap();
+            }
+        });
+        shared.let_go();
+        worker.join().unwrap();
+        shared.assert_over();
+    });
+}
+
+#[test]
+fn a_hold_that_a_worker_made_is_dropped_by_somebody_else() {
+    heir(Shared::let_go);
+}
+
+#[test]
+fn a_hold_that_a_worker_made_is_dropped_by_another() {
+    heir(|shared| shared.work(0));
 }

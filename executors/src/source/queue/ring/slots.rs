@@ -10,7 +10,7 @@ pub(super) struct Buffer<T> {
     pub(super) former: *mut Buffer<T>,
 }
 
-pub(super) type Slot<T> = UnsafeCell<MaybeUninit<T>>;
+type Slot<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// Where the slots of a ring are, for as long as that lives.
 pub(super) struct Slots<T> {
