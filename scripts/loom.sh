@@ -53,7 +53,7 @@ build() {
 # same process have to be told of.
 check_models() {
     local models
-    models=$("$1" --list --format terse "$2" | sed -n 's/: test$//p')
+    models=$("$1" --list --format terse "$2" | sed -n '/model::/s/: test$//p')
     [[ -n $models ]] || fail "no model's path contains '$2'; see --help" 2
     export -f check_model
     # shellcheck disable=SC2016 # these are what xargs passes

@@ -125,20 +125,16 @@ where
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
-            let hook = self.crew.options.on_start.as_ref();
-            if hook.is_none() {
+            if self.crew.options.on_start.is_some() {
+                // The hook may take long: who has left a job to this worker needs another. A parker that panics over
+                // that does not keep the hook from its call: the other one would be called without it.
+                guard(|| self.see_to_the_rest(true));
+                self.call_hook(self.crew.options.on_start.as_ref());
+            } else {
                 self.become_active();
             }
-            let duty = || {
-                if hook.is_some() {
-                    // The hook may take long: who has left a job to this worker needs another.
-                    self.see_to_the_rest(true);
-                    self.call_hook(hook);
-                }
-                work();
-            };
             // Jobs and hooks contain what they throw: this is for a user's parker.
-            if let Err(payload) = contain(duty) {
+            if let Err(payload) = contain(work) {
                 discard_payload(payload);
                 self.falls_out();
             }
