@@ -120,10 +120,13 @@ impl Courtesy {
 pub(crate) const LOOKS: bool = !cfg!(executors_loom);
 
 /// Looks whether `has_come` for as long as being woken may take. Returns whether it has. For what is sure to come soon.
+///
+/// Who abstains from yields looks once: it might keep the core from who is to bring that.
 pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
     let (begin, mut courtesy) = (Instant::now(), Courtesy::new().spread_over(LONGEST_CALL));
+    let looks_once = courtesy.abstains(begin);
     loop {
-        let is_last = begin.elapsed() >= LONGEST_CALL;
+        let is_last = looks_once || begin.elapsed() >= LONGEST_CALL;
         if has_come() {
             courtesy.ends();
             return true;
@@ -173,6 +176,18 @@ mod tests {
         let begin = Instant::now();
         assert!(!look(|| false));
         assert!(begin.elapsed() >= LONGEST_CALL);
+    }
+
+    #[test]
+    fn one_does_not_keep_the_core_for_a_look_if_one_does_not_yield() {
+        late(LONG).ends();
+        let mut looks = 0;
+        assert!(!look(|| {
+            looks += 1;
+            false
+        }));
+        assert_eq!(looks, 1);
+        assert!(look(|| true), "it is there already");
     }
 
     #[test]
