@@ -54,6 +54,10 @@ unsafe_leaves=(
     executors/src/source/queue/block.rs
     executors/src/source/queue/huge_page.rs
     executors/src/source/queue/lane.rs
+    executors/src/source/queue/lane/back.rs
+    executors/src/source/queue/lane/cursor.rs
+    executors/src/source/queue/lane/front.rs
+    executors/src/source/queue/lane/tests.rs
     executors/src/source/queue/ring.rs
     executors/src/source/queue/ring/owner.rs
     executors/src/source/queue/ring/slots.rs

@@ -1,0 +1,148 @@
+//! The end of a lane where jobs are put in.
+
+use super::{
+    Lane,
+    cursor::{Cursor, End},
+};
+use crate::{
+    job::IntoJob,
+    source::queue::{
+        biased_lock::{BiasedLock, Entry},
+        block::Block,
+        presence::Presence,
+    },
+    sync::atomic::Ordering::{Acquire, Relaxed},
+};
+use std::{marker::PhantomData, mem, ptr};
+
+/// Who locks it, and puts in a job, uses the first 64 bytes.
+#[repr(C)]
+pub(super) struct BackEnd {
+    pub(super) lock: BiasedLock,
+    pub(super) end: End,
+}
+
+impl BackEnd {
+    pub(super) fn new() -> Self {
+        BackEnd { lock: BiasedLock::new(), end: End::new() }
+    }
+}
+
+/// This end, which is the holder's for as long as this lives.
+#[must_use = "nobody else can put in while this lives"]
+pub(crate) struct Back<'a> {
+    lane: &'a Lane,
+    /// Of this thread.
+    entry: Entry<'a>,
+    stays_here: PhantomData<*const ()>,
+}
+
+impl<'a> Back<'a> {
+    #[inline(always)]
+    pub(super) fn new(lane: &'a Lane, entry: Option<Entry<'a>>) -> Option<Self> {
+        Some(Back { lane, entry: entry?, stays_here: PhantomData })
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, job: impl IntoJob) {
+        // SAFETY: this thread holds the lock of the back.
+        unsafe { self.lane.push_locked(job) };
+    }
+
+    #[inline(always)]
+    pub(in crate::source::queue) fn is_privileged(&self) -> bool {
+        matches!(self.entry, Entry::Privileged(_))
+    }
+
+    /// Whether `thread`, which has locked the back to put in a job, should have it to itself.
+    #[inline]
+    pub(in crate::source::queue) fn is_privilege_due(&mut self, thread: u32) -> bool {
+        let is_reserved = self.is_privileged();
+        self.with_cursor(|cursor| {
+            if mem::replace(&mut cursor.giver, thread) != thread {
+                cursor.privilege.begin_anew(cursor.passed);
+            }
+            cursor.privilege.is_due(cursor.passed, is_reserved)
+        })
+    }
+
+    /// Whether the next job goes into a large block: that goes back to the system when more jobs have come than it has
+    /// room for, or a few hundred where few wait.
+    pub(in crate::source::queue) fn is_in_large_block(&mut self) -> bool {
+        // SAFETY: the block is alive until a reader has passed the end mark, which is yet to be written.
+        self.with_cursor(|cursor| !cursor.block.is_null() && unsafe { Block::is_large(cursor.block) })
+    }
+
+    /// It is due, but not to be given.
+    #[cold]
+    pub(in crate::source::queue) fn refuse_privilege(&mut self) {
+        self.with_cursor(|cursor| cursor.privilege.is_refused(cursor.passed));
+    }
+
+    /// Leaves the back, which is locked, to the calling thread alone.
+    #[cold]
+    pub(in crate::source::queue) fn reserve(mut self) {
+        debug_assert!(!self.is_privileged());
+        let Some(thread) = Presence::make() else { return };
+        self.with_cursor(|cursor| cursor.privilege.is_given(cursor.passed));
+        self.lane.back.lock.leave_reserved(thread);
+        mem::forget(self);
+    }
+
+    #[inline(always)]
+    fn with_cursor<R>(&mut self, f: impl FnOnce(&mut Cursor) -> R) -> R {
+        // SAFETY: the lock makes the cursor this thread's.
+        self.lane.back.end.cursor.with_mut(|cursor| f(unsafe { &mut *cursor }))
+    }
+}
+
+impl Drop for Back<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.lane.back.lock.leave(&self.entry);
+    }
+}
+
+impl Lane {
+    /// # Safety
+    ///
+    /// The caller holds the lock of the back.
+    #[inline(always)]
+    unsafe fn push_locked(&self, job: impl IntoJob) {
+        self.back.end.cursor.with_mut(|cursor| {
+            // SAFETY: the lock makes the cursor this thread's.
+            let cursor = unsafe { &mut *cursor };
+            // One word must remain for the end mark.
+            if cursor.at + job.record_words() >= cursor.end {
+                self.go_on(cursor);
+            }
+            // SAFETY: there is room, and no reader comes here before the count says so.
+            unsafe { cursor.write(job) };
+            self.back.end.pass(cursor, 1);
+        });
+    }
+
+    /// Takes the cursor to the next stretch of its block, or to another block.
+    #[cold]
+    fn go_on(&self, cursor: &mut Cursor) {
+        if cursor.block.is_null() {
+            let first = Block::allocate(0);
+            self.front.first.store(first, Relaxed); // published by the count
+            return cursor.begin(first);
+        }
+        // A model has no room for many.
+        let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
+        // SAFETY: the block is alive until a reader has passed the end mark.
+        if let Some(end) = unsafe { Block::next_stretch(cursor.block, cursor.end, waiting) } {
+            cursor.end = end;
+            return;
+        }
+        let mut next = self.front.spare.swap(ptr::null_mut(), Acquire);
+        if next.is_null() {
+            next = Block::allocate(waiting);
+        }
+        // SAFETY: as above, and the mark is not visible before the next job is; a word was kept for it.
+        unsafe { Block::close(cursor.block, cursor.at, next) };
+        cursor.begin(next);
+    }
+}

@@ -1,0 +1,99 @@
+//! What both ends of a lane are: a count, and a place in the blocks.
+
+use crate::{
+    job::{IntoJob, Record},
+    source::queue::{
+        block::{Block, STRETCH},
+        privilege::Privilege,
+    },
+    sync::{
+        atomic::{AtomicUsize, Ordering::Release},
+        cell::{UnsafeCell, Watch},
+    },
+};
+use std::ptr;
+
+#[repr(C)]
+pub(super) struct End {
+    /// Jobs that have passed this end. Written under the lock, read by all.
+    pub(super) passed: AtomicUsize,
+    pub(super) cursor: UnsafeCell<Cursor>,
+}
+
+/// Where the next record is written or read. The block is null before the first.
+#[repr(C)]
+pub(super) struct Cursor {
+    pub(super) block: *mut Block,
+    pub(super) at: usize,
+    /// Where the stretch ends that is written.
+    pub(super) end: usize,
+    /// What `passed` is, so that this end only ever writes that.
+    pub(super) passed: usize,
+    /// What had passed the back when the front last looked.
+    pub(super) seen: usize,
+    /// Of the back: the thread that put in last, if it went in as itself, and whether it has the back to itself.
+    pub(super) giver: u32,
+    pub(super) privilege: Privilege,
+}
+
+impl End {
+    pub(super) fn new() -> Self {
+        End {
+            passed: AtomicUsize::new(0),
+            cursor: UnsafeCell::new(Cursor {
+                block: ptr::null_mut(),
+                at: 0,
+                end: 0,
+                passed: 0,
+                seen: 0,
+                giver: 0,
+                privilege: Privilege::NEW,
+            }),
+        }
+    }
+
+    /// So many more jobs have passed. The cursor is that of this end.
+    #[inline]
+    pub(super) fn pass(&self, cursor: &mut Cursor, jobs: usize) {
+        cursor.passed = cursor.passed.wrapping_add(jobs);
+        self.passed.store(cursor.passed, Release);
+    }
+}
+
+impl Cursor {
+    pub(super) fn begin(&mut self, block: *mut Block) {
+        (self.block, self.at, self.end) = (block, 0, STRETCH);
+    }
+
+    /// # Safety
+    ///
+    /// The block is alive, has room for the record, and nobody reads there.
+    #[inline(always)]
+    pub(super) unsafe fn write(&mut self, job: impl IntoJob) {
+        let words = job.record_words();
+        // SAFETY: as promised.
+        unsafe {
+            Block::watch(self.block, self.at, words, Watch::write);
+            job.write_record(Block::word(self.block, self.at));
+        }
+        self.at += words;
+    }
+
+    /// Reads the record, if it is none but the end mark.
+    ///
+    /// # Safety
+    ///
+    /// The block is alive, there is a record or the end mark, and nobody writes there; all this while `'a` lasts, for
+    /// which the caller has to find a bound.
+    #[inline]
+    pub(super) unsafe fn read<'a>(&mut self) -> Option<Record<'a>> {
+        // SAFETY: as promised. A record is asked for once, as the cursor goes on behind it.
+        unsafe {
+            Block::watch(self.block, self.at, 1, Watch::read);
+            let record = Record::at(Block::word(self.block, self.at))?;
+            Block::watch(self.block, self.at, record.record_words(), Watch::read);
+            self.at += record.record_words();
+            Some(record)
+        }
+    }
+}
