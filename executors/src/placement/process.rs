@@ -3,18 +3,16 @@
 //! The standard library and `core_affinity` tell of the calling thread, which may be pinned itself, by us for instance.
 //! What the process was given is rather what its main thread may use.
 
-#[cfg(not(executors_loom))]
 use std::{sync::OnceLock, thread};
 
 /// How many threads of this process can run at the same time, as it was when somebody first asked: reading the limits
 /// of a control group takes as long as starting several threads.
-#[cfg(not(executors_loom))]
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(count)
+    // A model is the same on every machine.
+    if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count) }
 }
 
-#[cfg(not(executors_loom))]
 fn count() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
@@ -24,12 +22,6 @@ fn count() -> usize {
     // Nobody tells of the quota where the thread may use no more cores than that. Too many is the lesser evil: this is
     // asked only once.
     if is_pinned { given.len() } else { here }
-}
-
-/// A model is the same on every machine.
-#[cfg(executors_loom)]
-pub(crate) fn cores() -> usize {
-    4
 }
 
 /// The numbers of those cores; `None` if the platform does not tell.
@@ -47,7 +39,6 @@ mod system {
         allowed_by("/proc/self/status")
     }
 
-    #[cfg(not(executors_loom))]
     pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
         allowed_by("/proc/thread-self/status")
     }
@@ -65,7 +56,6 @@ mod system {
         None
     }
 
-    #[cfg(not(executors_loom))]
     pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
         None
     }
