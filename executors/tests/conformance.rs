@@ -1102,6 +1102,7 @@ mod stealing {
         tests! { Brittle::default;
             parkers:
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
+                a_panic_before_the_start_hook_costs_no_worker
                 a_pool_that_has_lost_all_workers_ends
                 a_worker_that_is_lost_is_counted_out;
         }

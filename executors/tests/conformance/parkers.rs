@@ -3,7 +3,7 @@
 
 use super::tools::{Counter, panic_quietly};
 use crate::support::{
-    gate::occupy,
+    gate::{Gate, occupy},
     naive_parker::NaiveParker,
     watchdog::{until, within},
 };
@@ -17,6 +17,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
+    thread,
     time::Duration,
 };
 
@@ -27,6 +28,8 @@ enum Event {
     StopLooking,
     Prepare,
     Park,
+    /// Whether anybody sleeps is asked, by the second worker.
+    SecondAsks,
 }
 
 /// Panics once, at the next event of the kind that was chosen.
@@ -93,6 +96,13 @@ impl Parker for Brittle {
         self.happens(Event::StopLooking);
         self.parker.stop_looking(thread_id)
     }
+
+    fn is_anybody_asleep(&self) -> bool {
+        if thread::current().name() == Some("cb-ws-pool-worker-1") {
+            self.happens(Event::SecondAsks);
+        }
+        self.parker.is_anybody_asleep()
+    }
 }
 
 /// A pool of two workers, and how many of them have stopped.
@@ -156,6 +166,29 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
         pool.join().expect("this is no worker");
         pool.shutdown_borrowed().expect("nobody is left");
         assert_eq!(stopped.get(), 2);
+    });
+}
+
+/// A worker that begins sees to the jobs that wait before it calls the hook, which may take long.
+pub(crate) fn a_panic_before_the_start_hook_costs_no_worker(subject: &impl Fn() -> Brittle) {
+    within(|| {
+        let (parker, first, started, stopped) = (subject(), Gate::default(), Counter::default(), Counter::default());
+        let (gate, starts, stops) = (first.clone(), started.clone(), stopped.clone());
+        let start = move |worker| {
+            if worker == 0 {
+                gate.pass();
+            }
+            starts.add();
+        };
+        parker.light(Event::SecondAsks);
+        let builder = ThreadPool::builder().threads(2).idle(Idle::PARK).parker(parker.clone());
+        let pool = builder.on_start(start).on_stop(move |_| stops.add()).build().expect("two threads");
+        assert_eq!(pool.submit(|| 7).wait().expect("no panic"), 7, "the second worker was started for it");
+        assert_eq!(*parker.fuse.lock().expect("no panic under this lock"), None, "its parker panicked");
+        assert_eq!((started.get(), pool.stats().workers), (1, 2));
+        first.open();
+        pool.shutdown().expect("nothing blocks");
+        assert_eq!((started.get(), stopped.get()), (2, 2));
     });
 }
 
