@@ -15,14 +15,17 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 /// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
+/// As many jobs may be all that there are; who gives more may not be done. Wake-ups cost no less with 40.
+const FEW: u64 = 8;
+
 /// What a worker has learnt from its last sleeps.
 ///
-/// After a long one it goes back to sleep if there was no other job beside the one that it woke to: jobs come seldom,
-/// or all at once, and to look around for more would only take time from those that were called with it, and from who
-/// calls. If it is called again soon, it does look around from then on: somebody gives one job after the other.
+/// After a long one it goes back to sleep if there were only a few jobs: they come seldom, or all at once, and to look
+/// around for more would only take time from those that were called with it, and from who calls. If it is called again
+/// soon, it does look around from then on: somebody gives one job after the other.
 ///
-/// The clock is read when that job has ended, so that the job need not wait for it. So the job's own time counts as
-/// sleep: who waits for a long job sleeps, too, and does not give the next one at once.
+/// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
+/// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
 #[derive(Debug, Default)]
 pub(super) struct Outlook {
     /// When the last sleep began, or the worker's life.
@@ -79,7 +82,7 @@ impl Outlook {
         self.has_slept.set(true);
     }
 
-    /// The worker, which has run so many jobs, has found another.
+    /// The worker, which has run so many jobs until now, has found another.
     pub(super) fn wakes(&self, jobs: u64) {
         self.jobs_before.set(jobs);
     }
@@ -93,7 +96,7 @@ impl Outlook {
             Idle::Park { spin } => LONG_SLEEP.max(spin),
             Idle::Spin => return true,
         };
-        jobs > self.jobs_before.get() + 1 || self.slept_since.get().is_none_or(|since| since.elapsed() < long)
+        jobs > self.jobs_before.get() + FEW || self.slept_since.get().is_none_or(|since| since.elapsed() < long)
     }
 }
 
@@ -113,9 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_job_after_a_long_sleep_is_no_reason_to_look_around() {
+    fn a_few_jobs_after_a_long_sleep_are_no_reason_to_look_around() {
         assert!(!is_promising(1, LONG_SLEEP, Duration::ZERO));
-        assert!(is_promising(2, LONG_SLEEP, Duration::ZERO));
+        assert!(!is_promising(FEW, LONG_SLEEP, Duration::ZERO));
+        assert!(is_promising(FEW + 1, LONG_SLEEP, Duration::ZERO));
     }
 
     #[test]
