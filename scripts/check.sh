@@ -32,7 +32,7 @@ feature_sets=(
 )
 
 # The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and for the
-# parts of the ring its head).
+# parts of the ring and of the lane its head).
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs

@@ -173,6 +173,7 @@ mod tests {
         };
         assert!(look(second));
         assert_eq!(looks, 2);
+        WAS_LATE.set(None); // others may have had the core
         let begin = Instant::now();
         assert!(!look(|| false));
         assert!(begin.elapsed() >= LONGEST_CALL);
@@ -187,7 +188,7 @@ mod tests {
             false
         }));
         assert_eq!(looks, 1);
-        assert!(look(|| true), "it is there already");
+        assert!(look(|| true), "it is there");
     }
 
     #[test]

@@ -21,8 +21,9 @@ const FEW: u64 = 8;
 /// What a worker has learnt from its last sleeps.
 ///
 /// After a long one it goes back to sleep if there were only a few jobs: they come seldom, or all at once, and to look
-/// around for more would only take time from those that were called with it, and from who calls. If it is called again
-/// soon, it does look around from then on: somebody gives one job after the other.
+/// around for more would only take time from those that were called with it, and from who calls. The system, too, gives
+/// the core sooner to who has had it for less. If the next sleep is short, and one more, the worker does look around
+/// from then on: somebody gives one job after the other.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
@@ -32,6 +33,8 @@ pub(super) struct Outlook {
     slept_since: Cell<Option<Instant>>,
     /// How many jobs the worker had run by then.
     jobs_before: Cell<u64>,
+    /// Whether the sleep before the last, with the jobs behind it, was long.
+    was_long: Cell<bool>,
     /// Short rounds, from one sleep to the next, in a row.
     short_rounds: Cell<u32>,
     has_slept: Cell<bool>,
@@ -58,10 +61,9 @@ impl Outlook {
 
     /// The worker goes to sleep, after it has looked for jobs in vain for as long as it `looked`, if it has.
     pub(super) fn rests(&self, now: Instant, looked: Option<Duration>) {
-        let last = self.slept_since.replace(Some(now));
-        let is_short = last
-            .zip(looked)
-            .is_some_and(|(last, looked)| now.saturating_duration_since(last) < SHORT_ROUND.saturating_add(looked));
+        let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
+        self.was_long.set(round.is_some_and(|round| round >= LONG_SLEEP));
+        let is_short = round.zip(looked).is_some_and(|(round, looked)| round < SHORT_ROUND.saturating_add(looked));
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
     }
 
@@ -89,14 +91,15 @@ impl Outlook {
 
     /// Whether a worker that has run so many jobs looks around.
     pub(super) fn is_promising(&self, jobs: u64, idle: Idle) -> bool {
-        let long = match idle {
+        let spin = match idle {
             // What a model does must not depend on the clock.
             Idle::Park { .. } if cfg!(executors_loom) => return true,
-            // Who looks for longer than that would have seen the job come.
-            Idle::Park { spin } => LONG_SLEEP.max(spin),
+            Idle::Park { spin } => spin,
             Idle::Spin => return true,
         };
-        jobs > self.jobs_before.get() + FEW || self.slept_since.get().is_none_or(|since| since.elapsed() < long)
+        // Who looks for longer than it slept would have seen the job come.
+        let is_soon = |slept: Duration| slept < spin || slept < LONG_SLEEP && !self.was_long.get();
+        jobs > self.jobs_before.get() + FEW || self.slept_since.get().is_none_or(|since| is_soon(since.elapsed()))
     }
 }
 
@@ -126,6 +129,21 @@ mod tests {
     fn a_sleep_is_not_long_if_looking_would_have_taken_as_long() {
         assert!(is_promising(1, LONG_SLEEP, LONG));
         assert!(!is_promising(1, LONG_SLEEP, LONG_SLEEP));
+    }
+
+    #[test]
+    fn a_short_sleep_behind_a_long_one_is_no_reason_either_but_the_next_is() {
+        let outlook = Outlook::default();
+        let looks = |spin| outlook.is_promising(1, Idle::Park { spin });
+        // Not over yet, so that the last sleep is short however long this takes.
+        let begin = Instant::now() + LONG;
+        outlook.rests(begin, None);
+        assert!(looks(Duration::ZERO));
+        outlook.rests(begin + LONG_SLEEP, None);
+        assert!(!looks(Duration::ZERO));
+        assert!(looks(LONG), "who looks for longer than it slept would have seen the job come");
+        outlook.rests(begin + LONG_SLEEP, None);
+        assert!(looks(Duration::ZERO));
     }
 
     #[test]

@@ -52,7 +52,8 @@ unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
 
-// A job is moved in as bytes, and what a panic of the one to whom jobs are given leaves behind is told at `Visit`.
+// A job is moved in as bytes, and what a panic of the one to whom jobs are given leaves behind is told at
+// `front::Visit`.
 impl UnwindSafe for Lane {}
 impl RefUnwindSafe for Lane {}
 
