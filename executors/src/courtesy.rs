@@ -124,9 +124,11 @@ pub(crate) const LOOKS: bool = !cfg!(executors_loom);
 /// Who abstains from yields looks once: it might keep the core from who is to bring that.
 pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
     let (begin, mut courtesy) = (Instant::now(), Courtesy::new().spread_over(LONGEST_CALL));
-    let looks_once = courtesy.abstains(begin);
+    if courtesy.abstains(begin) {
+        return has_come();
+    }
     loop {
-        let is_last = looks_once || begin.elapsed() >= LONGEST_CALL;
+        let is_last = begin.elapsed() >= LONGEST_CALL;
         if has_come() {
             courtesy.ends();
             return true;

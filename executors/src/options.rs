@@ -51,8 +51,9 @@ pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
     /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found no
     /// more than eight jobs since its last sleep, if that sleep and the jobs took longer than `spin`, and than 200 us;
-    /// and once more when it is called for so few again within that time: not before the third time do jobs seem to
-    /// come one after the other.
+    /// and once more if it is called for so few again after more than `spin`, but within 200 us: not before the third
+    /// time do jobs seem to come one after the other.
+    ///
     /// Before its first sleep a worker looks for 50 us if that is more than `spin`, and where there is a core for each
     /// of the pool's threads, also beside others that look, and once more when the pool is closed.
     ///

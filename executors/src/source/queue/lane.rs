@@ -22,8 +22,7 @@ mod front;
 #[cfg(all(test, not(executors_loom)))]
 mod tests;
 
-pub(crate) use self::back::Back;
-pub(super) use self::front::Front;
+pub(super) use self::{back::Back, front::Front};
 
 use self::{
     back::BackEnd,
@@ -76,7 +75,7 @@ impl Lane {
 
     /// The back, unless somebody holds it.
     #[inline(always)]
-    pub(crate) fn back(&self) -> Option<Back<'_>> {
+    pub(super) fn back(&self) -> Option<Back<'_>> {
         Back::new(self, self.back.lock.enter())
     }
 

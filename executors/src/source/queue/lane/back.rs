@@ -30,7 +30,7 @@ impl BackEnd {
 
 /// This end, which is the holder's for as long as this lives.
 #[must_use = "nobody else can put in while this lives"]
-pub(crate) struct Back<'a> {
+pub(in crate::source::queue) struct Back<'a> {
     lane: &'a Lane,
     /// Of this thread.
     entry: Entry<'a>,
@@ -44,7 +44,7 @@ impl<'a> Back<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, job: impl IntoJob) {
+    pub(in crate::source::queue) fn push(&mut self, job: impl IntoJob) {
         // SAFETY: this thread holds the lock of the back.
         unsafe { self.lane.push_locked(job) };
     }
