@@ -15,15 +15,14 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 /// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// As many jobs may be all that there are; who gives more may not be done. Wake-ups cost no less with 40.
+/// As many jobs may be all that there are; who gives more may not be done.
 const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
-/// After a long one it goes back to sleep if there were only a few jobs: they come seldom, or all at once, and to look
-/// around for more would only take time from those that were called with it, and from who calls. The system, too, gives
-/// the core sooner to who has had it for less. If the next sleep is short, and one more, the worker does look around
-/// from then on: somebody gives one job after the other.
+/// Behind a long one it goes back to sleep until there have been more than a few jobs, however often it is called for
+/// them: they come seldom, or all at once, and to look around for more would only take time from those that were called
+/// with it, and from who calls. The system, too, gives the core sooner to who has had it for less.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
@@ -32,9 +31,9 @@ pub(super) struct Outlook {
     /// When the last sleep began, or the worker's life.
     slept_since: Cell<Option<Instant>>,
     /// How many jobs the worker had run by then.
-    jobs_before: Cell<u64>,
-    /// Whether the sleep before the last, with the jobs behind it, was long.
-    was_long: Cell<bool>,
+    jobs_at_sleep: Cell<u64>,
+    /// How many it had run by the last long sleep before that.
+    jobs_at_long_sleep: Cell<u64>,
     /// Short rounds, from one sleep to the next, in a row.
     short_rounds: Cell<u32>,
     has_slept: Cell<bool>,
@@ -59,10 +58,14 @@ impl Outlook {
         if self.is_new() { spin.max(LONGEST_CALL) } else { spin }
     }
 
-    /// The worker goes to sleep, after it has looked for jobs in vain for as long as it `looked`, if it has.
-    pub(super) fn rests(&self, now: Instant, looked: Option<Duration>) {
+    /// The worker goes to sleep, having run so many jobs until now, after it has looked for others in vain for as long
+    /// as it `looked`, if it has.
+    pub(super) fn rests(&self, now: Instant, jobs: u64, looked: Option<Duration>) {
         let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
-        self.was_long.set(round.is_some_and(|round| round >= LONG_SLEEP));
+        if round.is_some_and(|round| round >= LONG_SLEEP) {
+            self.jobs_at_long_sleep.set(self.jobs_at_sleep.get());
+        }
+        self.jobs_at_sleep.set(jobs);
         let is_short = round.zip(looked).is_some_and(|(round, looked)| round < SHORT_ROUND.saturating_add(looked));
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
     }
@@ -84,11 +87,6 @@ impl Outlook {
         self.has_slept.set(true);
     }
 
-    /// The worker, which has run so many jobs until now, has found another.
-    pub(super) fn wakes(&self, jobs: u64) {
-        self.jobs_before.set(jobs);
-    }
-
     /// Whether a worker that has run so many jobs looks around.
     pub(super) fn is_promising(&self, jobs: u64, idle: Idle) -> bool {
         let spin = match idle {
@@ -97,9 +95,14 @@ impl Outlook {
             Idle::Park { spin } => spin,
             Idle::Spin => return true,
         };
-        // Who looks for longer than it slept would have seen the job come.
-        let is_soon = |slept: Duration| slept < spin || slept < LONG_SLEEP && !self.was_long.get();
-        jobs > self.jobs_before.get() + FEW || self.slept_since.get().is_none_or(|since| is_soon(since.elapsed()))
+        let are_many_since = |then: &Cell<u64>| jobs > then.get() + FEW;
+        are_many_since(&self.jobs_at_sleep)
+            || self.slept_since.get().is_none_or(|since| {
+                let slept = since.elapsed();
+                // Who looks for longer than it slept would have seen the job come.
+                slept < LONG_SLEEP && (self.is_new() || are_many_since(&self.jobs_at_long_sleep))
+                    || slept.max(LONG_SLEEP) < spin
+            })
     }
 }
 
@@ -110,11 +113,11 @@ mod tests {
     /// Far more than the test takes.
     const LONG: Duration = Duration::from_secs(1000);
 
-    /// Whether a worker looks around that has run so many jobs since it woke from a sleep that began so long ago.
+    /// Whether a worker looks around that has run so many jobs since a sleep that began so long ago.
     fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
-        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), None);
-        outlook.wakes(7);
+        outlook.sleeps();
+        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), 7, None);
         outlook.is_promising(7 + jobs, Idle::Park { spin })
     }
 
@@ -132,18 +135,22 @@ mod tests {
     }
 
     #[test]
-    fn a_short_sleep_behind_a_long_one_is_no_reason_either_but_the_next_is() {
+    fn jobs_are_counted_from_one_long_sleep_to_the_next() {
         let outlook = Outlook::default();
-        let looks = |spin| outlook.is_promising(1, Idle::Park { spin });
+        outlook.sleeps();
+        let looks = |jobs| outlook.is_promising(jobs, Idle::Park { spin: LONG_SLEEP });
         // Not over yet, so that the last sleep is short however long this takes.
-        let begin = Instant::now() + LONG;
-        outlook.rests(begin, None);
-        assert!(looks(Duration::ZERO));
-        outlook.rests(begin + LONG_SLEEP, None);
-        assert!(!looks(Duration::ZERO));
-        assert!(looks(LONG), "who looks for longer than it slept would have seen the job come");
-        outlook.rests(begin + LONG_SLEEP, None);
-        assert!(looks(Duration::ZERO));
+        let mut now = Instant::now() + LONG;
+        outlook.rests(now, 3, None);
+        for jobs in 4..=3 + FEW {
+            now += if jobs == 4 { LONG_SLEEP } else { Duration::ZERO };
+            outlook.rests(now, jobs, None);
+            assert!(!looks(jobs), "{jobs}");
+        }
+        outlook.rests(now, 3 + FEW, None);
+        assert!(looks(4 + FEW), "the last of many, each behind a short sleep");
+        outlook.rests(now + LONG_SLEEP, 4 + FEW, None);
+        assert!(!looks(4 + FEW), "there was another long sleep");
     }
 
     #[test]
@@ -152,7 +159,7 @@ mod tests {
         let mut now = Instant::now();
         let mut rests = |round, looked| {
             now += round;
-            outlook.rests(now, looked);
+            outlook.rests(now, 0, looked);
             outlook.is_light_sleeper()
         };
         let look = Duration::from_micros(5);
@@ -171,7 +178,7 @@ mod tests {
         outlook.begins(Instant::now());
         assert!(outlook.is_new());
         assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [LONGEST_CALL, LONG]);
-        outlook.rests(Instant::now(), None);
+        outlook.rests(Instant::now(), 0, None);
         assert!(outlook.is_new(), "it may look around before it sleeps");
         outlook.sleeps();
         assert!(!outlook.is_new());
@@ -180,6 +187,11 @@ mod tests {
 
     #[test]
     fn who_has_not_slept_looks_around() {
-        assert!(Outlook::default().is_promising(0, Idle::PARK));
+        let outlook = Outlook::default();
+        assert!(outlook.is_promising(0, Idle::PARK));
+        outlook.begins(Instant::now() + LONG);
+        assert!(outlook.is_promising(1, Idle::PARK));
+        outlook.sleeps();
+        assert!(!outlook.is_promising(1, Idle::PARK));
     }
 }

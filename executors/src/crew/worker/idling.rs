@@ -68,7 +68,7 @@ where
     fn await_job(&self, has_looked: bool, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        self.outlook.rests(begin, self.spin().filter(|_| has_looked));
+        self.outlook.rests(begin, self.meter.read().ended, self.spin().filter(|_| has_looked));
         let deadline = self.deadline(begin);
         let mut is_first = true;
         loop {
@@ -81,7 +81,6 @@ where
                 self.crew.source.recall(&self.local);
             }
             if let Some(job) = self.search() {
-                self.outlook.wakes(self.meter.read().ended);
                 return Some(self.found(job));
             }
             if over {
