@@ -32,7 +32,7 @@ feature_sets=(
 )
 
 # The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and for the
-# parts of the ring and of the lane its head).
+# parts of the job, of the ring and of the lane its head).
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs
@@ -46,6 +46,8 @@ unsafe_leaves=(
     executors/src/crew/holds.rs
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
+    executors/src/job/hand.rs
+    executors/src/job/record.rs
     executors/src/joining.rs
     executors/src/local.rs
     executors/src/placement/mask.rs

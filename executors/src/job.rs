@@ -5,10 +5,18 @@
 //! to drop it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many
 //! words it takes.
 
+mod hand;
+mod record;
+
+pub(crate) use self::{
+    hand::Hand,
+    record::{RECORD_WORDS, Record},
+};
+
 use std::{
     fmt,
     marker::PhantomData,
-    mem::{self, ManuallyDrop, MaybeUninit},
+    mem::{ManuallyDrop, MaybeUninit},
 };
 
 /// Words that a closure may take inside a job.
@@ -24,9 +32,6 @@ type Payload = MaybeUninit<[usize; WORDS]>;
 
 /// A word of a queue; it may hold a part of anything, or nothing.
 pub(crate) type Word = MaybeUninit<usize>;
-
-/// The words that a job takes at most where it is packed: its kind, and as much of the payload as is used.
-pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
 
 /// A closure that runs at most once; dropped with all it owns if it never runs.
 ///
@@ -182,88 +187,6 @@ impl IntoJob for Job {
     }
 }
 
-/// A job where it is packed. Whoever has it must use it, or the job is leaked.
-///
-/// The words at `payload` are as many of a [`Job`]'s as `kind` says, and nobody else uses that job; nothing else is
-/// written there while `'a` lasts.
-#[must_use = "a job that is not unpacked is leaked"]
-pub(crate) struct Record<'a> {
-    kind: &'static Kind,
-    payload: *const Word,
-    /// The place, which is written again when its owner has it back.
-    place: PhantomData<&'a Word>,
-}
-
-impl Record<'_> {
-    /// The job that is packed at `place`, unless that is the end mark.
-    ///
-    /// # Safety
-    ///
-    /// One of the two was written there, and a job that was is asked for once. While `'a` lasts, for which the caller
-    /// has to find a bound, nothing else is written there, and the place is not freed.
-    #[inline]
-    pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
-        // SAFETY: the caller vouches for it.
-        let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
-        // SAFETY: the payload is behind.
-        Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
-    }
-
-    /// Copies the payload.
-    ///
-    /// # Safety
-    ///
-    /// There is room for it at `place`.
-    #[inline(always)]
-    unsafe fn unpack(&self, place: *mut Word) {
-        // A few words each of a known number: `memcpy` would take longer to find out how many.
-        // SAFETY: so many words were written, and still are there, see `Record`; the caller vouches for the place.
-        unsafe {
-            match self.kind.words {
-                0 => (),
-                1 => place.copy_from_nonoverlapping(self.payload, 1),
-                2 => place.copy_from_nonoverlapping(self.payload, 2),
-                3 => place.copy_from_nonoverlapping(self.payload, 3),
-                4 => place.copy_from_nonoverlapping(self.payload, 4),
-                _ => place.copy_from_nonoverlapping(self.payload, WORDS),
-            }
-        }
-    }
-}
-
-impl IntoJob for Record<'_> {
-    #[inline]
-    fn into_job(self) -> Job {
-        let mut payload = Payload::uninit();
-        // SAFETY: a payload has room for any.
-        unsafe { self.unpack(payload.as_mut_ptr().cast()) };
-        Job { payload, kind: self.kind, closure: PhantomData }
-    }
-
-    #[inline]
-    unsafe fn write_job(self, place: *mut Job) {
-        // SAFETY: the caller vouches for the place.
-        unsafe {
-            self.unpack((&raw mut (*place).payload).cast());
-            (&raw mut (*place).kind).write(self.kind);
-        }
-    }
-
-    #[inline]
-    fn record_words(&self) -> usize {
-        1 + self.kind.words
-    }
-
-    #[inline]
-    unsafe fn write_record(self, place: *mut Word) {
-        // SAFETY: the caller vouches for the place.
-        unsafe {
-            place.cast::<Option<&Kind>>().write(Some(self.kind));
-            self.unpack(place.add(1));
-        }
-    }
-}
-
 /// A closure on its way to a queue.
 pub(crate) struct Closure<F>(pub(crate) F);
 
@@ -293,64 +216,6 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
         unsafe {
             place.cast::<Option<&Kind>>().write(Some(Kinds::<F>::KIND));
             Kinds::write(self.0, place.add(1));
-        }
-    }
-}
-
-/// Room for a job that is to run next.
-///
-/// It is written to this place in as many words as it takes, and run from here. To pass a `Job` on from function to
-/// function costs more than most of what a queue does: it is copied in pieces other than those it was written in.
-pub(crate) struct Hand {
-    job: MaybeUninit<Job>,
-    is_full: bool,
-}
-
-impl Hand {
-    #[inline(always)]
-    pub(crate) fn empty() -> Self {
-        Hand { job: MaybeUninit::uninit(), is_full: false }
-    }
-
-    /// # Panics
-    ///
-    /// If there is one already.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, job: impl IntoJob) {
-        assert!(!self.is_full, "a hand has room for one");
-        // SAFETY: there is room for a job.
-        unsafe { job.write_job(self.job.as_mut_ptr()) };
-        self.is_full = true;
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
-    }
-
-    /// Runs the job, if there is one. Returns whether there was.
-    #[inline(always)]
-    pub(crate) fn run(&mut self) -> bool {
-        let is_full = mem::take(&mut self.is_full);
-        if is_full {
-            // SAFETY: there is a job, which nobody uses any more, as the hand is empty now.
-            unsafe { Job::run_at(self.job.as_mut_ptr()) };
-        }
-        is_full
-    }
-
-    pub(crate) fn into_job(mut self) -> Option<Job> {
-        // SAFETY: there is a job, and the hand is empty now.
-        mem::take(&mut self.is_full).then(|| unsafe { self.job.assume_init_read() })
-    }
-}
-
-impl Drop for Hand {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.is_full {
-            // SAFETY: there is a job, and nobody uses the hand any more.
-            unsafe { self.job.assume_init_drop() };
         }
     }
 }
@@ -429,41 +294,6 @@ mod tests {
         run_and_drop_once::<3>(); // 3 + 2 words: exactly the payload
         run_and_drop_once::<4>(); // one word too many: boxed
         run_and_drop_once::<1000>();
-    }
-
-    #[test]
-    fn a_hand_runs_gives_or_drops_its_job_once() {
-        let (ran, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let full = || {
-            let (ran, witness) = (Arc::clone(&ran), Witness(Arc::clone(&dropped), [7; 2]));
-            let mut hand = Hand::empty();
-            hand.put(Closure(move || {
-                let whole = &witness;
-                assert_eq!(whole.1, [7; 2]);
-                ran.fetch_add(1, Relaxed);
-            }));
-            hand
-        };
-        let count = || (ran.load(Relaxed), dropped.load(Relaxed));
-        drop((full(), Hand::empty()));
-        assert_eq!(count(), (0, 1));
-        let mut hand = full();
-        assert_eq!([hand.run(), hand.run()], [true, false]);
-        drop(hand);
-        assert_eq!(count(), (1, 2));
-        let job = full().into_job();
-        assert_eq!(count(), (1, 2));
-        drop(job);
-        assert_eq!(count(), (1, 3));
-        assert!(Hand::empty().into_job().is_none());
-    }
-
-    #[test]
-    #[should_panic = "a hand has room for one"]
-    fn a_hand_has_room_for_one_job() {
-        let mut hand = Hand::empty();
-        hand.put(Closure(|| ()));
-        hand.put(Closure(|| ()));
     }
 
     #[test]

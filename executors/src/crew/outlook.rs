@@ -15,14 +15,16 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 /// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// As many jobs may be all that there are; who gives more may not be done.
+/// As many jobs may be all that there are; who gives more may not be done. A guess: what others do is told in
+/// `docs/results/peers.md`.
 const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
 /// Behind a long one it goes back to sleep until there have been more than a few jobs, however often it is called for
 /// them: they come seldom, or all at once, and to look around for more would only take time from those that were called
-/// with it, and from who calls. The system, too, gives the core sooner to who has had it for less.
+/// with it, and from who calls. The system, too, gives the core sooner to who has had it for less. Who has found a job
+/// by looking does so again.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
@@ -34,6 +36,8 @@ pub(super) struct Outlook {
     jobs_at_sleep: Cell<u64>,
     /// How many it had run by the last long sleep before that.
     jobs_at_long_sleep: Cell<u64>,
+    /// Whether it has found a job by looking since.
+    was_right: Cell<bool>,
     /// Short rounds, from one sleep to the next, in a row.
     short_rounds: Cell<u32>,
     has_slept: Cell<bool>,
@@ -66,6 +70,7 @@ impl Outlook {
             self.jobs_at_long_sleep.set(self.jobs_at_sleep.get());
         }
         self.jobs_at_sleep.set(jobs);
+        self.was_right.set(false);
         let is_short = round.zip(looked).is_some_and(|(round, looked)| round < SHORT_ROUND.saturating_add(looked));
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
     }
@@ -82,6 +87,11 @@ impl Outlook {
         is_light
     }
 
+    /// The worker has found a job by looking.
+    pub(super) fn was_right(&self) {
+        self.was_right.set(true);
+    }
+
     /// The worker sleeps, from now on or again.
     pub(super) fn sleeps(&self) {
         self.has_slept.set(true);
@@ -96,12 +106,13 @@ impl Outlook {
             Idle::Spin => return true,
         };
         let are_many_since = |then: &Cell<u64>| jobs > then.get() + FEW;
-        are_many_since(&self.jobs_at_sleep)
+        self.was_right.get()
+            || are_many_since(&self.jobs_at_sleep)
             || self.slept_since.get().is_none_or(|since| {
                 let slept = since.elapsed();
-                // Who looks for longer than it slept would have seen the job come.
-                slept < LONG_SLEEP && (self.is_new() || are_many_since(&self.jobs_at_long_sleep))
-                    || slept.max(LONG_SLEEP) < spin
+                let is_soon = slept < LONG_SLEEP && (self.is_new() || are_many_since(&self.jobs_at_long_sleep));
+                // Who looks for longer than even a long sleep would have seen the job come.
+                is_soon || slept.max(LONG_SLEEP) < spin
             })
     }
 }
@@ -132,6 +143,19 @@ mod tests {
     fn a_sleep_is_not_long_if_looking_would_have_taken_as_long() {
         assert!(is_promising(1, LONG_SLEEP, LONG));
         assert!(!is_promising(1, LONG_SLEEP, LONG_SLEEP));
+    }
+
+    #[test]
+    fn who_finds_a_job_by_looking_looks_again_until_that_is_in_vain() {
+        let outlook = Outlook::default();
+        let looks = || outlook.is_promising(1, Idle::PARK);
+        outlook.sleeps();
+        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"));
+        assert!(!looks());
+        outlook.was_right();
+        assert!(looks(), "however long the job took");
+        outlook.rests(Instant::now() + LONG, 1, None);
+        assert!(!looks());
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 #[cfg(all(test, executors_loom))]
 mod model;
+mod register;
 mod sleepers;
 mod whereabouts;
 
-use self::{sleepers::Sleepers, whereabouts::Whereabouts};
+use self::register::{ASLEEP, AWAKE, Bed, CALLED, Register};
 use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
@@ -19,7 +20,7 @@ use crate::{
             AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
         },
-        thread::{self, Thread},
+        thread,
     },
 };
 use std::{fmt, time::Duration};
@@ -41,37 +42,6 @@ pub(super) struct IdleSet {
     calls: AtomicU64,
     register: Mutex<Register>,
 }
-
-/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time; except by who deals to a
-/// worker that is awake while others sleep.
-#[derive(Default)]
-struct Register {
-    /// By worker; `None` until one of this number first announces a sleep.
-    beds: Vec<Option<Arc<Bed>>>,
-    asleep: Sleepers,
-    /// Of all workers that have beds, awake or asleep.
-    whereabouts: Whereabouts,
-    /// The sleeper that naps.
-    napper: Option<usize>,
-}
-
-/// Where one worker sleeps.
-struct Bed {
-    thread: Thread,
-    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, except the step from called to awake,
-    /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
-    state: AtomicU8,
-    /// Whether the last call was for a job that was alone at its worker. Under the register's lock.
-    called_for_lone_job: AtomicBool,
-}
-
-/// The worker neither sleeps nor is about to.
-const AWAKE: u8 = 0;
-/// The worker has announced its sleep: it is on the list of sleepers and counts as sleeping.
-const ASLEEP: u8 = 1;
-/// The worker was taken off the list of sleepers and counts as called, until it notices.
-const CALLED: u8 = 2;
 
 impl IdleSet {
     pub(super) fn new(max_threads: Option<usize>) -> Self {
@@ -375,32 +345,6 @@ impl IdleSet {
     fn register(&self) -> MutexGuard<'_, Register> {
         // Nothing under this lock panics halfway through a change, so a poisoned register is still right.
         self.register.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-impl Register {
-    /// Takes the next to be called off the list: "Whom to call" in the README. No sleeper has a core to itself if
-    /// somebody is awake on all `cores`.
-    fn take_next(&mut self, cores: usize) -> Option<usize> {
-        let Register { asleep, whereabouts, .. } = self;
-        if whereabouts.occupied() < cores {
-            asleep.pop_where(|worker| whereabouts.has_quiet_core(worker))
-        } else {
-            asleep.pop()
-        }
-    }
-
-    fn belongs_to_caller(&self, worker: usize) -> bool {
-        self.bed(worker).is_some_and(|bed| bed.thread.id() == thread::current().id())
-    }
-
-    fn bed(&self, worker: usize) -> Option<&Arc<Bed>> {
-        self.beds.get(worker)?.as_ref()
-    }
-
-    /// Of somebody who has announced a sleep.
-    fn own_bed(&self, worker: usize) -> &Arc<Bed> {
-        self.bed(worker).expect("who announces a sleep is given a bed")
     }
 }
 

@@ -1,14 +1,17 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
+mod local;
+mod theft;
+
+pub(crate) use self::local::StealingLocal;
+
 use super::{
     Source, Whom,
-    dice::Dice,
     queue::{
         Busy, first_found, insist,
         lane::Lane,
         lanes::{self, Lanes},
-        privilege::Privilege,
-        ring::{self, Owner, Stealer},
+        ring::{self, Stealer},
     },
 };
 use crate::{
@@ -18,11 +21,7 @@ use crate::{
     placement::Neighbourhood,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use std::{
-    cell::{Cell, OnceCell},
-    fmt, hint,
-    sync::OnceLock,
-};
+use std::{fmt, sync::OnceLock};
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.
@@ -43,28 +42,6 @@ struct Seat {
     ring: OnceLock<Stealer<Job>>,
     /// The jobs for which the ring had no room, once there are such.
     spill: OnceLock<Box<Lane>>,
-}
-
-/// What a worker has for itself.
-pub(crate) struct StealingLocal {
-    seat: usize,
-    ring: Owner<Job>,
-    /// The thieves' end of the ring, until there may be jobs for them. Nobody steals from a worker without a seat of
-    /// its own.
-    hidden: Cell<Option<Stealer<Job>>>,
-    /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
-    /// overtake.
-    spilled: Cell<bool>,
-    /// Jobs run, as far as they are counted here, and what they have earned.
-    ran: Cell<usize>,
-    privilege: Cell<Privilege>,
-    /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first. Once it is asked for.
-    circles: OnceCell<Vec<Vec<usize>>>,
-    dice: Dice,
-    /// The lane to look at first.
-    lane: Cell<usize>,
-    /// The lane in which jobs were found last.
-    last_lane: Cell<usize>,
 }
 
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
@@ -226,84 +203,6 @@ impl StealingSource {
     fn has_own(&self, local: &StealingLocal) -> bool {
         Self::has_next(local) || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
     }
-
-    fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        // If nobody has had jobs until now, only what is in a lane could get here behind this look; and all lanes were
-        // looked at before it.
-        if !self.is_in_use(0) {
-            return Ok(None);
-        }
-        let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
-        let victims = circles.iter().flat_map(|circle| {
-            let (before, after) = circle.split_at(local.dice.below(circle.len()));
-            after.iter().chain(before)
-        });
-        let in_use = victims.copied().filter(|&seat| self.is_in_use(seat));
-        first_found(in_use.map(|victim| self.steal_from(victim, local)))
-    }
-
-    fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let from_ring = match self.seats[victim].ring.get() {
-            Some(ring) if is_worth_stealing(ring) => {
-                self.show_ring(local);
-                ring.steal_half(&local.ring)
-            }
-            _ => Ok(None),
-        };
-        match (&from_ring, self.spilled(victim)) {
-            (Ok(None) | Err(Busy), Some(spill)) => match self.take_batch(local, spill, |_| BATCH) {
-                Ok(None) => from_ring,
-                taken => taken,
-            },
-            _ => from_ring,
-        }
-    }
-}
-
-impl StealingLocal {
-    /// The worker has run so many more jobs, and may have earned to have its ring to itself.
-    fn earn_privilege(&self, jobs: usize) {
-        let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
-        self.ran.set(ran);
-        // Who recalls rings looks at those that have been shown.
-        let is_shown = || self.hidden.take().map(|hidden| self.hidden.set(Some(hidden))).is_none();
-        if privilege.is_due(ran, self.ring.is_reserved()) && is_shown() && self.ring.reserve() {
-            privilege.is_given(ran);
-        }
-        self.privilege.set(privilege);
-    }
-
-    /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
-    /// Also if the lane is empty now: its producer may be back before this worker is.
-    fn go_on_behind(&self, lane: usize) {
-        self.last_lane.set(lane);
-        self.lane.set(lane.wrapping_add(1));
-    }
-
-    /// All lanes were seen empty: the producer that was there last is the most likely to be back.
-    fn go_back(&self) {
-        self.lane.set(self.last_lane.get());
-    }
-}
-
-/// How long a lone job is watched before it is stolen, in turns of the processor's pause.
-const PAUSES: u32 = 16;
-
-/// Whether the owner of a queue will not come to its jobs very soon itself.
-///
-/// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
-/// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
-/// stays, its owner is busy with a longer one (or even waits for this one).
-fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
-    let jobs = victim.jobs();
-    match jobs.len() {
-        0 => false,
-        1 => (0..PAUSES).all(|_| {
-            hint::spin_loop();
-            victim.jobs().begin_as(jobs)
-        }),
-        _ => true,
-    }
 }
 
 impl Source for StealingSource {
@@ -313,20 +212,7 @@ impl Source for StealingSource {
     type Local = StealingLocal;
 
     fn attach(&self, own_seat: Option<usize>) -> StealingLocal {
-        let (ring, stealer) = ring::ring();
-        let seat = own_seat.unwrap_or(self.workers());
-        StealingLocal {
-            seat,
-            ring,
-            hidden: Cell::new(own_seat.map(|_| stealer)),
-            spilled: Cell::new(false),
-            ran: Cell::new(0),
-            privilege: Cell::new(Privilege::NEW),
-            circles: OnceCell::new(),
-            dice: Dice::new(seat as u64 + 1),
-            lane: Cell::new(seat),
-            last_lane: Cell::new(seat),
-        }
+        StealingLocal::new(own_seat.unwrap_or(self.workers()), own_seat.is_some())
     }
 
     #[inline(always)]

@@ -41,6 +41,7 @@ where
             && !looks_around
             && let Some(job) = self.search_for_a_while()
         {
+            self.outlook.was_right();
             return Some(self.found(job));
         }
         self.await_job(looks && !looks_around, looks_around)

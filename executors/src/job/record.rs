@@ -1,0 +1,89 @@
+//! A job where it is packed, in a queue's memory.
+
+use super::{IntoJob, Job, Kind, Payload, WORDS, Word};
+use std::marker::PhantomData;
+
+/// The words that a job takes at most where it is packed: its kind, and as much of the payload as is used.
+pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
+
+/// A job where it is packed. Whoever has it must use it, or the job is leaked.
+///
+/// The words at `payload` are as many of a [`Job`]'s as `kind` says, and nobody else uses that job; nothing else is
+/// written there while `'a` lasts.
+#[must_use = "a job that is not unpacked is leaked"]
+pub(crate) struct Record<'a> {
+    kind: &'static Kind,
+    payload: *const Word,
+    /// The place, which is written again when its owner has it back.
+    place: PhantomData<&'a Word>,
+}
+
+impl Record<'_> {
+    /// The job that is packed at `place`, unless that is the end mark.
+    ///
+    /// # Safety
+    ///
+    /// One of the two was written there, and a job that was is asked for once. While `'a` lasts, for which the caller
+    /// has to find a bound, nothing else is written there, and the place is not freed.
+    #[inline]
+    pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
+        // SAFETY: the caller vouches for it.
+        let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
+        // SAFETY: the payload is behind.
+        Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
+    }
+
+    /// Copies the payload.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it at `place`.
+    #[inline(always)]
+    unsafe fn unpack(&self, place: *mut Word) {
+        // A few words each of a known number: `memcpy` would take longer to find out how many.
+        // SAFETY: so many words were written, and still are there, see `Record`; the caller vouches for the place.
+        unsafe {
+            match self.kind.words {
+                0 => (),
+                1 => place.copy_from_nonoverlapping(self.payload, 1),
+                2 => place.copy_from_nonoverlapping(self.payload, 2),
+                3 => place.copy_from_nonoverlapping(self.payload, 3),
+                4 => place.copy_from_nonoverlapping(self.payload, 4),
+                _ => place.copy_from_nonoverlapping(self.payload, WORDS),
+            }
+        }
+    }
+}
+
+impl IntoJob for Record<'_> {
+    #[inline]
+    fn into_job(self) -> Job {
+        let mut payload = Payload::uninit();
+        // SAFETY: a payload has room for any.
+        unsafe { self.unpack(payload.as_mut_ptr().cast()) };
+        Job { payload, kind: self.kind, closure: PhantomData }
+    }
+
+    #[inline]
+    unsafe fn write_job(self, place: *mut Job) {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            self.unpack((&raw mut (*place).payload).cast());
+            (&raw mut (*place).kind).write(self.kind);
+        }
+    }
+
+    #[inline]
+    fn record_words(&self) -> usize {
+        1 + self.kind.words
+    }
+
+    #[inline]
+    unsafe fn write_record(self, place: *mut Word) {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            place.cast::<Option<&Kind>>().write(Some(self.kind));
+            self.unpack(place.add(1));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Who sleeps where, and who is called next.
+
+use super::{sleepers::Sleepers, whereabouts::Whereabouts};
+use crate::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU8},
+    thread::{self, Thread},
+};
+
+/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
+/// another: each of these costs a system call, so the lock is not what takes the time; except by who deals to a
+/// worker that is awake while others sleep.
+#[derive(Default)]
+pub(super) struct Register {
+    /// By worker; `None` until one of this number first announces a sleep.
+    pub(super) beds: Vec<Option<Arc<Bed>>>,
+    pub(super) asleep: Sleepers,
+    /// Of all workers that have beds, awake or asleep.
+    pub(super) whereabouts: Whereabouts,
+    /// The sleeper that naps.
+    pub(super) napper: Option<usize>,
+}
+
+/// Where one worker sleeps.
+pub(super) struct Bed {
+    pub(super) thread: Thread,
+    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, except the step from called to awake,
+    /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
+    pub(super) state: AtomicU8,
+    /// Whether the last call was for a job that was alone at its worker. Under the register's lock.
+    pub(super) called_for_lone_job: AtomicBool,
+}
+
+/// The worker neither sleeps nor is about to.
+pub(super) const AWAKE: u8 = 0;
+/// The worker has announced its sleep: it is on the list of sleepers and counts as sleeping.
+pub(super) const ASLEEP: u8 = 1;
+/// The worker was taken off the list of sleepers and counts as called, until it notices.
+pub(super) const CALLED: u8 = 2;
+
+impl Register {
+    /// Takes the next to be called off the list: "Whom to call" in the README. No sleeper has a core to itself if
+    /// somebody is awake on all `cores`.
+    pub(super) fn take_next(&mut self, cores: usize) -> Option<usize> {
+        let Register { asleep, whereabouts, .. } = self;
+        if whereabouts.occupied() < cores {
+            asleep.pop_where(|worker| whereabouts.has_quiet_core(worker))
+        } else {
+            asleep.pop()
+        }
+    }
+
+    pub(super) fn belongs_to_caller(&self, worker: usize) -> bool {
+        self.bed(worker).is_some_and(|bed| bed.thread.id() == thread::current().id())
+    }
+
+    pub(super) fn bed(&self, worker: usize) -> Option<&Arc<Bed>> {
+        self.beds.get(worker)?.as_ref()
+    }
+
+    /// Of somebody who has announced a sleep.
+    pub(super) fn own_bed(&self, worker: usize) -> &Arc<Bed> {
+        self.bed(worker).expect("who announces a sleep is given a bed")
+    }
+}

@@ -1,0 +1,63 @@
+//! What a worker does that has no jobs: it takes those of others.
+
+use super::{BATCH, StealingLocal, StealingSource};
+use crate::{
+    job::Job,
+    source::queue::{Busy, first_found, ring::Stealer},
+};
+use std::hint;
+
+impl StealingSource {
+    /// Takes jobs of somebody who has some, the nearest first.
+    pub(super) fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        // If nobody has had jobs until now, only what is in a lane could get here behind this look; and all lanes were
+        // looked at before it.
+        if !self.is_in_use(0) {
+            return Ok(None);
+        }
+        let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
+        let victims = circles.iter().flat_map(|circle| {
+            let (before, after) = circle.split_at(local.dice.below(circle.len()));
+            after.iter().chain(before)
+        });
+        let in_use = victims.copied().filter(|&seat| self.is_in_use(seat));
+        first_found(in_use.map(|victim| self.steal_from(victim, local)))
+    }
+
+    fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        let from_ring = match self.seats[victim].ring.get() {
+            Some(ring) if is_worth_stealing(ring) => {
+                self.show_ring(local);
+                ring.steal_half(&local.ring)
+            }
+            _ => Ok(None),
+        };
+        match (&from_ring, self.spilled(victim)) {
+            (Ok(None) | Err(Busy), Some(spill)) => match self.take_batch(local, spill, |_| BATCH) {
+                Ok(None) => from_ring,
+                taken => taken,
+            },
+            _ => from_ring,
+        }
+    }
+}
+
+/// How long a lone job is watched before it is stolen, in turns of the processor's pause.
+const PAUSES: u32 = 16;
+
+/// Whether the owner of a queue will not come to its jobs very soon itself.
+///
+/// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
+/// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
+/// stays, its owner is busy with a longer one (or even waits for this one).
+fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
+    let jobs = victim.jobs();
+    match jobs.len() {
+        0 => false,
+        1 => (0..PAUSES).all(|_| {
+            hint::spin_loop();
+            victim.jobs().begin_as(jobs)
+        }),
+        _ => true,
+    }
+}
