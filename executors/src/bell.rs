@@ -137,6 +137,7 @@ impl Bell {
                 guard = self.lock();
                 continue;
             }
+            courtesy.sleeps();
             guard = match deadline {
                 None => self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {

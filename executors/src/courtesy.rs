@@ -33,6 +33,15 @@ const SHORT_ABSTINENCE: u32 = 20;
 thread_local! {
     /// When this thread was late, and how long the yield took.
     static WAS_LATE: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
+
+    /// Whether this thread has slept in a wait since that was last asked.
+    static HAS_SLEPT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread has slept in a wait since this was last asked: if so, it will most likely wait for what
+/// it gives next, too. What a model does must not depend on what ran before.
+pub(crate) fn has_slept() -> bool {
+    HAS_SLEPT.take() && !cfg!(executors_loom)
 }
 
 /// The yields of one wait.
@@ -100,6 +109,11 @@ impl Courtesy {
     /// Whether others have had the core for long since the caller last looked in vain.
     pub(crate) fn was_long(&self) -> bool {
         self.long.is_some()
+    }
+
+    /// The wait goes on asleep.
+    pub(crate) fn sleeps(&self) {
+        HAS_SLEPT.set(true);
     }
 
     /// What is waited for has come.
@@ -191,6 +205,13 @@ mod tests {
         }));
         assert_eq!(looks, 1);
         assert!(look(|| true), "it is there");
+    }
+
+    #[test]
+    fn who_has_slept_says_so_once() {
+        assert!(!has_slept());
+        Courtesy::new().sleeps();
+        assert_eq!([has_slept(), has_slept()], [true, false]);
     }
 
     #[test]

@@ -199,6 +199,7 @@ impl<T> TaskHandle<T> {
                 return Some(result);
             }
         }
+        courtesy.sleeps();
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
             if let Poll::Ready(result) = self.task.poll(&waker) {

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     apart::Apart,
+    courtesy,
     placement::{cores, current_core},
     sync::{
         Arc, Mutex, MutexGuard,
@@ -321,7 +322,7 @@ impl IdleSet {
 
     /// Takes the next sleeper off the list and counts it as called; the caller of this has to unpark it.
     fn call_next(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
-        let worker = register.take_next(self.cores)?;
+        let worker = register.take_next(self.cores, self.core_to_call(origin))?;
         Some(self.call(register, worker, origin))
     }
 
@@ -335,6 +336,12 @@ impl IdleSet {
         // Release pairs with the Acquire in `park` and `abort_park`.
         bed.state.store(CALLED, Release);
         bed
+    }
+
+    /// Where somebody is rather to be called: on the caller's own core if it waits for its jobs, as that is free then.
+    fn core_to_call(&self, origin: Option<Origin>) -> Option<usize> {
+        let waits = origin == Some(Origin::Outside) && courtesy::has_slept();
+        if waits { self.core_of_caller() } else { None }
     }
 
     /// Unknown, and so the same for all, where only the order of falling asleep counts.
@@ -372,6 +379,7 @@ impl IdleSet {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::courtesy::Courtesy;
 
     /// One of two workers sleeps, and the other lets others have its core.
     #[test]
@@ -412,27 +420,51 @@ mod tests {
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
     }
 
+    /// Of four workers, three of which have fallen asleep on core 1, and one before two of these on core 0.
+    fn with_sleepers() -> IdleSet {
+        let idle = IdleSet::new(None);
+        for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
+            idle.init(worker);
+            idle.prepare_park(worker);
+            let whereabouts = &mut idle.register().whereabouts;
+            whereabouts.wakes(worker);
+            whereabouts.falls_asleep(worker, Some(core));
+        }
+        idle
+    }
+
+    fn call(idle: &IdleSet, cores: usize, rather: Option<usize>) -> usize {
+        let mut register = idle.register();
+        let worker = register.take_next(cores, rather).expect("somebody sleeps");
+        idle.call(&mut register, worker, None);
+        worker
+    }
+
     #[test]
     fn who_is_called_next_sleeps_where_nobody_is_awake_as_far_as_there_are_cores() {
         for (cores, order) in [(1, [3, 2, 1, 0]), (2, [3, 1, 2, 0])] {
-            let idle = IdleSet::new(None);
-            for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
-                idle.init(worker);
-                idle.prepare_park(worker);
-                let whereabouts = &mut idle.register().whereabouts;
-                whereabouts.wakes(worker);
-                whereabouts.falls_asleep(worker, Some(core));
-            }
-            let called = order.map(|_| {
-                let mut register = idle.register();
-                let worker = register.take_next(cores).expect("somebody sleeps");
-                idle.call(&mut register, worker, None);
-                worker
-            });
-            assert_eq!(called, order);
+            let idle = with_sleepers();
+            assert_eq!(order.map(|_| call(&idle, cores, None)), order);
             (0..4).for_each(|worker| idle.abort_park(worker));
             idle.assert_everybody_awake();
         }
+    }
+
+    #[test]
+    fn who_is_called_sleeps_on_the_named_core_if_anybody_does() {
+        let idle = with_sleepers();
+        let rather = [0, 0, 1, 5].map(Some);
+        assert_eq!(rather.map(|core| call(&idle, 2, core)), [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn who_has_slept_for_a_result_calls_somebody_on_its_own_core_once() {
+        let idle = IdleSet::new(None);
+        let names_core = |origin| idle.core_to_call(Some(origin)).is_some();
+        assert!(!names_core(Origin::Outside));
+        Courtesy::new().sleeps();
+        let is_told = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+        assert_eq!([Origin::Inside, Origin::Outside, Origin::Outside].map(names_core), [false, is_told, false]);
     }
 
     #[test]

@@ -39,15 +39,15 @@ pub(super) const ASLEEP: u8 = 1;
 pub(super) const CALLED: u8 = 2;
 
 impl Register {
-    /// Takes the next to be called off the list: "Whom to call" in the README. No sleeper has a core to itself if
-    /// somebody is awake on all `cores`.
-    pub(super) fn take_next(&mut self, cores: usize) -> Option<usize> {
+    /// Takes the next to be called off the list: "Whom to call" in the README. Rather one on that core, if one is
+    /// named. No sleeper has a core to itself if somebody is awake on all `cores`.
+    pub(super) fn take_next(&mut self, cores: usize, rather: Option<usize>) -> Option<usize> {
         let Register { asleep, whereabouts, .. } = self;
-        if whereabouts.occupied() < cores {
-            asleep.pop_where(|worker| whereabouts.has_quiet_core(worker))
-        } else {
-            asleep.pop()
-        }
+        let has_room = whereabouts.occupied() < cores;
+        rather
+            .and_then(|core| asleep.pop_where(|worker| whereabouts.is_on(worker, core)))
+            .or_else(|| asleep.pop_where(|worker| has_room && whereabouts.has_quiet_core(worker)))
+            .or_else(|| asleep.pop())
     }
 
     pub(super) fn belongs_to_caller(&self, worker: usize) -> bool {

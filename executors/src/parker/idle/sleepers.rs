@@ -39,10 +39,10 @@ impl Sleepers {
         self.pop_where(|_| true)
     }
 
-    /// Takes the last one off the list that `suits`; or the last of all, if none of the last [`LOOKED_AT`] does.
+    /// Takes the last one off the list that `suits`, if one of the last [`LOOKED_AT`] does.
     pub(super) fn pop_where(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut last_ones = iter::successors(self.last, |&worker| self.neighbours[worker]?.before).take(LOOKED_AT);
-        let worker = last_ones.find(|&worker| suits(worker)).or(self.last)?;
+        let worker = last_ones.find(|&worker| suits(worker))?;
         self.remove(worker);
         Some(worker)
     }
@@ -87,7 +87,7 @@ mod tests {
         }
 
         fn pop_where(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
-            let place = self.0.iter().rposition(|&sleeper| suits(sleeper)).or(self.0.len().checked_sub(1))?;
+            let place = self.0.iter().rposition(|&sleeper| suits(sleeper))?;
             Some(self.0.remove(place))
         }
     }
@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn one_looks_at_the_last_ones_only() {
-        for (worker, taken) in [(1, 1), (0, LOOKED_AT)] {
+        for (worker, taken) in [(1, Some(1)), (0, None)] {
             let mut sleepers = Sleepers::default();
             (0..=LOOKED_AT).for_each(|worker| sleepers.push(worker));
-            assert_eq!(sleepers.pop_where(|sleeper| sleeper == worker), Some(taken));
+            assert_eq!(sleepers.pop_where(|sleeper| sleeper == worker), taken);
         }
     }
 }

@@ -52,6 +52,11 @@ impl Whereabouts {
         self.of(worker).is_none_or(|core| self.awake.get(core).is_none_or(|&awake| awake == 0))
     }
 
+    /// Whether `worker` last fell asleep on `core`.
+    pub(super) fn is_on(&self, worker: usize, core: usize) -> bool {
+        self.of(worker) == Some(core)
+    }
+
     fn of(&self, worker: usize) -> Option<usize> {
         self.cores.get(worker).copied().flatten()
     }
