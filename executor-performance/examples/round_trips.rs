@@ -1,17 +1,19 @@
-//! One producer that gives a job without work and waits for its result, again and again: what does a round trip take?
+//! One producer that gives a job and waits for its result, again and again: what does a round trip take?
 //!
 //! There is never more than one job, so what counts is who wakes whom, and how long they look around before they sleep.
 //! The pools take turns.
 //!
-//! `cargo run --release -p executor-performance --features peers --example round_trips -- [ROUNDS]`
+//! `cargo run --release -p executor-performance --features peers --example round_trips -- [ROUNDS] [MICROSECONDS]`
 //!
-//! With 0 rounds it takes a single one.
+//! With 0 rounds it takes a single one. The jobs have no work, or keep their core for so many microseconds each; these
+//! are part of the trip.
 
 use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{Executor, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool};
 use std::{
     env,
     error::Error,
+    hint,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -27,10 +29,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rounds = env::args().nth(1).map_or(Ok(100), |text| text.parse())?.max(1);
-    println!("us for each round trip, medians of {rounds} turns of {TRIPS} (quartiles)");
+    let argument = |number, otherwise| env::args().nth(number).map_or(Ok(otherwise), |text| text.parse());
+    let (rounds, micros) = (argument(1, 100)?.max(1), argument(2, 0)?);
+    println!("us for each round trip, with jobs of {micros}, medians of {rounds} turns of {TRIPS} (quartiles)");
     for workers in WORKERS {
-        let pools = pools(workers)?;
+        let pools = pools(workers, Duration::from_micros(micros))?;
         let mut turns: Vec<Turns> = pools.iter().map(|_| Turns::default()).collect();
         for _ in 0..rounds {
             for ((_name, round_trip), turns) in pools.iter().zip(&mut turns) {
@@ -47,8 +50,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 type RoundTrip = Box<dyn Fn(u32) -> u32>;
 
+/// What a job does: it keeps its core for so long.
+fn last(length: Duration) {
+    if length > Duration::ZERO {
+        let begin = Instant::now();
+        while begin.elapsed() < length {
+            hint::spin_loop();
+        }
+    }
+}
+
 /// By each pool's own best way of giving a closure and waiting for its result, or for its end where there is no other.
-fn pools(workers: usize) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error>> {
+fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error>> {
     let elastic = elastic_pool::ThreadPool::new(workers, workers, KEEP_ALIVE);
     let channel = crossbeam_channel_pool::ThreadPool::new(workers);
     let joined = crossbeam_workstealing_pool::pool_with_auto_parker(workers);
@@ -63,28 +76,35 @@ fn pools(workers: usize) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error
     assemble(workers, PATIENCE, |job| joined.execute(job))?;
     assemble(workers, PATIENCE, |job| rusty.execute(job))?;
     let messages = threadpool.clone();
+    let answer = move |trip: u32| {
+        last(length);
+        trip
+    };
     Ok(vec![
-        ("work-stealing, `submit`", Box::new(move |trip| stealing.submit(move || trip).wait().expect("it runs"))),
-        ("channel, `submit`", Box::new(move |trip| channel.submit(move || trip).wait().expect("it runs"))),
-        ("elastic, `submit`", Box::new(move |trip| elastic.submit(move || trip).wait().expect("it runs"))),
-        ("rusty_pool, `evaluate`", Box::new(move |trip| rusty.evaluate(move || trip).await_complete())),
-        ("rayon, `install`", Box::new(move |trip| rayon.install(move || trip))),
+        (
+            "work-stealing, `submit`",
+            Box::new(move |trip| stealing.submit(move || answer(trip)).wait().expect("it runs")),
+        ),
+        ("channel, `submit`", Box::new(move |trip| channel.submit(move || answer(trip)).wait().expect("it runs"))),
+        ("elastic, `submit`", Box::new(move |trip| elastic.submit(move || answer(trip)).wait().expect("it runs"))),
+        ("rusty_pool, `evaluate`", Box::new(move |trip| rusty.evaluate(move || answer(trip)).await_complete())),
+        ("rayon, `install`", Box::new(move |trip| rayon.install(move || answer(trip)))),
         (
             "tokio, `spawn` and `block_on`",
-            Box::new(move |trip| tokio.block_on(tokio.spawn(async move { trip })).expect("it runs")),
+            Box::new(move |trip| tokio.block_on(tokio.spawn(async move { answer(trip) })).expect("it runs")),
         ),
         (
             "threadpool, and a channel of the standard library",
             Box::new(move |trip| {
                 let (sender, receiver) = mpsc::channel();
-                messages.execute(move || sender.send(trip).expect("somebody waits for it"));
+                messages.execute(move || sender.send(answer(trip)).expect("somebody waits for it"));
                 receiver.recv().expect("it runs")
             }),
         ),
         (
             "work-stealing, `execute` and `join`",
             Box::new(move |trip| {
-                joined.execute(|| ());
+                joined.execute(move || last(length));
                 joined.join().expect("this is no job");
                 trip
             }),
@@ -92,7 +112,7 @@ fn pools(workers: usize) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error
         (
             "threadpool, `execute` and `join`",
             Box::new(move |trip| {
-                threadpool.execute(|| ());
+                threadpool.execute(move || last(length));
                 threadpool.join();
                 trip
             }),
