@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn main() -> Result<(), Box<dyn Error>> {
     let argument = |number, otherwise| env::args().nth(number).map_or(Ok(otherwise), |text| text.parse());
     let (rounds, micros) = (argument(1, 100)?.max(1), argument(2, 0)?);
-    println!("us for each round trip, with jobs of {micros}, medians of {rounds} turns of {TRIPS} (quartiles)");
+    println!("us for each round trip, with jobs of {micros} us, medians of {rounds} turns of {TRIPS} (quartiles)");
     for workers in WORKERS {
         let pools = pools(workers, Duration::from_micros(micros))?;
         let mut turns: Vec<Turns> = pools.iter().map(|_| Turns::default()).collect();
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 type RoundTrip = Box<dyn Fn(u32) -> u32>;
 
 /// What a job does: it keeps its core for so long.
-fn last(length: Duration) {
+fn keep_core(length: Duration) {
     if length > Duration::ZERO {
         let begin = Instant::now();
         while begin.elapsed() < length {
@@ -77,7 +77,7 @@ fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTri
     assemble(workers, PATIENCE, |job| rusty.execute(job))?;
     let messages = threadpool.clone();
     let answer = move |trip: u32| {
-        last(length);
+        keep_core(length);
         trip
     };
     Ok(vec![
@@ -104,7 +104,7 @@ fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTri
         (
             "work-stealing, `execute` and `join`",
             Box::new(move |trip| {
-                joined.execute(move || last(length));
+                joined.execute(move || keep_core(length));
                 joined.join().expect("this is no job");
                 trip
             }),
@@ -112,7 +112,7 @@ fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTri
         (
             "threadpool, `execute` and `join`",
             Box::new(move |trip| {
-                threadpool.execute(move || last(length));
+                threadpool.execute(move || keep_core(length));
                 threadpool.join();
                 trip
             }),

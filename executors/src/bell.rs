@@ -137,14 +137,17 @@ impl Bell {
                 guard = self.lock();
                 continue;
             }
-            courtesy.sleeps();
             guard = match deadline {
-                None => self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    courtesy.sleeps();
+                    self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner)
+                }
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         break false;
                     }
+                    courtesy.sleeps();
                     self.rung.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
                 }
             };

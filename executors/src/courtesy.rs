@@ -6,6 +6,8 @@
 //! But whoever else wants the core may keep it for as long as the scheduler lets it, while what is waited for happens
 //! on another core. So a thread that comes back late for that does not yield any more for a while: it sleeps at once
 //! then, and who calls it brings it back to a core. That while is shorter for who has a way out of being late again.
+//!
+//! Who has slept in a wait is remembered, too: it will most likely wait for what it gives next.
 
 use crate::sync::thread;
 use std::{
@@ -38,10 +40,15 @@ thread_local! {
     static HAS_SLEPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the calling thread has slept in a wait since this was last asked: if so, it will most likely wait for what
-/// it gives next, too. What a model does must not depend on what ran before.
+/// Whether the calling thread has slept in a wait since this was last asked, or [forgotten](forget_sleep). What a model
+/// does must not depend on what ran before.
 pub(crate) fn has_slept() -> bool {
     HAS_SLEPT.take() && !cfg!(executors_loom)
+}
+
+/// What the calling thread gives from now on may not be what it waits for next.
+pub(crate) fn forget_sleep() {
+    HAS_SLEPT.set(false);
 }
 
 /// The yields of one wait.
@@ -111,7 +118,7 @@ impl Courtesy {
         self.long.is_some()
     }
 
-    /// The wait goes on asleep.
+    /// The wait goes on asleep, from now on or again.
     pub(crate) fn sleeps(&self) {
         HAS_SLEPT.set(true);
     }
@@ -208,10 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_slept_says_so_once() {
+    fn who_has_slept_says_so_once_unless_it_is_forgotten() {
+        forget_sleep();
         assert!(!has_slept());
         Courtesy::new().sleeps();
         assert_eq!([has_slept(), has_slept()], [true, false]);
+        Courtesy::new().sleeps();
+        forget_sleep();
+        assert!(!has_slept());
     }
 
     #[test]

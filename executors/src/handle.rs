@@ -199,7 +199,6 @@ impl<T> TaskHandle<T> {
                 return Some(result);
             }
         }
-        courtesy.sleeps();
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
             if let Poll::Ready(result) = self.task.poll(&waker) {
@@ -209,9 +208,15 @@ impl<T> TaskHandle<T> {
                 return Some(Err(TaskError::WouldDeadlock));
             }
             match deadline {
-                None => thread::park(),
+                None => {
+                    courtesy.sleeps();
+                    thread::park();
+                }
                 Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
-                    Some(left) if !left.is_zero() => thread::park_timeout(left),
+                    Some(left) if !left.is_zero() => {
+                        courtesy.sleeps();
+                        thread::park_timeout(left);
+                    }
                     _ => return None,
                 },
             }

@@ -50,7 +50,7 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
     /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found no
-    /// more than eight jobs since its last long sleep, or since it first slept, however often it was called for them;
+    /// more than eight jobs since its last long sleep, or since it began, however often it was called for them;
     /// unless it found one by looking since it last slept. A sleep is long if it takes, with the jobs behind it, 200 us
     /// or more; with a longer `spin`, as long as that, and then workers look behind every shorter one.
     ///

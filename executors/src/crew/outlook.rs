@@ -15,7 +15,7 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 /// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// As many jobs may be all that there are; who gives more may not be done. A guess: what others do is told in
+/// As many jobs may be all that there are; who gives more may not be done. A guess: what other numbers do is told in
 /// `docs/results/peers.md`.
 const FEW: u64 = 8;
 
@@ -24,7 +24,7 @@ const FEW: u64 = 8;
 /// Behind a long one it goes back to sleep until there have been more than a few jobs, however often it is called for
 /// them: they come seldom, or all at once, and to look around for more would only take time from those that were called
 /// with it, and from who calls. The system, too, gives the core sooner to who has had it for less. Who has found a job
-/// by looking does so again.
+/// by looking looks again: else the time of a few jobs that take long would count as a long sleep.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
@@ -36,8 +36,8 @@ pub(super) struct Outlook {
     jobs_at_sleep: Cell<u64>,
     /// How many it had run by the last long sleep before that.
     jobs_at_long_sleep: Cell<u64>,
-    /// Whether it has found a job by looking since.
-    was_right: Cell<bool>,
+    /// Whether it has found a job by looking since that sleep began.
+    has_found: Cell<bool>,
     /// Short rounds, from one sleep to the next, in a row.
     short_rounds: Cell<u32>,
     has_slept: Cell<bool>,
@@ -70,7 +70,7 @@ impl Outlook {
             self.jobs_at_long_sleep.set(self.jobs_at_sleep.get());
         }
         self.jobs_at_sleep.set(jobs);
-        self.was_right.set(false);
+        self.has_found.set(false);
         let is_short = round.zip(looked).is_some_and(|(round, looked)| round < SHORT_ROUND.saturating_add(looked));
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
     }
@@ -88,8 +88,8 @@ impl Outlook {
     }
 
     /// The worker has found a job by looking.
-    pub(super) fn was_right(&self) {
-        self.was_right.set(true);
+    pub(super) fn finds(&self) {
+        self.has_found.set(true);
     }
 
     /// The worker sleeps, from now on or again.
@@ -106,7 +106,7 @@ impl Outlook {
             Idle::Spin => return true,
         };
         let are_many_since = |then: &Cell<u64>| jobs > then.get() + FEW;
-        self.was_right.get()
+        self.has_found.get()
             || are_many_since(&self.jobs_at_sleep)
             || self.slept_since.get().is_none_or(|since| {
                 let slept = since.elapsed();
@@ -152,7 +152,7 @@ mod tests {
         outlook.sleeps();
         outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"));
         assert!(!looks());
-        outlook.was_right();
+        outlook.finds();
         assert!(looks(), "however long the job took");
         outlook.rests(Instant::now() + LONG, 1, None);
         assert!(!looks());

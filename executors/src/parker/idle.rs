@@ -221,6 +221,7 @@ impl IdleSet {
             if self.call_is_due(census, origin) {
                 self.call_one(Some(origin));
             } else if census.aside() && origin == Origin::Outside {
+                courtesy::forget_sleep(); // that worker is for this job
                 self.word.call_aside();
             }
         }

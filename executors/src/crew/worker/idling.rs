@@ -41,7 +41,7 @@ where
             && !looks_around
             && let Some(job) = self.search_for_a_while()
         {
-            self.outlook.was_right();
+            self.outlook.finds();
             return Some(self.found(job));
         }
         self.await_job(looks && !looks_around, looks_around)
@@ -246,8 +246,7 @@ where
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
     fn rest(&self, is_first: bool, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        let is_called_for =
-            is_first && self.sees_the_end() || looks_around && self.watch(|| false, || Some(())).is_some();
+        let is_called_for = is_first && self.sees_the_end() || looks_around && self.sees_a_job();
         if !is_called_for {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
@@ -255,6 +254,15 @@ where
             }
         }
         self.become_active();
+    }
+
+    /// Whether a job comes while the worker looks.
+    fn sees_a_job(&self) -> bool {
+        let is_there = self.watch(|| false, || Some(())).is_some();
+        if is_there {
+            self.outlook.finds();
+        }
+        is_there
     }
 
     /// Whether the end comes, or a job, while the worker looks, if it does. When the crew is closed the end may come

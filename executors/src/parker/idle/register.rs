@@ -46,7 +46,10 @@ impl Register {
         let has_room = whereabouts.occupied() < cores;
         rather
             .and_then(|core| asleep.pop_where(|worker| whereabouts.is_on(worker, core)))
-            .or_else(|| asleep.pop_where(|worker| has_room && whereabouts.has_quiet_core(worker)))
+            .or_else(|| {
+                let quiet = |worker| whereabouts.has_quiet_core(worker);
+                if has_room { asleep.pop_where(quiet) } else { None }
+            })
             .or_else(|| asleep.pop())
     }
 
