@@ -5,14 +5,10 @@
 //! to drop it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many
 //! words it takes.
 
-mod hand;
-mod record;
+pub(crate) mod hand;
+pub(crate) mod record;
 
-pub(crate) use self::{
-    hand::Hand,
-    record::{RECORD_WORDS, Record},
-};
-
+use self::record::RECORD_WORDS;
 use std::{
     fmt,
     marker::PhantomData,

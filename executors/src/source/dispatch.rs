@@ -20,7 +20,7 @@ pub(crate) use subpool::Reading;
 
 use super::{Source, Whom, queue::single::SingleLane, stealing::StealingSource};
 use crate::{
-    job::{Hand, IntoJob, Job},
+    job::{IntoJob, Job, hand::Hand},
     meter::Meter,
     placement::Neighbourhood,
     sync::thread,

@@ -8,7 +8,7 @@ use super::{
     },
 };
 use crate::{
-    job::{Hand, IntoJob, Job},
+    job::{IntoJob, Job, hand::Hand},
     meter::Meter,
 };
 

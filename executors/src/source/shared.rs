@@ -18,7 +18,7 @@ use super::{
     },
 };
 use crate::{
-    job::{Hand, IntoJob, Job},
+    job::{IntoJob, Job, hand::Hand},
     meter::Meter,
 };
 use std::cell::Cell;

@@ -2,7 +2,7 @@
 
 use super::huge_page;
 use crate::{
-    job::{Job, RECORD_WORDS, Word},
+    job::{Job, Word, record::RECORD_WORDS},
     sync::cell::Watch,
 };
 use std::{

@@ -31,7 +31,7 @@ use self::{
 use super::{Busy, biased_lock::RecalledLock, block::Block, presence::Presence};
 use crate::{
     containment::discard,
-    job::{Hand, IntoJob, Job, Record},
+    job::{IntoJob, Job, hand::Hand, record::Record},
     sync::{
         atomic::Ordering::{Acquire, Relaxed},
         thread,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     barrier,
-    job::{Hand, IntoJob},
+    job::{IntoJob, hand::Hand},
     local,
     placement::cores,
     sync::atomic::{Ordering::SeqCst, fence},

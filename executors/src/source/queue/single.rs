@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     containment::discard,
-    job::{Hand, IntoJob, Job},
+    job::{IntoJob, Job, hand::Hand},
     sync::{
         Mutex, MutexGuard,
         atomic::{

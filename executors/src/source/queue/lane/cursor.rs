@@ -1,7 +1,7 @@
 //! What both ends of a lane are: a count, and a place in the blocks.
 
 use crate::{
-    job::{IntoJob, Record},
+    job::{IntoJob, record::Record},
     source::queue::{
         block::{Block, STRETCH},
         privilege::Privilege,

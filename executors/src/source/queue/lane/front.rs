@@ -5,7 +5,7 @@ use super::{
     cursor::{Cursor, End},
 };
 use crate::{
-    job::{Hand, Record},
+    job::{hand::Hand, record::Record},
     source::queue::block::Block,
     sync::atomic::{
         AtomicBool, AtomicPtr,

@@ -2,7 +2,7 @@
 
 use super::{Lane, Lanes, first_found};
 use crate::{
-    job::{Hand, IntoJob, Job},
+    job::{IntoJob, Job, hand::Hand},
     source::queue::Busy,
     sync::{Arc, check, thread},
 };

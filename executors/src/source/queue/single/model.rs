@@ -2,7 +2,7 @@
 
 use super::SingleLane;
 use crate::{
-    job::{Hand, Job},
+    job::{Job, hand::Hand},
     sync::{Arc, check, thread},
 };
 use std::sync::Mutex;
