@@ -257,7 +257,7 @@ mod tests {
     };
 
     /// Counts how often it is dropped; `WEIGHT` words and an alignment make it inline or boxed.
-    struct Witness<const WEIGHT: usize>(Arc<AtomicUsize>, [usize; WEIGHT]);
+    pub(super) struct Witness<const WEIGHT: usize>(pub(super) Arc<AtomicUsize>, pub(super) [usize; WEIGHT]);
 
     impl<const WEIGHT: usize> Drop for Witness<WEIGHT> {
         fn drop(&mut self) {

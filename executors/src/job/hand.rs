@@ -63,20 +63,14 @@ impl Drop for Hand {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Closure, *};
+    use super::{
+        super::{Closure, tests::Witness},
+        *,
+    };
     use std::sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     };
-
-    /// Counts how often it is dropped.
-    struct Witness(Arc<AtomicUsize>, [usize; 2]);
-
-    impl Drop for Witness {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
 
     #[test]
     fn a_hand_runs_gives_or_drops_its_job_once() {

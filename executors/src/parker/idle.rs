@@ -1,4 +1,4 @@
-//! Who sleeps, in which order they are called, and when a call is due. The protocol is in the README beside this file.
+//! Falling asleep, being called, and when a call is due. The protocol is in the README beside this file.
 
 #[cfg(all(test, executors_loom))]
 mod model;
