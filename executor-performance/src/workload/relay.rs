@@ -21,7 +21,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::NonNull,
-    sync::{Arc, Barrier},
+    sync::{Arc, Barrier, OnceLock},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -79,6 +79,8 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// Leaves the executor idle for `pause`, then runs `load` on it.
     ///
     /// Producers are started before the pause and wait at a gate. The clock starts when the first of them is through.
+    /// When they have given all, they sleep until it has stopped: a thread that ends may keep its core for longer than
+    /// a burst takes, and workers that were called there would wait for that.
     ///
     /// # Errors
     ///
@@ -99,17 +101,19 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
 
     fn try_run(&self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
         self.score.announce(load.jobs(), load.chains());
-        let gate = Arc::new(Barrier::new(load.producers() + 1));
-        let producers = self.line_up(load, &gate)?;
+        let (gate, over) = (Arc::new(Barrier::new(load.producers() + 1)), Arc::new(OnceLock::new()));
+        let producers = self.line_up(load, &gate, &over)?;
 
         let (idle_since, idle_cpu) = (Instant::now(), cpu_time());
         thread::sleep(pause);
         let (idle, cpu) = (idle_since.elapsed(), cpu_time());
 
         gate.wait();
-        let end = self.score.wait(Instant::now(), self.patience)?;
+        let end = self.score.wait(Instant::now(), self.patience);
         let cpu_ended = cpu_time();
+        over.get_or_init(|| ());
 
+        let end = end?;
         let shifts: Vec<Shift> =
             producers.into_iter().map(JoinHandle::join).collect::<Result<_, _>>().map_err(|_| Failure::Submission)?;
         let started = shifts.iter().map(|shift| shift.began).min().unwrap_or(end.at);
@@ -126,11 +130,16 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     }
 
     /// Starts the producers.
-    fn line_up(&self, load: &Load, gate: &Arc<Barrier>) -> Result<Vec<JoinHandle<Shift>>, Failure> {
+    fn line_up(
+        &self,
+        load: &Load,
+        gate: &Arc<Barrier>,
+        over: &Arc<OnceLock<()>>,
+    ) -> Result<Vec<JoinHandle<Shift>>, Failure> {
         let messages = load.messages();
         (0..load.producers())
             .map(|_| {
-                let (gate, score) = (Arc::clone(gate), Arc::clone(&self.score));
+                let (gate, over, score) = (Arc::clone(gate), Arc::clone(over), Arc::clone(&self.score));
                 let baton = Baton { track: self.track, hops_left: load.amplification() };
                 let produce = move || {
                     gate.wait();
@@ -138,7 +147,9 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
                     if catch_unwind(AssertUnwindSafe(|| baton.start(messages))).is_err() {
                         score.give_up();
                     }
-                    Shift { began, ended: Instant::now() }
+                    let ended = Instant::now();
+                    over.wait();
+                    Shift { began, ended }
                 };
                 thread::Builder::new().name("producer".to_owned()).spawn(produce).map_err(Failure::Producer)
             })
@@ -283,6 +294,44 @@ mod tests {
     fn runs_on_executors_that_use_the_thread_of_the_caller() {
         let mut relay = Relay::new(RunNowExecutor::new(), (), LONG);
         relay.run(&load(2, 100, 10), Duration::ZERO).expect("every job ran");
+        relay.finish().expect("no job ran twice");
+    }
+
+    /// Each marks the thread that gives it, and takes some time to see whether that has ended.
+    #[test]
+    fn producers_stay_until_the_last_job_has_ended() {
+        thread_local!(static MARK: Mark = const { Mark });
+        static HAVE_ENDED: AtomicUsize = AtomicUsize::new(0);
+        struct Mark;
+        impl Drop for Mark {
+            fn drop(&mut self) {
+                HAVE_ENDED.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        #[derive(Clone)]
+        struct Marking(ThreadPool);
+        impl CanExecute for Marking {
+            fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+                MARK.with(|_| ());
+                self.0.execute_job(Box::new(move || {
+                    thread::sleep(SHORT);
+                    assert_eq!(HAVE_ENDED.load(Ordering::Relaxed), 0, "a producer has left before");
+                    job();
+                }));
+            }
+        }
+        impl Executor for Marking {
+            fn shutdown_async(&self) {
+                self.0.shutdown_async();
+            }
+
+            fn shutdown_borrowed(&self) -> Result<(), String> {
+                self.0.shutdown_borrowed()
+            }
+        }
+        let mut relay = Relay::new(Marking(ThreadPool::new(2)), (), 4 * SHORT);
+        relay.run(&load(2, 1, 0), Duration::ZERO).expect("no job has panicked");
+        assert_eq!(HAVE_ENDED.load(Ordering::Relaxed), 2, "it was their mark");
         relay.finish().expect("no job ran twice");
     }
 
