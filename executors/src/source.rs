@@ -135,6 +135,11 @@ pub(crate) trait Source: Send + Sync + 'static {
         None
     }
 
+    /// The worker is about to sleep: if it has no jobs of its own, it has none until it pushes some.
+    fn rests(&self, local: &Self::Local) {
+        let _ = local;
+    }
+
     /// Whether a worker that has just found a job owes others a call for those that came along with it: they were on
     /// their way to it, where nobody saw them, until just now. If jobs may be withheld, it may say so though there are
     /// none. Asked once, for it pays then.

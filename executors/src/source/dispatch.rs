@@ -334,6 +334,10 @@ impl Source for DispatchSource {
         self.stream.recall_lanes();
     }
 
+    fn rests(&self, local: &DispatchLocal) {
+        self.stream.rests(&local.stream);
+    }
+
     fn owes_call(&self, local: &DispatchLocal) -> bool {
         local.left_open.take() | self.stream.owes_call(&local.stream)
     }

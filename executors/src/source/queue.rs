@@ -39,14 +39,21 @@ pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Bu
 
 /// Repeats an attempt until nobody else was at it. What keeps us waiting is over after some copying, unless its thread
 /// is suspended.
+#[inline]
 pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
+    attempt().unwrap_or_else(|Busy| insist_again(attempt))
+}
+
+/// Apart, as nobody else is mostly at it: who has just been woken finds all code cold.
+#[cold]
+#[inline(never)]
+fn insist_again<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     let backoff = Backoff::new();
     loop {
-        match attempt() {
-            Ok(outcome) => return outcome,
-            // A model has to know who waits.
-            Err(Busy) if cfg!(executors_loom) => thread::yield_now(),
-            Err(Busy) => backoff.snooze(),
+        // A model has to know who waits.
+        if cfg!(executors_loom) { thread::yield_now() } else { backoff.snooze() }
+        if let Ok(outcome) = attempt() {
+            return outcome;
         }
     }
 }

@@ -1,10 +1,12 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
 mod local;
+mod shown;
 mod theft;
 
 pub(crate) use self::local::StealingLocal;
 
+use self::shown::Shown;
 use super::{
     Source, Whom,
     queue::{
@@ -19,7 +21,6 @@ use crate::{
     job::{IntoJob, Job},
     meter::Meter,
     placement::Neighbourhood,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use std::{fmt, sync::OnceLock};
 
@@ -28,10 +29,8 @@ pub(crate) struct StealingSource {
     lanes: Lanes,
     /// One for each worker, and one more for those who have no seat of their own.
     seats: Box<[Seat]>,
-    /// On the seats from this one on nobody has had jobs yet: nobody looks there. Relaxed: it is raised by who puts
-    /// jobs there, before it does (and before it reserves the ring); so who has to see these sees that, too, be it by
-    /// the fences S2 and W3, or by the count of the lane, or the head of the ring, that they came from.
-    unused: AtomicUsize,
+    /// On which of them there may be jobs: nobody looks at the others.
+    shown: Shown,
     neighbourhood: Neighbourhood,
 }
 
@@ -53,7 +52,7 @@ impl StealingSource {
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()).with_privileges(),
             seats: (0..=workers).map(|_| Seat::default()).collect(),
-            unused: AtomicUsize::new(0),
+            shown: Shown::of(workers + 1),
             neighbourhood,
         }
     }
@@ -106,22 +105,18 @@ impl StealingSource {
         }
     }
 
-    /// Takes own jobs that were spilled. The ring is empty, so that they are next.
-    fn take_spilled(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        if !local.spilled.get() {
-            return Ok(None);
+    /// Takes an own job: the first of the ring, or if that is empty, of those that were spilled. Who searches mostly has
+    /// none.
+    #[cold]
+    fn take_own(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+        let first = local.ring.pop();
+        if first.is_some() || !local.spilled.get() {
+            return Ok(first);
         }
         let Some(spill) = self.spilled(local.seat) else { return Ok(None) };
         let first = self.take_batch(local, spill, |_| ring::MAX_SIZE)?;
         local.spilled.set(!spill.is_empty());
         Ok(first)
-    }
-
-    /// Somebody without a seat has shown no ring before. From then on all seats are looked at.
-    #[cold]
-    fn first_spill(&self, local: &StealingLocal) -> Box<Lane> {
-        self.use_seat(local.seat);
-        Box::new(Lane::new())
     }
 
     /// Takes as many jobs out of a lane as `share` says of how many there are, or as there is room for: the first is
@@ -154,40 +149,35 @@ impl StealingSource {
         local.ring.make_room()
     }
 
-    /// To be called before a job is put into the ring for the first time: from then on others look there.
+    /// To be called before a job is put into the ring for the first time since the worker has slept: from then on
+    /// others look there.
     fn show_ring(&self, local: &StealingLocal) {
-        if let Some(ring) = local.hidden.take() {
-            self.use_seat(local.seat);
-            let shown = self.seats[local.seat].ring.set(ring);
-            debug_assert!(shown.is_ok(), "a seat has one worker, which comes here once");
+        if !local.is_hidden.replace(false) {
+            return;
         }
+        if let Some(ring) = local.stealer.take() {
+            let placed = self.seats[local.seat].ring.set(ring);
+            debug_assert!(placed.is_ok(), "a seat has one worker, which comes here once");
+        }
+        self.shown.show(local.seat);
     }
 
-    fn use_seat(&self, seat: usize) {
-        self.unused.fetch_max(seat + 1, Relaxed);
-    }
-
-    /// Asked when a look comes there, and not before: jobs may have gone to it from where the look has been.
-    fn is_in_use(&self, seat: usize) -> bool {
-        seat < self.unused.load(Relaxed)
-    }
-
-    fn seats_in_use(&self) -> impl Iterator<Item = (usize, &Seat)> {
-        self.seats.iter().enumerate().take_while(|&(number, _)| self.is_in_use(number))
+    fn seats_shown(&self) -> impl Iterator<Item = (usize, &Seat)> {
+        self.shown.iter().map(|number| (number, &self.seats[number]))
     }
 
     /// The rings in which there may be jobs.
     fn rings(&self) -> impl Iterator<Item = &Stealer<Job>> {
-        self.seats_in_use().filter_map(|(_, seat)| seat.ring.get())
+        self.seats_shown().filter_map(|(_, seat)| seat.ring.get())
     }
 
     fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
         let own = local.seat;
-        self.seats_in_use().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.ring.get())
+        self.seats_shown().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.ring.get())
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(self.seats_in_use().filter_map(|(_, seat)| Some(&**seat.spill.get()?)))
+        self.lanes.iter().chain(self.seats_shown().filter_map(|(_, seat)| Some(&**seat.spill.get()?)))
     }
 
     /// The jobs that are spilled there, if ever there were any.
@@ -201,7 +191,7 @@ impl StealingSource {
     }
 
     fn has_own(&self, local: &StealingLocal) -> bool {
-        Self::has_next(local) || self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+        Self::has_next(local) || local.spilled.get() && self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
     }
 }
 
@@ -240,7 +230,10 @@ impl Source for StealingSource {
             local.ring.push(job).unwrap_or_else(|_| unreachable!("room was made"));
         } else {
             local.spilled.set(true);
-            self.seats[local.seat].spill.get_or_init(|| self.first_spill(local)).push(job);
+            if !local.has_seat {
+                self.shown.show(local.seat); // for good: others without a seat may spill there, too
+            }
+            self.seats[local.seat].spill.get_or_init(|| Box::new(Lane::new())).push(job);
         }
         Whom::Anyone
     }
@@ -270,6 +263,14 @@ impl Source for StealingSource {
         barrier::end_recalls(rings.iter().map(|ring| ring as &dyn Recalled).chain(lanes));
     }
 
+    fn rests(&self, local: &StealingLocal) {
+        if local.has_seat && !local.is_hidden.get() && !Self::has_next(local) && !local.spilled.get() {
+            local.ring.forget_room();
+            self.shown.hide(local.seat);
+            local.is_hidden.set(true);
+        }
+    }
+
     fn prefers(&self, local: &StealingLocal) -> bool {
         self.has_own(local)
     }
@@ -282,10 +283,9 @@ impl Source for StealingSource {
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
-            if let Some(own) = local.ring.pop() {
-                return Ok(Some(own));
-            }
-            if let Some(own) = self.take_spilled(local)? {
+            if (Self::has_next(local) || local.spilled.get())
+                && let Some(own) = self.take_own(local)?
+            {
                 return Ok(Some(own));
             }
             let outside = self.take_from_outside(local);
@@ -353,7 +353,10 @@ impl fmt::Debug for StealingSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    };
 
     /// Of a crew of two, with so many own jobs and so many from outside.
     fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
@@ -439,5 +442,34 @@ mod tests {
         (0..ring::MAX_SIZE).for_each(|_| _ = push());
         while local.ring.pop().is_some() {}
         assert!(!push(), "there is a spilled one before it");
+    }
+
+    #[test]
+    fn a_worker_that_rests_is_looked_at_again_when_it_has_jobs() {
+        let (source, local) = loaded(1, 0);
+        let are_shown = || source.seats_shown().map(|(seat, _)| seat).collect::<Vec<_>>();
+        source.rests(&local);
+        assert_eq!(are_shown(), [0], "it has a job");
+        drop(local.ring.pop());
+        source.rests(&local);
+        source.rests(&local);
+        assert_eq!(are_shown(), [0; 0]);
+        give(&source, &local, Job::new(|| ()));
+        assert!(are_shown() == [0] && source.has_jobs());
+        let thief = source.attach(Some(1));
+        assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_some()));
+        source.rests(&local);
+        assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_none()));
+    }
+
+    #[test]
+    fn who_has_no_seat_shows_what_it_spills_and_nothing_else() {
+        let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
+        let stranger = source.attach(None);
+        (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));
+        assert_eq!(source.len(), 0);
+        give(&source, &stranger, Job::new(|| ()));
+        source.rests(&stranger);
+        assert_eq!(source.len(), 1);
     }
 }

@@ -83,10 +83,9 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
         let mut back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
-        let number = local::shard();
         back.push(job);
-        if self.grants_privileges && !back.is_privileged() {
-            Self::settle(number, back);
+        if self.grants_privileges && back.is_to_be_asked() {
+            Self::settle(local::shard(), back);
         }
     }
 
@@ -104,7 +103,7 @@ impl Lanes {
 
     /// Has the thread have the back of that lane to itself, if that is due. Only on lanes with even numbers, so that
     /// there are some for all who come: who is on another one is sent on.
-    #[inline]
+    #[cold]
     fn settle(number: usize, mut back: Back<'_>) {
         if back.is_privilege_due(local::thread_number()) {
             if number.is_multiple_of(2) {

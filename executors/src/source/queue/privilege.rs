@@ -10,6 +10,9 @@ use crate::{barrier, placement::cores};
 /// up to [`most`].
 pub(crate) const LEAST: usize = if cfg!(executors_privileged) { 1 } else { 1 << 10 };
 
+/// A thread that puts in jobs is asked about that once in so many.
+pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
+
 /// A recall takes as long as some thousand jobs of no work, of who makes it, and some hundred, of each core: so it
 /// takes a hundredth of the time at worst, also if there is somebody on each core from whom privileges are taken.
 pub(crate) fn most() -> usize {

@@ -16,9 +16,12 @@ use std::cell::{Cell, OnceCell};
 pub(crate) struct StealingLocal {
     pub(super) seat: usize,
     pub(super) ring: Owner<Job>,
-    /// The thieves' end of the ring, until there may be jobs for them. Nobody steals from a worker without a seat of
-    /// its own.
-    pub(super) hidden: Cell<Option<Stealer<Job>>>,
+    /// Whether the seat is the worker's own. Nobody steals from one without.
+    pub(super) has_seat: bool,
+    /// The thieves' end of the ring, until there may be jobs for them.
+    pub(super) stealer: Cell<Option<Stealer<Job>>>,
+    /// Whether the ring is to be [shown](super::shown) before a job is put there.
+    pub(super) is_hidden: Cell<bool>,
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     pub(super) spilled: Cell<bool>,
@@ -36,12 +39,14 @@ pub(crate) struct StealingLocal {
 
 impl StealingLocal {
     /// Of the worker of `seat`, which is its own, or shared with all who have none.
-    pub(super) fn new(seat: usize, is_own: bool) -> Self {
+    pub(super) fn new(seat: usize, has_seat: bool) -> Self {
         let (ring, stealer) = ring::ring();
         StealingLocal {
             seat,
             ring,
-            hidden: Cell::new(is_own.then_some(stealer)),
+            has_seat,
+            stealer: Cell::new(has_seat.then_some(stealer)),
+            is_hidden: Cell::new(has_seat),
             spilled: Cell::new(false),
             ran: Cell::new(0),
             privilege: Cell::new(Privilege::NEW),
@@ -56,9 +61,8 @@ impl StealingLocal {
     pub(super) fn earn_privilege(&self, jobs: usize) {
         let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
         self.ran.set(ran);
-        // Who recalls rings looks at those that have been shown.
-        let is_shown = || self.hidden.take().map(|hidden| self.hidden.set(Some(hidden))).is_none();
-        if privilege.is_due(ran, self.ring.is_reserved()) && is_shown() && self.ring.reserve() {
+        // Who recalls rings looks at those that are shown.
+        if privilege.is_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
             privilege.is_given(ran);
         }
         self.privilege.set(privilege);

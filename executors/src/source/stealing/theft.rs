@@ -10,9 +10,9 @@ use std::hint;
 impl StealingSource {
     /// Takes jobs of somebody who has some, the nearest first.
     pub(super) fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        // If nobody has had jobs until now, only what is in a lane could get here behind this look; and all lanes were
+        // If nobody else may have jobs, only what is in a lane could get there behind this look; and all lanes were
         // looked at before it.
-        if !self.is_in_use(0) {
+        if self.seats_shown().all(|(number, _)| number == local.seat) {
             return Ok(None);
         }
         let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
@@ -20,8 +20,8 @@ impl StealingSource {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
             after.iter().chain(before)
         });
-        let in_use = victims.copied().filter(|&seat| self.is_in_use(seat));
-        first_found(in_use.map(|victim| self.steal_from(victim, local)))
+        let shown = victims.copied().filter(|&seat| self.shown.contains(seat));
+        first_found(shown.map(|victim| self.steal_from(victim, local)))
     }
 
     fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {

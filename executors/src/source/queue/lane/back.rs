@@ -10,6 +10,7 @@ use crate::{
         biased_lock::{BiasedLock, Entry},
         block::Block,
         presence::Presence,
+        privilege,
     },
     sync::atomic::Ordering::{Acquire, Relaxed},
 };
@@ -54,8 +55,15 @@ impl<'a> Back<'a> {
         matches!(self.entry, Entry::Privileged(_))
     }
 
-    /// Whether `thread`, which has locked the back to put in a job, should have it to itself.
-    #[inline]
+    /// Whether to ask, behind a push, [whether a privilege is due](Self::is_privilege_due): now and then, as it takes a
+    /// thousand jobs.
+    #[inline(always)]
+    pub(in crate::source::queue) fn is_to_be_asked(&mut self) -> bool {
+        !self.is_privileged() && self.with_cursor(|cursor| cursor.passed.is_multiple_of(privilege::INTERVAL))
+    }
+
+    /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if it was the one that
+    /// did so, each time that this was asked for long enough.
     pub(in crate::source::queue) fn is_privilege_due(&mut self, thread: u32) -> bool {
         let is_reserved = self.is_privileged();
         self.with_cursor(|cursor| {

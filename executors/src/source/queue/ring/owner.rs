@@ -71,6 +71,11 @@ impl<T> Owner<T> {
         room() as usize
     }
 
+    /// From now on the owner knows of no free place, until it [makes room](Self::make_room).
+    pub(crate) fn forget_room(&self) {
+        self.limit.set(self.tail.get());
+    }
+
     /// Makes the ring twice as large, or gives it its first slots, unless it is as large as it may be. Free slots are
     /// copied, too.
     #[cold]

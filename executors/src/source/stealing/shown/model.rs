@@ -1,0 +1,81 @@
+//! Models of hiding and showing: a seat with one job, whose owner may spare the fence behind a push.
+
+use super::Shown;
+use crate::{
+    barrier::{self, LightSide},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+            fence,
+        },
+        check, thread,
+    },
+};
+
+struct Crew {
+    shown: Shown,
+    /// Of the only seat.
+    jobs: AtomicUsize,
+    asleep: AtomicBool,
+    side: LightSide,
+}
+
+impl Crew {
+    /// Whose owner shows itself, and has had one job.
+    fn new() -> Arc<Self> {
+        let shown = Shown::of(1);
+        shown.show(0);
+        let (jobs, asleep, side) = Default::default();
+        Arc::new(Crew { shown, jobs, asleep, side })
+    }
+
+    /// The owner sleeps and wakes, and gets a job. Returns whether it sees that the other one sleeps.
+    fn rest_and_push(&self, order: impl FnOnce()) -> bool {
+        self.shown.hide(0);
+        self.shown.show(0);
+        self.jobs.store(1, Release);
+        order();
+        self.asleep.load(Relaxed)
+    }
+
+    fn look(&self) -> bool {
+        self.shown.iter().any(|_| self.jobs.load(Acquire) > 0)
+    }
+
+    /// Another worker falls asleep. Returns whether it sees the job, by a look behind a heavy fence if the owner spares
+    /// its own.
+    fn fall_asleep(&self, spares_fences: bool) -> bool {
+        self.asleep.store(true, Relaxed);
+        fence(SeqCst);
+        let recalls = spares_fences && self.shown.contains(0);
+        self.look() || recalls && {
+            barrier::heavy_fence([&self.side]);
+            self.look()
+        }
+    }
+}
+
+fn is_seen(spares_fences: bool) {
+    check(3, move || {
+        let crew = Crew::new();
+        let other = {
+            let crew = Arc::clone(&crew);
+            thread::spawn(move || crew.fall_asleep(spares_fences))
+        };
+        let sees_sleeper = crew.rest_and_push(|| if spares_fences { crew.side.fence() } else { fence(SeqCst) });
+        let sees_job = other.join().unwrap();
+        assert!(sees_job || sees_sleeper, "the job is overlooked");
+    });
+}
+
+#[test]
+fn a_job_behind_a_rest_is_seen_or_its_owner_sees_who_sleeps() {
+    is_seen(false);
+}
+
+#[test]
+fn the_same_if_its_owner_spares_a_fence() {
+    is_seen(true);
+}
