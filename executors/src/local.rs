@@ -105,8 +105,7 @@ thread_local! {
     /// The innermost post at which this thread stands, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
-    /// See [`shard`] and [`thread_number`].
-    static PLACE: Cell<Place> = const { Cell::new(Place { number: 0, shard: 0 }) };
+    static PLACE: Cell<Place> = const { Cell::new(Place { number: 0, moves: 0 }) };
 
     /// Who has started this thread.
     static EMPLOYER: Cell<Option<Employer>> = const { Cell::new(None) };
@@ -140,46 +139,33 @@ impl Employer {
 
 /// Where a thread stands among all of this process.
 #[derive(Clone, Copy)]
-struct Place {
-    /// 0 until it is asked for.
-    number: u32,
-    shard: u32,
+pub(crate) struct Place {
+    /// One that no other thread has, or has had, but for the four thousand millionth. 0 until it is asked for.
+    pub(crate) number: u32,
+    /// How often it has [moved on](move_on).
+    pub(crate) moves: u32,
 }
 
-/// A number for this thread, to spread threads over the shards of something.
+/// That of the calling thread.
 #[inline]
-pub(crate) fn shard() -> usize {
-    place().shard as usize
-}
-
-/// A number that no other thread has, or has had, but for the four thousand millionth; not 0.
-#[inline]
-pub(crate) fn thread_number() -> u32 {
-    place().number
-}
-
-#[inline]
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = PLACE.with(Cell::get);
     if place.number == 0 { first_place() } else { place }
 }
 
 #[cold]
 fn first_place() -> Place {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Relaxed);
-    let place = Place { number: number.wrapping_add(1).max(1), shard: 0 };
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let place = Place { number: NEXT.fetch_add(1, Relaxed).max(1), moves: 0 };
     PLACE.with(|own| own.set(place));
     place
 }
 
-/// Gives this thread another shard, for good: it has met another thread at its own.
+/// The calling thread goes on to another part of something, for good: it has met another thread at its own.
 #[cold]
-pub(crate) fn next_shard() -> usize {
+pub(crate) fn move_on() {
     let place = place();
-    let shard = place.shard.wrapping_add(1);
-    PLACE.with(|own| own.set(Place { shard, ..place }));
-    shard as usize
+    PLACE.with(|own| own.set(Place { moves: place.moves.wrapping_add(1), ..place }));
 }
 
 #[derive(Clone, Copy)]

@@ -51,7 +51,11 @@ fn insist_again<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     let backoff = Backoff::new();
     loop {
         // A model has to know who waits.
-        if cfg!(executors_loom) { thread::yield_now() } else { backoff.snooze() }
+        if cfg!(executors_loom) {
+            thread::yield_now()
+        } else {
+            backoff.snooze()
+        }
         if let Ok(outcome) = attempt() {
             return outcome;
         }

@@ -49,7 +49,7 @@ pub(crate) struct Next {
 
 impl SharedSource {
     pub(crate) fn new() -> Self {
-        SharedSource { kept: Lanes::new(lanes::suitable_number()), expendable: None, tenure: Tenure::new() }
+        SharedSource { kept: Lanes::new(lanes::suitable_number()).spread(), expendable: None, tenure: Tenure::new() }
     }
 
     /// In which some jobs are expendable.

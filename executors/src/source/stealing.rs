@@ -363,8 +363,8 @@ mod tests {
         let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
         let local = source.attach(Some(0));
         // From another one it could be sent on in the midst of the jobs.
-        while !crate::local::shard().is_multiple_of(2) {
-            crate::local::next_shard();
+        while !source.lanes.own_number().is_multiple_of(2) {
+            crate::local::move_on();
         }
         (0..own).for_each(|_| give(&source, &local, Job::new(|| ())));
         (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));

@@ -74,7 +74,7 @@ impl Ledger {
 
     #[inline]
     fn outside(&self) -> &Page {
-        &self.outside[local::thread_number() as usize % OUTSIDE_PAGES]
+        &self.outside[local::place().number as usize % OUTSIDE_PAGES]
     }
 
     /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.

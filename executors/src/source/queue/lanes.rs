@@ -1,7 +1,7 @@
 //! The queue for jobs from everywhere: several lanes.
 //!
 //! A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that soon each producer
-//! has one; and may [have it to itself](super::biased_lock). Whoever puts in or takes out goes on to another lane
+//! has one, if they come at the same time; and may [have it to itself](super::biased_lock). Whoever puts in or takes out goes on to another lane
 //! rather than wait, except for the moment in which a lane is made.
 
 #[cfg(all(test, executors_loom))]
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     barrier,
     job::{IntoJob, hand::Hand},
-    local,
+    local::{self, Place},
     placement::cores,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -26,6 +26,8 @@ use std::sync::OnceLock;
 /// Each is made for its first job: a lane that nobody has used is neither built, nor looked at by who sleeps or wakes.
 pub(crate) struct Lanes {
     places: Box<[OnceLock<Box<Lane>>]>,
+    /// Which bits of its number tell with which lane a thread begins: all, or none.
+    spread: u32,
     /// Whether threads may have backs to themselves. Then somebody has to [recall](Self::recall) them now and then.
     grants_privileges: bool,
 }
@@ -37,19 +39,33 @@ pub(crate) fn suitable_number() -> usize {
 }
 
 impl Lanes {
-    /// Rounds `lanes` up to a power of two.
+    /// Rounds `lanes` up to a power of two. All threads begin with the first, so that those who look for jobs, most often
+    /// of one thread or a few, find them where they are looking already.
     pub(crate) fn new(lanes: usize) -> Self {
         let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the making of a lane before its use.
             places.iter().for_each(|lane| _ = lane.get_or_init(|| Box::new(Lane::new())));
         }
-        Lanes { places, grants_privileges: false }
+        Lanes { places, spread: 0, grants_privileges: false }
     }
 
     /// Where the system is [prepared](barrier::prepare) for it.
     pub(crate) fn with_privileges(self) -> Self {
         Lanes { grants_privileges: barrier::is_possible(), ..self }
+    }
+
+    /// Where jobs of one thread do not stand in line with those of another, as far as there are lanes. A model must not
+    /// depend on those before it.
+    pub(crate) fn spread(self) -> Self {
+        Lanes { spread: if cfg!(executors_loom) { 0 } else { u32::MAX }, ..self }
+    }
+
+    /// The number of the calling thread's lane.
+    #[inline(always)]
+    pub(crate) fn own_number(&self) -> usize {
+        let Place { number, moves } = local::place();
+        moves.wrapping_add(number & self.spread) as usize
     }
 
     /// All lanes that there are.
@@ -82,10 +98,10 @@ impl Lanes {
     /// Puts a job into a lane that nobody else is writing to.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
-        let mut back = self.back(local::shard()).unwrap_or_else(|| self.another_back());
+        let mut back = self.back(self.own_number()).unwrap_or_else(|| self.another_back());
         back.push(job);
         if self.grants_privileges && back.is_to_be_asked() {
-            Self::settle(local::shard(), back);
+            Self::settle(self.own_number(), back);
         }
     }
 
@@ -94,8 +110,11 @@ impl Lanes {
     fn another_back(&self) -> Back<'_> {
         let backoff = Backoff::new();
         loop {
-            if let Some(back) = self.places.iter().find_map(|_| self.back(local::next_shard())) {
-                return back;
+            for _ in 0..self.places.len() {
+                local::move_on();
+                if let Some(back) = self.back(self.own_number()) {
+                    return back;
+                }
             }
             snooze(&backoff);
         }
@@ -105,14 +124,14 @@ impl Lanes {
     /// there are some for all who come: who is on another one is sent on.
     #[cold]
     fn settle(number: usize, mut back: Back<'_>) {
-        if back.is_privilege_due(local::thread_number()) {
+        if back.is_privilege_due(local::place().number) {
             if number.is_multiple_of(2) {
                 back.reserve();
             } else {
                 back.refuse_privilege();
                 // Nobody else might come there, and it would be kept.
                 if !back.is_in_large_block() {
-                    local::next_shard();
+                    local::move_on();
                 }
             }
         }
@@ -121,7 +140,7 @@ impl Lanes {
     /// A fence behind what the calling thread has put in: see [`Lane::order_pushes`].
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
-        match self.lane(local::shard()) {
+        match self.lane(self.own_number()) {
             Some(lane) => lane.order_pushes(),
             None => fence(SeqCst),
         }
@@ -164,10 +183,22 @@ mod tests {
     #[test]
     fn a_locked_back_is_avoided() {
         let lanes = Lanes::new(2);
-        let _back = lanes.back(local::shard()).expect("nobody else is there");
+        let _back = lanes.back(lanes.own_number()).expect("nobody else is there");
         lanes.push(Job::new(|| ()));
         let lengths: Vec<_> = lanes.iter().map(Lane::len).collect();
         assert!(lengths == [0, 1] || lengths == [1, 0], "{lengths:?}");
+    }
+
+    #[test]
+    fn threads_begin_with_the_same_lane_unless_they_are_spread() {
+        let used = |lanes: Lanes| {
+            for _ in 0..8 {
+                thread::scope(|scope| _ = scope.spawn(|| lanes.push(Job::new(|| ()))));
+            }
+            lanes.iter().count()
+        };
+        assert_eq!(used(Lanes::new(64)), 1);
+        assert!(used(Lanes::new(64).spread()) > 1);
     }
 
     fn push_many(lanes: &Lanes) {
@@ -185,12 +216,12 @@ mod tests {
             return;
         }
         let lanes = Lanes::new(2).with_privileges();
-        let is_privileged = || lanes.back(local::shard()).is_some_and(|back| back.is_privileged());
+        let is_privileged = || lanes.back(lanes.own_number()).is_some_and(|back| back.is_privileged());
         for _ in 0..2 {
             assert!(!is_privileged());
             push_many(&lanes);
             assert!(is_privileged());
-            assert!(local::shard().is_multiple_of(2), "the other lane is for others");
+            assert!(lanes.own_number().is_multiple_of(2), "the other lane is for others");
             thread::scope(|scope| _ = scope.spawn(|| push_many(&lanes)));
             assert!(is_privileged(), "others leave it alone");
             recall(&lanes);
@@ -217,20 +248,21 @@ mod tests {
             return;
         }
         let lanes = Lanes::new(2);
-        while local::shard().is_multiple_of(2) {
-            local::next_shard();
+        while lanes.own_number().is_multiple_of(2) {
+            local::move_on();
         }
         (0..100_000).for_each(|_| lanes.push(Job::new(|| ())));
-        if !lanes.back(local::shard()).is_some_and(|mut back| back.is_in_large_block()) {
+        if !lanes.back(lanes.own_number()).is_some_and(|mut back| back.is_in_large_block()) {
             println!("skipped: the system gives no large blocks");
             return;
         }
-        let (lanes, shard) = (lanes.with_privileges(), local::shard());
+        let number = lanes.own_number();
+        let lanes = lanes.with_privileges();
         push_many(&lanes);
-        assert_eq!(local::shard(), shard);
-        while let Ok(Some(_)) = lanes.take_one(shard, &mut Hand::empty()) {}
+        assert_eq!(lanes.own_number(), number);
+        while let Ok(Some(_)) = lanes.take_one(number, &mut Hand::empty()) {}
         (0..20_000).for_each(|_| lanes.push(Job::new(|| ())));
-        assert!(local::shard().is_multiple_of(2), "the large block has gone back");
+        assert!(lanes.own_number().is_multiple_of(2), "the large block has gone back");
     }
 
     #[test]

@@ -50,10 +50,11 @@ impl Crew {
         self.asleep.store(true, Relaxed);
         fence(SeqCst);
         let recalls = spares_fences && self.shown.contains(0);
-        self.look() || recalls && {
-            barrier::heavy_fence([&self.side]);
-            self.look()
-        }
+        self.look()
+            || recalls && {
+                barrier::heavy_fence([&self.side]);
+                self.look()
+            }
     }
 }
 
