@@ -45,6 +45,8 @@
 use crate::numa_utils::ProcessingUnitDistance;
 #[cfg(all(test, not(executors_loom)))]
 mod privileges;
+#[cfg(all(test, not(executors_loom)))]
+mod seats;
 
 use crate::{
     builder::{Build, Builder, sealed::Recipe},

@@ -135,8 +135,9 @@ pub(crate) trait Source: Send + Sync + 'static {
         None
     }
 
-    /// The worker is about to sleep: if it has no jobs of its own, it has none until it pushes some.
-    fn rests(&self, local: &Self::Local) {
+    /// The worker is about to sleep. If it has no jobs of its own, it has none until it pushes some, or takes others
+    /// along: nobody need look there until then.
+    fn falls_asleep(&self, local: &Self::Local) {
         let _ = local;
     }
 

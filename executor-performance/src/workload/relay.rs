@@ -329,7 +329,7 @@ mod tests {
                 self.0.shutdown_borrowed()
             }
         }
-        let mut relay = Relay::new(Marking(ThreadPool::new(2)), (), 4 * SHORT);
+        let mut relay = Relay::new(Marking(ThreadPool::new(2)), (), LONG);
         relay.run(&load(2, 1, 0), Duration::ZERO).expect("no job has panicked");
         assert_eq!(HAVE_ENDED.load(Ordering::Relaxed), 2, "it was their mark");
         relay.finish().expect("no job ran twice");

@@ -334,8 +334,8 @@ impl Source for DispatchSource {
         self.stream.recall_lanes();
     }
 
-    fn rests(&self, local: &DispatchLocal) {
-        self.stream.rests(&local.stream);
+    fn falls_asleep(&self, local: &DispatchLocal) {
+        self.stream.falls_asleep(&local.stream);
     }
 
     fn owes_call(&self, local: &DispatchLocal) -> bool {

@@ -105,8 +105,8 @@ impl StealingSource {
         }
     }
 
-    /// Takes an own job: the first of the ring, or if that is empty, of those that were spilled. Who searches mostly has
-    /// none.
+    /// Takes an own job: the first of the ring, or if that is empty, of those that were spilled. Who searches mostly
+    /// has none.
     #[cold]
     fn take_own(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let first = local.ring.pop();
@@ -195,6 +195,14 @@ impl StealingSource {
     }
 }
 
+#[cfg(all(test, not(executors_loom)))]
+impl StealingSource {
+    /// On how many seats others look.
+    pub(crate) fn shown(&self) -> usize {
+        self.shown.iter().count()
+    }
+}
+
 impl Source for StealingSource {
     const GATHERS: bool = true;
 
@@ -263,7 +271,7 @@ impl Source for StealingSource {
         barrier::end_recalls(rings.iter().map(|ring| ring as &dyn Recalled).chain(lanes));
     }
 
-    fn rests(&self, local: &StealingLocal) {
+    fn falls_asleep(&self, local: &StealingLocal) {
         if local.has_seat && !local.is_hidden.get() && !Self::has_next(local) && !local.spilled.get() {
             local.ring.forget_room();
             self.shown.hide(local.seat);
@@ -448,17 +456,17 @@ mod tests {
     fn a_worker_that_rests_is_looked_at_again_when_it_has_jobs() {
         let (source, local) = loaded(1, 0);
         let are_shown = || source.seats_shown().map(|(seat, _)| seat).collect::<Vec<_>>();
-        source.rests(&local);
+        source.falls_asleep(&local);
         assert_eq!(are_shown(), [0], "it has a job");
         drop(local.ring.pop());
-        source.rests(&local);
-        source.rests(&local);
+        source.falls_asleep(&local);
+        source.falls_asleep(&local);
         assert_eq!(are_shown(), [0; 0]);
         give(&source, &local, Job::new(|| ()));
         assert!(are_shown() == [0] && source.has_jobs());
         let thief = source.attach(Some(1));
         assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_some()));
-        source.rests(&local);
+        source.falls_asleep(&local);
         assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_none()));
     }
 
@@ -469,7 +477,7 @@ mod tests {
         (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));
         assert_eq!(source.len(), 0);
         give(&source, &stranger, Job::new(|| ()));
-        source.rests(&stranger);
+        source.falls_asleep(&stranger);
         assert_eq!(source.len(), 1);
     }
 }

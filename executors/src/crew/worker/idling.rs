@@ -286,7 +286,7 @@ where
     fn sleep(&self, nap: Nap, deadline: Option<Instant>) {
         self.outlook.sleeps();
         let Crew { parker, source, .. } = self.crew;
-        source.rests(&self.local);
+        source.falls_asleep(&self.local);
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
         let has_jobs = || {

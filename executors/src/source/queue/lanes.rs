@@ -1,8 +1,8 @@
 //! The queue for jobs from everywhere: several lanes.
 //!
 //! A thread keeps to one lane, and moves on to the next for good when it finds it taken, so that soon each producer
-//! has one, if they come at the same time; and may [have it to itself](super::biased_lock). Whoever puts in or takes out goes on to another lane
-//! rather than wait, except for the moment in which a lane is made.
+//! has one, if they come at the same time; and may [have it to itself](super::biased_lock). Whoever puts in or takes
+//! out goes on to another lane rather than wait, except for the moment in which a lane is made.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -39,8 +39,9 @@ pub(crate) fn suitable_number() -> usize {
 }
 
 impl Lanes {
-    /// Rounds `lanes` up to a power of two. All threads begin with the first, so that those who look for jobs, most often
-    /// of one thread or a few, find them where they are looking already.
+    /// Rounds `lanes` up to a power of two. All threads begin with the first, so that those who look for jobs, most
+    /// often of one thread or a few, find them where they have looked before; but jobs of threads that never meet stand
+    /// in one line.
     pub(crate) fn new(lanes: usize) -> Self {
         let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
         if cfg!(executors_loom) {
@@ -101,7 +102,7 @@ impl Lanes {
         let mut back = self.back(self.own_number()).unwrap_or_else(|| self.another_back());
         back.push(job);
         if self.grants_privileges && back.is_to_be_asked() {
-            Self::settle(self.own_number(), back);
+            self.settle(back);
         }
     }
 
@@ -123,14 +124,16 @@ impl Lanes {
     /// Has the thread have the back of that lane to itself, if that is due. Only on lanes with even numbers, so that
     /// there are some for all who come: who is on another one is sent on.
     #[cold]
-    fn settle(number: usize, mut back: Back<'_>) {
+    fn settle(&self, mut back: Back<'_>) {
         if back.is_privilege_due(local::place().number) {
-            if number.is_multiple_of(2) {
+            // That of this back, unless the allocator has given jobs, too, while this one was put in, and moved on.
+            if self.own_number().is_multiple_of(2) {
                 back.reserve();
             } else {
-                back.refuse_privilege();
-                // Nobody else might come there, and it would be kept.
-                if !back.is_in_large_block() {
+                // Nobody else might come there, and a large block would be kept.
+                if back.is_in_large_block() {
+                    back.refuse_privilege();
+                } else {
                     local::move_on();
                 }
             }

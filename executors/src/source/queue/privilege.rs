@@ -10,7 +10,8 @@ use crate::{barrier, placement::cores};
 /// up to [`most`].
 pub(crate) const LEAST: usize = if cfg!(executors_privileged) { 1 } else { 1 << 10 };
 
-/// A thread that puts in jobs is asked about that once in so many.
+/// Of those who put in jobs the one is asked about that who puts in the last of so many. Where several do, one of them
+/// may be taken for the only one: which costs it, or the others, a move to another lane.
 pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 /// A recall takes as long as some thousand jobs of no work, of who makes it, and some hundred, of each core: so it

@@ -1,25 +1,34 @@
 //! On which seats there may be jobs.
 //!
-//! Most workers of a large pool sleep, and the ring and the spill of who sleeps are empty: nobody but their owner puts
-//! jobs there. So their owner hides them before it sleeps, and shows them again before its next push. Who looks for
-//! jobs, each time that it wakes and before it sleeps, looks at one line in place of several for each worker.
+//! Most workers of a large pool sleep, mostly with an empty ring and nothing spilled; and nobody but their owner puts
+//! jobs there. So a worker that has none hides its seat before it sleeps, and shows it again before its next push. Who
+//! looks for jobs, each time that it wakes and before it sleeps, looks at one line in place of several for each worker.
 //!
-//! A seat is shown before the first push behind that, and a fence follows: so who looks behind a fence of its own sees
-//! the seat, or comes first, and then the owner sees what that one has written before its fence. That holds also for an
-//! owner that has the ring to itself, and spares the fence behind its pushes: who sees the seat sees that the ring is
-//! reserved, too, and [recalls](crate::source::Source::recall) it. (`shown/model.rs` fails without that fence.)
+//! - *No job is overlooked.* The owner shows the seat before its push, and issues a fence in between: so who looks
+//!   behind a fence of its own sees the seat, or comes first, and then the owner sees what that one has written before
+//!   its fence. That holds also for an owner that has the ring to itself, and spares the fence behind its pushes: who
+//!   sees the seat sees that the ring is reserved, too, and [recalls](crate::source::Source::recall) it.
+//! - *Who finds a seat hidden knows who took the last job*, as with an empty [ring](crate::source::queue::ring): the
+//!   owner has seen that it was taken, and hides the seat (Release) behind a fence (Acquire); who looks loads the set
+//!   (Acquire). So whoever has the job counts as active for who asks whether all are idle.
+//!
+//! `shown/model.rs` fails without the fence of [`Shown::show`], without that of [`Shown::hide`], and if the set is
+//! loaded Relaxed.
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
-use crate::sync::atomic::{
-    AtomicU64,
-    Ordering::{Relaxed, SeqCst},
-    fence,
+use crate::{
+    apart::Apart,
+    sync::atomic::{
+        AtomicU64,
+        Ordering::{AcqRel, Acquire, Relaxed, SeqCst},
+        fence,
+    },
 };
 
 /// A set of seats.
-pub(super) struct Shown(Box<[AtomicU64]>);
+pub(super) struct Shown(Box<[Apart<AtomicU64>]>);
 
 /// Where a seat is in the set.
 fn place_of(seat: usize) -> (usize, u64) {
@@ -30,7 +39,7 @@ fn place_of(seat: usize) -> (usize, u64) {
 impl Shown {
     /// None of so many seats.
     pub(super) fn of(seats: usize) -> Self {
-        Shown((0..seats.div_ceil(u64::BITS as usize)).map(|_| AtomicU64::new(0)).collect())
+        Shown((0..seats.div_ceil(u64::BITS as usize)).map(|_| Apart::new(AtomicU64::new(0))).collect())
     }
 
     /// To be called before jobs are put there.
@@ -43,22 +52,23 @@ impl Shown {
         fence(SeqCst);
     }
 
-    /// There are none, and nobody but the caller would put some there.
+    /// The caller, who alone puts jobs there, has seen that there are none.
     pub(super) fn hide(&self, seat: usize) {
         let (word, bit) = place_of(seat);
-        // Relaxed: all jobs that were there have been taken, and whoever has them is awake.
+        // Pairs with those who took the jobs, and with `iter`.
+        fence(AcqRel);
         self.0[word].fetch_and(!bit, Relaxed);
     }
 
     pub(super) fn contains(&self, seat: usize) -> bool {
         let (word, bit) = place_of(seat);
-        self.0[word].load(Relaxed) & bit != 0
+        self.0[word].load(Acquire) & bit != 0
     }
 
     /// All that are shown. Each word is read when the iterator comes there, and not before.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(word, seats)| {
-            let mut left = seats.load(Relaxed);
+            let mut left = seats.load(Acquire);
             std::iter::from_fn(move || {
                 let bit = (left != 0).then(|| left.trailing_zeros() as usize);
                 left &= left.wrapping_sub(1);

@@ -10,9 +10,9 @@ use std::hint;
 impl StealingSource {
     /// Takes jobs of somebody who has some, the nearest first.
     pub(super) fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        // If nobody else may have jobs, only what is in a lane could get there behind this look; and all lanes were
-        // looked at before it.
-        if self.seats_shown().all(|(number, _)| number == local.seat) {
+        // What others push behind this look is announced behind it; and what came to them out of the lanes, which were
+        // looked at before, was shown before it was gone there.
+        if self.shown.iter().all(|seat| seat == local.seat) {
             return Ok(None);
         }
         let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
@@ -27,8 +27,8 @@ impl StealingSource {
     fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let from_ring = match self.seats[victim].ring.get() {
             Some(ring) if is_worth_stealing(ring) => {
-                self.show_ring(local);
-                ring.steal_half(&local.ring)
+                // One alone needs no room.
+                ring.steal_half(&local.ring, || self.make_room(local))
             }
             _ => Ok(None),
         };

@@ -31,7 +31,7 @@ pub(super) struct Cursor {
     pub(super) passed: usize,
     /// What had passed the back when the front last looked.
     pub(super) seen: usize,
-    /// Of the back: the thread that put in last, if it went in as itself, and whether it has the back to itself.
+    /// Of the back: the thread that was asked last whether it should have the back to itself, and whether it has.
     pub(super) giver: u32,
     pub(super) privilege: Privilege,
 }

@@ -33,7 +33,7 @@ fn recall(stealer: &Stealer<Job>) {
 /// What a thief gets, in one attempt.
 fn steal_half(stealer: &Stealer<Job>) -> Vec<usize> {
     let (loot, _) = ring();
-    match stealer.steal_half(&loot) {
+    match stealer.steal_half(&loot, || loot.make_room()) {
         Ok(first) => first.map(|job| *job).into_iter().chain(drain(&loot)).collect(),
         Err(Busy) => Vec::new(),
     }
@@ -190,7 +190,7 @@ fn thieves_may_be_robbed() {
         push(&right, 2);
         push(&right, 3);
         let rob = |owner: Owner<Job>, victim: Stealer<Job>| {
-            let first = victim.steal_half(&owner).unwrap_or(None);
+            let first = victim.steal_half(&owner, || owner.make_room()).unwrap_or(None);
             let mut got: Vec<_> = first.map(|job| *job).into_iter().collect();
             got.extend(owner.pop().map(|job| *job));
             (got, owner)

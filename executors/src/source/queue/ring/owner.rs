@@ -21,7 +21,8 @@ pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
     slots: Cell<Slots<T>>,
     tail: Cell<u32>,
-    /// The owner may write up to here: what `free` was when it last looked, and the size of the ring.
+    /// The owner may write up to here: what `free` was when it last looked, and the size of the ring; or nothing, if it
+    /// has [forgotten](Self::forget_room) that.
     limit: Cell<u32>,
     /// How often the ring was reserved.
     times: Cell<u32>,
@@ -197,7 +198,8 @@ impl<T> Owner<T> {
     /// of coming to look: who has not issued its heavy fence yet will see the push; who has opened the ring, or found
     /// it opened by another's, before this, would have had the owner see that here; and who found that it was not
     /// reserved yet did so before the fence in [`reserve`](Self::reserve), behind which the owner sees what that one
-    /// has written.
+    /// has written. (If the ring is not always looked at, whoever [shows](crate::source::stealing) it sees to those who
+    /// did not.)
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
         let side = &self.ring.owners.side;

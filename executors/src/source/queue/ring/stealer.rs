@@ -14,13 +14,14 @@ impl<T> Stealer<T> {
         Stealer(ring)
     }
 
-    /// Moves half of the jobs, rounded up, to the ring of another worker, except the first, which is returned.
+    /// Moves half of the jobs, rounded up, to the ring of another worker, except the first, which is returned. If there
+    /// is more than that one, `make_room` is asked for how many others the thief has room.
     ///
     /// # Errors
     ///
     /// [`Busy`] if another thief is at it, or was faster.
-    pub(crate) fn steal_half(&self, thief: &Owner<T>) -> Result<Option<T>, Busy> {
-        let most = |jobs: u32| if jobs > 1 { (jobs - jobs / 2).min(thief.make_room() as u32 + 1) } else { 1 };
+    pub(crate) fn steal_half(&self, thief: &Owner<T>, make_room: impl Fn() -> usize) -> Result<Option<T>, Busy> {
+        let most = |jobs: u32| if jobs > 1 { (jobs - jobs / 2).min(make_room() as u32 + 1) } else { 1 };
         let Some(mut claimed) = self.0.claim(most)? else { return Ok(None) };
         // SAFETY: this thread has claimed jobs.
         let slots = unsafe { self.0.slots() };

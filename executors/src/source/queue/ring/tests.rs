@@ -117,7 +117,7 @@ fn a_thief_takes_half_rounded_up() {
         for job in 0..jobs {
             assert_eq!(owner.push(Box::new(job)), Ok(()));
         }
-        let first = stealer.steal_half(&thief).expect("nobody else is there");
+        let first = stealer.steal_half(&thief, || thief.make_room()).expect("nobody else is there");
         assert_eq!(first.map(|job| *job), (jobs > 0).then_some(0));
         assert_eq!(drain(&thief), (1..taken).collect::<Vec<_>>());
         assert_eq!(drain(&owner), (taken..jobs).collect::<Vec<_>>());
@@ -133,7 +133,7 @@ fn a_thief_takes_no_more_than_it_has_room_for() {
     for job in 1..MAX_SIZE {
         assert_eq!(thief.push(Box::new(job)), Ok(()));
     }
-    assert_eq!(stealer.steal_half(&thief), Ok(Some(Box::new(0))));
+    assert_eq!(stealer.steal_half(&thief, || thief.make_room()), Ok(Some(Box::new(0))));
     assert_eq!((owner.len(), thief.len()), (FIRST_SIZE - 2, MAX_SIZE));
 }
 

@@ -14,6 +14,7 @@ use crate::{
     },
 };
 
+/// A seat whose owner sleeps and wakes, and another worker that falls asleep.
 struct Crew {
     shown: Shown,
     /// Of the only seat.
@@ -79,4 +80,33 @@ fn a_job_behind_a_rest_is_seen_or_its_owner_sees_who_sleeps() {
 #[test]
 fn the_same_if_its_owner_spares_a_fence() {
     is_seen(true);
+}
+
+/// A thief takes the only job of a seat, which its owner hides then. Who finds the seat hidden sees that somebody is
+/// active, without a fence in between, which not all have.
+#[test]
+fn who_finds_a_seat_hidden_knows_who_took_the_last_job() {
+    check(3, || {
+        let (shown, jobs, active) = (Shown::of(1), AtomicUsize::new(1), AtomicUsize::new(0));
+        shown.show(0);
+        let crew = Arc::new((shown, jobs, active));
+        let (owner, thief) = (Arc::clone(&crew), Arc::clone(&crew));
+        let hides = move || {
+            let (shown, jobs, _) = &*owner;
+            if jobs.load(Relaxed) == 0 {
+                shown.hide(0);
+            }
+        };
+        let takes = move || {
+            let (_, jobs, active) = &*thief;
+            active.fetch_add(1, Relaxed);
+            jobs.fetch_sub(1, Release);
+        };
+        let threads = [thread::spawn(hides), thread::spawn(takes)];
+        let (shown, _, active) = &*crew;
+        if shown.iter().next().is_none() {
+            assert_eq!(active.load(Relaxed), 1, "the crew is not idle");
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
 }
