@@ -52,9 +52,9 @@ fn insist_again<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     loop {
         // A model has to know who waits.
         if cfg!(executors_loom) {
-            thread::yield_now()
+            thread::yield_now();
         } else {
-            backoff.snooze()
+            backoff.snooze();
         }
         if let Ok(outcome) = attempt() {
             return outcome;
