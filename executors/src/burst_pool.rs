@@ -1,9 +1,10 @@
 //! A thread pool for long quiet, and then many jobs at once that must start now.
 //!
-//! Each worker has a mailbox of its own. Who submits deals jobs round robin to idle workers, and wakes each of them
-//! itself: no queue that all fall upon, no worker that wakes the next. An idle worker is claimed for one job, so of as
-//! many jobs as there are idle workers none waits for another. What becomes of a job when all are busy is the pool's
-//! [`WhenBusy`]. How it is done, and why nothing is lost, is in `burst_pool/README.md` of the sources.
+//! Each worker has a mailbox of its own, and jobs are dealt round robin to idle workers: no queue that all fall upon.
+//! Who submits wakes workers itself until as many are awake as there are cores, whatever these do; where there are more
+//! jobs, those who come wake the next. An idle worker is claimed for one job, so of as many jobs as there are idle
+//! workers none waits for another. What becomes of a job when all are busy is the pool's [`WhenBusy`]. How it is done,
+//! and why nothing is lost, is in `burst_pool/README.md` of the sources.
 //!
 //! There are two kinds:
 //!

@@ -53,8 +53,6 @@ const ROOM_KEPT: usize = 64;
 #[must_use = "who claims a worker and gives it nothing takes it out of the pool"]
 pub(crate) struct Claim {
     pub(crate) worker: usize,
-    /// The worker has nothing else to do.
-    pub(crate) is_exact: bool,
 }
 
 impl<L> Mailboxes<L> {
@@ -83,7 +81,7 @@ impl<L> Mailboxes<L> {
         for worker in in_turn(first, workers) {
             if self.claim(worker) {
                 self.next.store(worker + 1, Relaxed);
-                return Some(Claim { worker, is_exact: true });
+                return Some(Claim { worker });
             }
         }
         None
@@ -110,9 +108,8 @@ impl<L> Mailboxes<L> {
         let first = self.next.load(Relaxed);
         let worker = in_turn(first, self.workers()).min_by_key(|&worker| self.boxes.get(worker).load())?;
         self.next.store(worker + 1, Relaxed);
-        let mailbox = self.boxes.get(worker);
-        let before = mailbox.dealt.fetch_add(1, Relaxed);
-        Some(Claim { worker, is_exact: before == mailbox.settled.load(Relaxed) })
+        self.boxes.get(worker).dealt.fetch_add(1, Relaxed);
+        Some(Claim { worker })
     }
 
     /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not
@@ -247,7 +244,7 @@ mod tests {
         assert_eq!(claimed(&boxes, 3), [0, 1, 2]);
         assert_eq!(boxes.claim_idle(), None);
         boxes.settle(1);
-        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1, is_exact: true }));
+        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1 }));
         boxes.settle(0);
         boxes.settle(2);
         assert_eq!(claimed(&boxes, 2), [2, 0]);
@@ -259,7 +256,7 @@ mod tests {
         assert_eq!(claimed(&boxes, 5), [0, 1, 0, 1, 0]);
         boxes.settle(0);
         boxes.settle(0);
-        assert_eq!(boxes.claim_any(), Some(Claim { worker: 0, is_exact: false }));
+        assert_eq!(boxes.claim_any(), Some(Claim { worker: 0 }));
     }
 
     #[test]
@@ -275,7 +272,7 @@ mod tests {
         boxes.settle(1);
         assert_eq!(boxes.claim_idle(), None, "both are at some letter");
         boxes.settle(1);
-        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1, is_exact: true }));
+        assert_eq!(boxes.claim_idle(), Some(Claim { worker: 1 }));
         boxes.settle(1);
         boxes.settle(0);
         boxes.settle(0);

@@ -55,6 +55,12 @@ pub(crate) fn last_first() -> StaticParker<DynamicThreadData> {
     StaticParker { set: Arc::new(IdleSet::last_first()), kind: PhantomData }
 }
 
+/// A parker for any number of threads that are called for many jobs at once: see `IdleSet::for_bursts`.
+#[cfg(feature = "burst-exec")]
+pub(crate) fn for_bursts() -> StaticParker<DynamicThreadData> {
+    StaticParker { set: Arc::new(IdleSet::for_bursts()), kind: PhantomData }
+}
+
 /// How an attempt to park ended.
 #[derive(Clone, Debug, Copy, PartialEq, Eq)]
 pub enum ParkResult {
@@ -127,12 +133,10 @@ pub trait Parker: Sync + Send + Clone {
     fn unpark_one(&self);
 
     /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that one thread has to run; the pool issues a
-    /// sequentially consistent fence before. Returns whether this call woke it. The provided body wakes all, and does
-    /// not know.
-    fn unpark(&self, thread_id: usize) -> bool {
+    /// sequentially consistent fence before. The provided body wakes all.
+    fn unpark(&self, thread_id: usize) {
         let _ = thread_id;
         self.unpark_all();
-        false
     }
 
     /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
@@ -387,9 +391,9 @@ macro_rules! parker_by_place {
             set.park(number)
         }
 
-        fn unpark(&self, thread_id: usize) -> bool {
+        fn unpark(&self, thread_id: usize) {
             let (set, number) = self.place_of(thread_id);
-            set.unpark(number)
+            set.unpark(number);
         }
 
         fn prepare_nap(&self, thread_id: usize) -> bool {

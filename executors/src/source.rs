@@ -31,8 +31,6 @@ use crate::{
 pub(crate) enum Whom {
     /// One of those who look for jobs, or a sleeper.
     Anyone,
-    /// The worker on this seat, or anyone if that is awake already.
-    Seat(usize),
     /// The worker on this seat, as no other can run it.
     Owner(usize),
     /// Nobody but the worker that has put it in, which will come to it.

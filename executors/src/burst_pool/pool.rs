@@ -126,8 +126,8 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
     ///
-    /// Each worker that sleeps is woken as soon as it has its value, by a call of its own: one call for all would let
-    /// the first wait for the last (`docs/results/burst.md`).
+    /// A worker is woken as soon as there is a value for it, by a call of its own: one call for all would let the first
+    /// wait for the last (`docs/results/burst.md`).
     ///
     /// # Errors
     ///
@@ -322,7 +322,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
-        let (cold, parker) = (0..0, parker::dynamic());
+        let (cold, parker) = (0..0, parker::for_bursts());
         let crew = CrewHandle::found(Setup { terms, cold, source, parker, charter: CHARTER, options });
         Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
     }

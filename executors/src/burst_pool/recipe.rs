@@ -106,7 +106,7 @@ impl Recipe for ThreadPool {
             CHARTER.label,
             "leave it out: all its threads start in `build`, as jobs are dealt to them",
         )?;
-        let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::dynamic());
+        let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::for_bursts());
         let boxes = Arc::new(Mailboxes::new(terms.core));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());
         let crew = CrewHandle::start(Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options })?;

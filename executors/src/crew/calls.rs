@@ -19,17 +19,19 @@ where
     /// Tells whom it needs that a job has just been put into the source, by a worker of the crew or by somebody else.
     #[inline(always)]
     pub(super) fn announce_to(&self, to: S::Address, whom: Whom, giver: Option<&Worker<'_, S, P>>) {
-        let (seat, is_only_one) = match whom {
-            Whom::Anyone => return self.announce(to, 1, giver),
-            Whom::Nobody => return,
-            Whom::Seat(seat) => (seat, false),
-            Whom::Owner(seat) => (seat, true),
-        };
+        match whom {
+            Whom::Anyone => self.announce(to, 1, giver),
+            Whom::Nobody => {}
+            Whom::Owner(seat) => self.call_owner(to, seat),
+        }
+    }
+
+    /// Tells the worker on `seat` of a job that only this one can run.
+    fn call_owner(&self, to: S::Address, seat: usize) {
         // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
         fence(SeqCst);
-        if self.source.expose(to) && !self.parker.unpark(seat) && !is_only_one {
-            // It is awake, but may be at another job before it comes to this one.
-            self.call_one(self.origin(giver, to));
+        if self.source.expose(to) {
+            self.parker.unpark(seat);
         }
     }
 

@@ -106,7 +106,7 @@ where
             // As many may come as there are jobs, and no more: each calls the next.
             Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Inside),
             Whom::Anyone => crew.call_for(jobs, Origin::Outside),
-            Whom::Seat(seat) | Whom::Owner(seat) => _ = crew.parker.unpark(seat),
+            Whom::Owner(seat) => crew.parker.unpark(seat),
         }
     }
 

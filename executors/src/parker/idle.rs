@@ -39,6 +39,8 @@ pub(super) struct IdleSet {
     cores: usize,
     /// Whether who is called next should rather have a core to itself than be the last.
     spreads: bool,
+    /// Whether jobs from outside are likely to be many at once, all of which are to start now.
+    hastens: bool,
     /// For statistics. Relaxed: a number that nothing follows from.
     calls: AtomicU64,
     register: Mutex<Register>,
@@ -52,6 +54,7 @@ impl IdleSet {
             members: AtomicUsize::new(0),
             cores: cores(),
             spreads: true,
+            hastens: false,
             calls: AtomicU64::new(0),
             register: Mutex::new(Register::default()),
         }
@@ -61,6 +64,12 @@ impl IdleSet {
     #[cfg(feature = "elastic-exec")]
     pub(super) fn last_first() -> Self {
         IdleSet { spreads: false, ..IdleSet::new(None) }
+    }
+
+    /// One that calls as many for a burst as there are cores, though the first of them may have come already.
+    #[cfg(feature = "burst-exec")]
+    pub(super) fn for_bursts() -> Self {
+        IdleSet { hastens: true, ..IdleSet::new(None) }
     }
 
     pub(super) fn max_threads(&self) -> Option<usize> {
@@ -233,20 +242,18 @@ impl IdleSet {
         self.call_one(None);
     }
 
-    /// Calls `worker`, if it sleeps. Returns whether it did. Relies on a fence between the reason for that and the look
-    /// at the word.
-    pub(super) fn unpark(&self, worker: usize) -> bool {
+    /// Calls `worker`, if it sleeps. Relies on a fence between the reason for that and the look at the word.
+    pub(super) fn unpark(&self, worker: usize) {
         if self.word.read().sleeping() == 0 {
-            return false;
+            return;
         }
         let called = {
             let mut register = self.register();
             register.asleep.remove(worker).then(|| self.call(&mut register, worker, None))
         };
-        if let Some(bed) = &called {
+        if let Some(bed) = called {
             bed.thread.unpark(); // as in `call_one`
         }
-        called.is_some()
     }
 
     pub(super) fn unpark_all(&self) {
@@ -288,7 +295,8 @@ impl IdleSet {
     /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their way:
     /// then this is a burst after quiet, and the submitter is better placed to call them than the first worker would
     /// be. That one may even wait for the submitter's own core, for as long as the submitter goes on. More than there
-    /// are cores would only get into each other's way.
+    /// are cores would only get into each other's way. In a set [for bursts](Self::for_bursts) it calls that many
+    /// whatever those who are awake do: who has come already has a job, and others are to follow.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
         if origin == Origin::Alone && census.napping() {
@@ -301,7 +309,7 @@ impl IdleSet {
             return false;
         }
         let awake = self.members.load(Relaxed).saturating_sub(census.sleeping());
-        awake == census.called() && awake < self.cores
+        awake < self.cores && (self.hastens || awake == census.called())
     }
 
     /// Calls a sleeper, unless a look under the lock shows that `origin` no longer needs it.
@@ -419,6 +427,23 @@ mod tests {
         idle.abort_park(0);
         assert!(idle.prepare_nap(0), "called for a lone job");
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
+    }
+
+    /// Of four workers, on more cores, the first has come for the first job already.
+    #[test]
+    #[cfg(feature = "burst-exec")]
+    fn jobs_of_a_burst_call_whatever_those_do_who_have_come() {
+        for (set, called) in [(IdleSet::new(None), 1), (IdleSet::for_bursts(), 2)] {
+            let idle = IdleSet { cores: 3, ..set };
+            for worker in 0..4 {
+                idle.init(worker);
+                idle.prepare_park(worker);
+            }
+            idle.unpark(0);
+            idle.abort_park(0);
+            (0..4).for_each(|_job| idle.job_arrived(Origin::Outside));
+            assert_eq!(idle.word.read().called(), called, "three cores, and one is at a job");
+        }
     }
 
     /// Of four workers, three of which have fallen asleep on core 1, and one before two of these on core 0.

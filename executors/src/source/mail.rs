@@ -46,12 +46,8 @@ impl<const JOINED: bool> MailSource<JOINED> {
     #[inline]
     pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
         self.boxes.put(claim, job.into_job());
-        match self.theft {
-            // Also if it is busy: it may fall asleep before the job is there.
-            Theft::Never => Whom::Owner(claim.worker),
-            _ if claim.is_exact => Whom::Seat(claim.worker),
-            _ => Whom::Anyone,
-        }
+        // The owner also if it is busy: it may fall asleep before the job is there.
+        if self.steals() { Whom::Anyone } else { Whom::Owner(claim.worker) }
     }
 
     /// The job before has ended.
@@ -75,7 +71,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
             return None;
         }
         // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
-        // claim itself, that job may find it at another one, and needs another worker (`Crew::announce_to`).
+        // claim itself, that job may find it at another one, and is for another worker.
         let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
         let taken = self.boxes.take_any(seat + 1);
         if is_own {

@@ -239,8 +239,8 @@ impl Parker for Wrapper {
         self.parker.unpark_one();
     }
 
-    fn unpark(&self, thread_id: usize) -> bool {
-        self.parker.unpark(thread_id)
+    fn unpark(&self, thread_id: usize) {
+        self.parker.unpark(thread_id);
     }
 
     fn unpark_all(&self) {
