@@ -15,16 +15,17 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 /// As many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// As many jobs may be all that there are; who gives more may not be done. A guess: what other numbers do is told in
-/// `docs/results/peers.md`.
+/// As many jobs, each of which the worker was called for, may be all that there are; who gives more may not be done. A
+/// guess: what other numbers do is told in `docs/results/peers.md`.
 const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
-/// Behind a long one it goes back to sleep until there have been more than a few jobs, however often it is called for
-/// them: they come seldom, or all at once, and to look around for more would only take time from those that were called
-/// with it, and from who calls. The system, too, gives the core sooner to who has had it for less. Who has found a job
-/// by looking looks again: else the time of a few jobs that take long would count as a long sleep.
+/// Who has run more than one job since it slept looks around: they come faster than workers for them. Who was called for
+/// a single one, behind a long sleep, goes back to sleep, until there have been more than a few, however often it is
+/// called for them: they come seldom, or all at once, and to look around for more would only take time from those that
+/// were called with it, and from who calls. The system, too, gives the core sooner to who has had it for less. Who has
+/// found a job by looking looks again: else the time of a few jobs that take long would count as a long sleep.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
@@ -105,12 +106,12 @@ impl Outlook {
             Idle::Park { spin } => spin,
             Idle::Spin => return true,
         };
-        let are_many_since = |then: &Cell<u64>| jobs > then.get() + FEW;
         self.has_found.get()
-            || are_many_since(&self.jobs_at_sleep)
+            || jobs > self.jobs_at_sleep.get() + 1
             || self.slept_since.get().is_none_or(|since| {
                 let slept = since.elapsed();
-                let is_soon = slept < LONG_SLEEP && (self.is_new() || are_many_since(&self.jobs_at_long_sleep));
+                let are_many = jobs > self.jobs_at_long_sleep.get() + FEW;
+                let is_soon = slept < LONG_SLEEP && (self.is_new() || are_many);
                 // Who looks for longer than even a long sleep would have seen the job come.
                 is_soon || slept.max(LONG_SLEEP) < spin
             })
@@ -133,10 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn a_few_jobs_after_a_long_sleep_are_no_reason_to_look_around() {
+    fn a_single_job_after_a_long_sleep_is_no_reason_to_look_around() {
         assert!(!is_promising(1, LONG_SLEEP, Duration::ZERO));
-        assert!(!is_promising(FEW, LONG_SLEEP, Duration::ZERO));
-        assert!(is_promising(FEW + 1, LONG_SLEEP, Duration::ZERO));
+        assert!(is_promising(2, LONG_SLEEP, Duration::ZERO));
     }
 
     #[test]
