@@ -59,13 +59,13 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Executes all `jobs`. Returns how many were accepted.
     ///
-    /// In the channel pool, the work-stealing pool, the dispatcher (except its bound subpools), and an elastic pool
-    /// without a bound on its queue, workers are not told of each job but in steps: of the first, the next two, the
-    /// next four and so on, up to 256. That is, if the iterator knows how many jobs are left (both bounds of its
-    /// [`size_hint`](Iterator::size_hint) are the same, as for vectors, arrays, ranges, and maps over them). Then a job
-    /// may begin only when the iterator has given others after it, or has ended: it must not block until a job has run.
-    /// Of an iterator of unknown length, such as that of a channel, and in the other executors, they are told of each
-    /// job, as by [`execute`](Executor::execute).
+    /// In the channel pool, the work-stealing pool, the dispatcher (except its bound subpools), an elastic pool without
+    /// a bound on its queue, and a burst pool whose workers steal and whose jobs queue (the default), workers are not
+    /// told of each job but in steps: of the first, the next two, the next four and so on, up to 256. That is, if the
+    /// iterator knows how many jobs are left (both bounds of its [`size_hint`](Iterator::size_hint) are the same, as
+    /// for vectors, arrays, ranges, and maps over them). Then a job may begin only when the iterator has given others
+    /// after it, or has ended: it must not block until a job has run. Of an iterator of unknown length, such as that of
+    /// a channel, and in the other executors, they are told of each job, as by [`execute`](Executor::execute).
     ///
     /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
     ///
