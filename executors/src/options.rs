@@ -49,10 +49,11 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[non_exhaustive]
 pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
-    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found no
-    /// more than eight jobs since its last long sleep, or since it began, however often it was called for them;
-    /// unless it found one by looking since it last slept. A sleep is long if it takes, with the jobs behind it, 200 us
-    /// or more; with a longer `spin`, as long as that, and then workers look behind every shorter one.
+    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found a
+    /// single job since it last slept, other than by looking, and no more than eight since its last long sleep, or
+    /// since it began. A sleep is long if it takes, with the jobs behind it, 200 us or more; with a longer `spin`, as
+    /// long as that, and then workers look behind every shorter one. If somebody begins to wait for all jobs while a
+    /// worker looks, it looks for `spin` once more.
     ///
     /// Before its first sleep a worker looks for 50 us if that is more than `spin`, and where there is a core for each
     /// of the pool's threads, also beside others that look, and once more when the pool is closed.

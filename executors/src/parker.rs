@@ -52,13 +52,13 @@ pub fn dynamic() -> StaticParker<DynamicThreadData> {
 /// A parker for any number of threads, of which those that have slept longest can leave: see `IdleSet::last_first`.
 #[cfg(feature = "elastic-exec")]
 pub(crate) fn last_first() -> StaticParker<DynamicThreadData> {
-    StaticParker { set: Arc::new(IdleSet::last_first()), kind: PhantomData }
+    StaticParker::of(IdleSet::last_first())
 }
 
 /// A parker for any number of threads that are called for many jobs at once: see `IdleSet::for_bursts`.
 #[cfg(feature = "burst-exec")]
 pub(crate) fn for_bursts() -> StaticParker<DynamicThreadData> {
-    StaticParker { set: Arc::new(IdleSet::for_bursts()), kind: PhantomData }
+    StaticParker::of(IdleSet::for_bursts())
 }
 
 /// How an attempt to park ended.
@@ -344,7 +344,11 @@ where
 
 impl<const MAX: usize> StaticParker<BoundedThreadData<MAX>> {
     fn new() -> Self {
-        StaticParker { set: Arc::new(IdleSet::new((MAX < usize::MAX).then_some(MAX))), kind: PhantomData }
+        StaticParker::of(IdleSet::new((MAX < usize::MAX).then_some(MAX)))
+    }
+
+    fn of(set: IdleSet) -> Self {
+        StaticParker { set: Arc::new(set), kind: PhantomData }
     }
 }
 

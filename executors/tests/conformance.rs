@@ -426,7 +426,8 @@ macro_rules! has_hooks {
                 handles:
                     discarding_ends_a_wait;
                 idling:
-                    who_looks_for_long_keeps_nobody_waiting;
+                    who_looks_for_long_keeps_nobody_waiting
+                    who_looks_goes_on_when_somebody_waits_for_all;
                 panics:
                     hooks_that_panic_when_dropped_are_survived
                     panicking_hooks_are_survived

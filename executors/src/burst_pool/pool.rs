@@ -126,8 +126,8 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
     ///
-    /// A worker is woken as soon as there is a value for it, by a call of its own: one call for all would let the first
-    /// wait for the last (`docs/results/burst.md`).
+    /// Workers are woken while the values come in, each by a call of its own, and not all by one at the end: the first
+    /// would wait for the last (`docs/results/burst.md`).
     ///
     /// # Errors
     ///

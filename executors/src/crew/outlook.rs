@@ -21,11 +21,12 @@ const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
-/// Who has run more than one job since it slept looks around: they come faster than workers for them. Who was called
-/// for a single one, behind a long sleep, goes back to sleep, until there have been more than a few, however often it
-/// is called for them: they come seldom, or all at once, and to look around for more would only take time from those
-/// that were called with it, and from who calls. The system, too, gives the core sooner to who has had it for less. Who
-/// has found a job by looking looks again: else the time of a few jobs that take long would count as a long sleep.
+/// Who has run more than one job since it slept looks around: it came in the middle of something, and there may be
+/// more. Who was called for a single one, behind a long sleep, goes back to sleep, until there have been more than a
+/// few, however often it is called for them: they come seldom, or all at once, and to look around for more would only
+/// take time from those that were called with it, and from who calls. The system, too, gives the core sooner to who has
+/// had it for less. Who has found a job by looking looks again: else the time of a few jobs that take long would count
+/// as a long sleep.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
 /// as sleep: who waits for long jobs sleeps, too, and does not give others at once.

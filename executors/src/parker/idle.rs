@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
     }
 
-    /// Of four workers, on more cores, the first has come for the first job already.
+    /// Of four workers on three cores, the first has come for the first job already.
     #[test]
     #[cfg(feature = "burst-exec")]
     fn jobs_of_a_burst_call_whatever_those_do_who_have_come() {

@@ -22,7 +22,7 @@ pub(crate) enum Theft {
     /// the one to whom it was dealt, so that for a moment a single job keeps two workers from being dealt to.
     OnOwnAccount,
     /// For the one to whom it was dealt, so that at any moment no more workers are claimed than there are jobs. What is
-    /// dealt to the thief meanwhile calls another worker.
+    /// dealt to the thief meanwhile is for whoever comes first.
     OnOthersAccount,
 }
 
@@ -71,7 +71,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
             return None;
         }
         // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
-        // claim itself, that job may find it at another one, and is for another worker.
+        // claim itself, that job waits, and others may take it.
         let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
         let taken = self.boxes.take_any(seat + 1);
         if is_own {

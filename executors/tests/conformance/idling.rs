@@ -113,6 +113,20 @@ pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
     pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
 }
 
+/// Who gives one job and waits for all, again and again, finds the worker looking: it need not be called.
+pub(crate) fn who_looks_goes_on_when_somebody_waits_for_all(subject: &impl Crew) {
+    let idle = Idle::Park { spin: Duration::MAX };
+    let pool = subject.builder().threads(1).idle(idle).build().expect("one thread");
+    let give_and_wait = || {
+        pool.execute(|| ());
+        assert_eq!(pool.join_timeout(PATIENCE), Ok(()));
+        pool.stats().wake_ups
+    };
+    let calls = give_and_wait();
+    assert_eq!((0..20).map(|_| give_and_wait()).max(), Some(calls));
+    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+}
+
 /// After the rest everybody is woken, all at once or one after the other.
 pub(crate) fn sleeping_workers_wake_up(subject: &impl Crew) {
     let threads = subject.at_most(8);

@@ -35,18 +35,15 @@ where
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
         let looks = is_welcome && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
-        let searches = looks && !self.is_rather_idle();
+        // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
+        let searches = looks && !(S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if searches && let Some(job) = self.search_for_a_while() {
             self.outlook.finds();
             return Some(self.found(job));
         }
         // Also if the search has ended as somebody waits by now, who may give the next job as soon as all are idle.
-        self.await_job(searches, looks && self.is_rather_idle())
-    }
-
-    /// Whether who only looks around is to be idle: somebody might be hired, or waits for all to be idle.
-    fn is_rather_idle(&self) -> bool {
-        S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited()
+        let looks_around = looks && (!searches || self.crew.life.is_awaited());
+        self.await_job(searches && !looks_around, looks_around)
     }
 
     fn search_at_own_pace(&self) -> Option<Job> {

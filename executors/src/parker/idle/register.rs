@@ -8,8 +8,8 @@ use crate::sync::{
 };
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time; except by who deals to a
-/// worker that is awake while others sleep.
+/// another: each of these costs a system call, so the lock is not what takes the time; except by who has a job for one
+/// certain worker, which is awake while others sleep.
 #[derive(Default)]
 pub(super) struct Register {
     /// By worker; `None` until one of this number first announces a sleep.
