@@ -14,7 +14,7 @@
 //!
 //! A worker that has nothing to do takes what lies in the mailboxes of others ([`stealing`](crate::Builder::stealing)),
 //! so that jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt
-//! to a worker is run by this one and in order.
+//! to a worker is run by this one and in order, and who submits wakes this one for it.
 //!
 //! On Linux its workers ask for short [time slices](crate::Builder::time_slice), so that a worker that is called begins
 //! at once although another thread, such as the one that called it, is at work on that core. Not where the process has
