@@ -1,12 +1,15 @@
 //! What the machine is, and whether it is quiet enough to measure on.
 
 mod family;
+mod handover;
 mod processor;
+mod rally;
 mod surroundings;
 mod system;
 
 pub(crate) use self::system::{field, kib};
 pub use self::{
+    handover::Handover,
     processor::{Cache, Processor},
     surroundings::{Observer, Surroundings},
     system::System,
@@ -30,6 +33,10 @@ pub struct Machine {
     /// Cores that other processes kept busy just before the measurements.
     #[serde(default)]
     pub other_cores: Option<f64>,
+    /// Nanoseconds in which a cache line came from the first core that this process may use to the last, just before
+    /// the measurements.
+    #[serde(default)]
+    pub handover_ns: Option<f64>,
 }
 
 impl Machine {
@@ -40,6 +47,7 @@ impl Machine {
             system: System::here(),
             load_average: surroundings::load_average(),
             other_cores: surroundings::other_cores(),
+            handover_ns: rally::handover_ns(),
         }
     }
 
@@ -134,6 +142,7 @@ pub(crate) mod mock {
             },
             load_average: Some(0.1),
             other_cores: Some(0.0),
+            handover_ns: Some(50.0),
         }
     }
 }

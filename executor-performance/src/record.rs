@@ -121,7 +121,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod mock {
     use super::*;
-    use crate::machine::{Surroundings, mock::machine};
+    use crate::machine::{Handover, Surroundings, mock::machine};
     use indexmap::IndexMap;
     use std::time::Duration;
 
@@ -154,7 +154,10 @@ pub(crate) mod mock {
             fitted: [("jobs_per_sample".to_owned(), Value::Number(200))].into_iter().collect(),
             columns,
             scales: experiment == "throughput",
-            surroundings: Surroundings::default(),
+            surroundings: Surroundings {
+                handover: Some(Handover { p10_ns: 48.0, p50_ns: 50.0, p90_ns: 55.0 }),
+                ..Surroundings::default()
+            },
             warnings: Vec::new(),
             stop: Some(Stop {
                 reason: "precise".to_owned(),

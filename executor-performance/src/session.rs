@@ -8,7 +8,6 @@ use crate::{
     experiment::{Experiment, Sample, Subject, Turn},
     failure::Failure,
     interrupt::Interrupt,
-    machine::Observer,
     plan::{Planned, Prepared},
     record::{Record, Row, Run, Stop, rows},
     sampler::{Pace, Series, Stopped, sample},
@@ -139,11 +138,10 @@ impl Session {
         self.record.runs.push(run);
         self.each(|sink, record| sink.begin(record));
 
-        let observer = Observer::start();
         let mut recorder = Recorder::new(self, &experiment);
         let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut recorder);
 
-        let (seconds, surroundings) = (clock.now().as_secs_f64(), observer.seen());
+        let (seconds, surroundings) = (clock.now().as_secs_f64(), recorder.seen());
         let rows = rows(&experiment, &series, seed);
         let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
@@ -335,7 +333,7 @@ impl fmt::Debug for Session {
 mod tests {
     use super::*;
     use crate::{
-        machine::{Machine, Surroundings, mock::machine},
+        machine::{Handover, Machine, Surroundings, mock::machine},
         program::Program,
         record::{Samples, mock::record},
         sink::Terminal,
@@ -494,7 +492,9 @@ mod tests {
         let mut machine = Machine { other_cores: Some(1.5), ..machine() };
         machine.system.cgroup_quota = Some(1.5);
         machine.processor.governor = Some("powersave".to_owned());
-        let surroundings = Surroundings { other_cores: Some(0.7), stolen_percent: Some(12.3), ..Default::default() };
+        let handover = Some(Handover { p10_ns: 28.3, p50_ns: 31.0, p90_ns: 186.8 });
+        let surroundings =
+            Surroundings { other_cores: Some(0.7), stolen_percent: Some(12.3), handover, ..Default::default() };
         let processes: Vec<u64> = (0..24).map(|sample| sample / 12).collect();
         let row = |executor: &str, cost: fn(u32) -> f64| {
             let samples = Samples::new((0..24).map(cost).collect(), &[]).of_processes(&processes);

@@ -56,6 +56,13 @@ pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
+/// What that part of some samples, of which there is one at least, is below: between the neighbours, in proportion.
+pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let place = part * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    below + (above - below) * place.fract()
+}
+
 /// The standard error of the mean, as a fraction of the mean. A single sample says nothing about it: infinite.
 pub fn relative_error(samples: &[f64]) -> f64 {
     if samples.len() < 2 {

@@ -38,6 +38,8 @@ pub fn facts(record: &Record) -> Vec<(&'static str, String)> {
         .collect();
     hardware.extend((!caches.is_empty()).then(|| caches.join(", ")));
 
+    hardware.extend(machine.handover_ns.map(|way| format!("a cache line takes {way:.0} ns from core to core")));
+
     let load = machine.load_average.map_or("unknown".to_owned(), |load| format!("{load:.2}"));
     let mut around = vec![format!("{} {}", system.name, system.kernel), format!("load average {load}")];
     around.extend(system.virtual_machine.as_ref().map(|machine| format!("virtual machine ({machine})")));

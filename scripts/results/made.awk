@@ -21,6 +21,8 @@ function between(range, format) {
     note(cell("load_average"), "load")
     note(cell("other_busy_cores"), "others")
     note(cell("stolen_percent"), "stolen")
+    note(cell("handover_p10_ns"), "handover")
+    note(cell("handover_p90_ns"), "handover")
 }
 END {
     printf "Made on %s%s, at commit %s, on a machine with %s.\n", first, last == first ? "" : " to " last,
@@ -29,4 +31,5 @@ END {
     if ("others" in most) printf "; meanwhile other processes kept at most %.2f cores busy", most["others"]
     if ("stolen" in most) printf ", and at most %.1f %% of the time was not given to the virtual machine", most["stolen"]
     print "."
+    if ("handover" in most) print "A cache line took " between("handover", "%.0f") " ns from core to core."
 }

@@ -78,7 +78,8 @@ impl Comparison {
         runs.retain(|run| !run.changes.is_empty());
         left_out.sort();
         left_out.dedup();
-        let warnings = [warnings("old", old), warnings("new", new)].concat();
+        let mut warnings = [warnings("old", old), warnings("new", new)].concat();
+        warnings.extend(matched.iter().filter_map(|(before, run)| distance(before, run)));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
@@ -150,6 +151,18 @@ fn origin(record: &Record) -> String {
 /// What makes the figures of `record` doubtful, which is the one of that `name`.
 fn warnings(name: &str, record: &Record) -> Vec<String> {
     view::doubts(record).into_iter().map(|doubt| format!("Warning ({name} record): {doubt}.")).collect()
+}
+
+/// Warns if cores were further apart in one of two runs than in the other.
+fn distance(before: &Run, after: &Run) -> Option<String> {
+    let (old, new) = before.surroundings.handover.zip(after.surroundings.handover)?;
+    old.is_unlike(&new).then(|| {
+        let doubt = format!(
+            "Warning: a cache line took {:.0} ns from core to core in the old record, and {:.0} ns in the new one",
+            old.p50_ns, new.p50_ns
+        );
+        format!("{}.", view::of_runs(&doubt, &[view::settings(after)]))
+    })
 }
 
 fn title(run: &Run) -> String {
@@ -255,5 +268,15 @@ mod tests {
                 "Warning (new record): noisy results (with threads 1, producers 2)."
             ]
         );
+    }
+
+    #[test]
+    fn cores_that_were_further_apart_are_told() {
+        let (old, mut new) = (of_processes(), of_processes());
+        let warnings = |new: &Record| Comparison::of(&old, new, &TERMS).expect("alike").warnings;
+        assert_eq!(warnings(&new), Vec::<String>::new());
+        new.runs[0].surroundings.handover.as_mut().expect("looks").p50_ns = 180.0;
+        let far = "a cache line took 50 ns from core to core in the old record, and 180 ns in the new one";
+        assert_eq!(warnings(&new), [format!("Warning: {far} (with threads 1, producers 2).")]);
     }
 }

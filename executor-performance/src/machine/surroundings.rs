@@ -1,6 +1,10 @@
 //! What else went on while something was measured.
 
-use super::{TICKS_IN_A_SECOND, family, told_by};
+use super::{
+    TICKS_IN_A_SECOND, family,
+    handover::{Handover, Looks},
+    told_by,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     thread,
@@ -27,6 +31,9 @@ pub struct Surroundings {
     pub other_cores: Option<f64>,
     /// Percent of the time of all cores that the virtual machine was not given.
     pub stolen_percent: Option<f64>,
+    /// How long a cache line took from core to core.
+    #[serde(default)]
+    pub handover: Option<Handover>,
 }
 
 impl Surroundings {
@@ -40,11 +47,12 @@ impl Surroundings {
             doubts
                 .push(format!("{percent:.0} % of the CPU time went to other virtual machines meanwhile: expect noise"));
         }
+        doubts.extend(self.handover.and_then(|handover| handover.doubt()));
         doubts
     }
 }
 
-/// Looks at the system before and after.
+/// Looks at the system before and after, and at its caches in between.
 #[derive(Debug)]
 pub struct Observer {
     began: Instant,
@@ -52,6 +60,7 @@ pub struct Observer {
     ticks: Option<Ticks>,
     /// CPU time of this process and of those that it started, in seconds.
     own: Option<f64>,
+    handovers: Looks,
 }
 
 /// Hundredths of seconds of all processors since the system was started.
@@ -66,7 +75,12 @@ impl Observer {
     /// Begins now.
     pub fn start() -> Self {
         let (load_average, ticks) = (load_average(), told_by("/proc/stat").as_deref().and_then(Ticks::in_stat));
-        Observer { began: Instant::now(), load_average, ticks, own: family::cpu_seconds() }
+        Observer { began: Instant::now(), load_average, ticks, own: family::cpu_seconds(), handovers: Looks::new() }
+    }
+
+    /// To be called now and then while nothing is measured.
+    pub fn look(&mut self) {
+        self.handovers.look();
     }
 
     /// What went on from then to now.
@@ -78,6 +92,7 @@ impl Observer {
             load_average_after: load_average(),
             other_cores: self.other_cores().filter(|_| long_enough),
             stolen_percent: ticks.filter(|ticks| ticks.all > 0).map(|it| 100.0 * it.stolen as f64 / it.all as f64),
+            handover: self.handovers.found(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::{
     experiment::{Experiment, SampleOf},
+    machine::{Observer, Surroundings},
     record::rows,
     sampler::{Series, Watcher},
 };
@@ -18,6 +19,7 @@ const SHARE: u32 = 50;
 pub(super) struct Recorder<'a, X> {
     session: &'a mut Session,
     experiment: &'a X,
+    observer: Observer,
     began: Instant,
     /// When to write next.
     next: Instant,
@@ -26,7 +28,12 @@ pub(super) struct Recorder<'a, X> {
 impl<'a, X: Experiment> Recorder<'a, X> {
     pub(super) fn new(session: &'a mut Session, experiment: &'a X) -> Self {
         let now = Instant::now();
-        Recorder { session, experiment, began: now, next: now }
+        Recorder { session, experiment, observer: Observer::start(), began: now, next: now }
+    }
+
+    /// What went on meanwhile.
+    pub(super) fn seen(&self) -> Surroundings {
+        self.observer.seen()
     }
 
     fn write(&mut self, series: &[Series<SampleOf<X>>]) {
@@ -46,6 +53,7 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
 
     fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<SampleOf<X>>]) {
         self.session.progress.round_ended(elapsed, error);
+        self.observer.look();
         if Instant::now() >= self.next && series.iter().any(|series| !series.samples.is_empty()) {
             self.write(series);
         }

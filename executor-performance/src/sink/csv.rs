@@ -16,8 +16,18 @@ const CONTEXT: &[&str] =
 const COMPARISON: &[&str] = &["slowdown_to_best", "slowdown_low95", "slowdown_high95", "error"];
 
 /// Columns after these, which came later.
-const TRUST: &[&str] =
-    &["outliers", "switches_per_sample", "peak_memory_mib", "other_busy_cores", "stolen_percent", "stopped", "git"];
+const TRUST: &[&str] = &[
+    "outliers",
+    "switches_per_sample",
+    "peak_memory_mib",
+    "other_busy_cores",
+    "stolen_percent",
+    "stopped",
+    "git",
+    "handover_p10_ns",
+    "handover_p50_ns",
+    "handover_p90_ns",
+];
 
 /// A CSV file that results are appended to.
 ///
@@ -153,6 +163,8 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
         run.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default(),
         program.git.clone(),
     ]);
+    let handover = run.surroundings.handover.map(|way| [way.p10_ns, way.p50_ns, way.p90_ns]);
+    cells.extend(handover.map_or([None; 3], |numbers| numbers.map(Some)).map(|way| number(way, 1)));
     cells
 }
 

@@ -1,5 +1,6 @@
 //! Samples that are far from the others.
 
+use super::quantile;
 use serde::{Deserialize, Serialize};
 
 /// How many samples are beyond Tukey's fences.
@@ -33,13 +34,6 @@ impl Outliers {
     pub fn count(self) -> usize {
         self.mild + self.severe
     }
-}
-
-/// Between the neighbours, in proportion.
-fn quantile(sorted: &[f64], quantile: f64) -> f64 {
-    let place = quantile * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + (above - below) * place.fract()
 }
 
 #[cfg(test)]

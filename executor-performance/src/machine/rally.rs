@@ -1,0 +1,143 @@
+//! Two threads on two cores that hand one cache line to and fro, and how long one way takes.
+
+use crossbeam_utils::CachePadded;
+use std::{
+    hint,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// As many times to and fro are timed together, so that reading the clock does not count,
+const BATCH: u32 = 16;
+
+/// so many times: the shortest is what it takes, and the others were disturbed.
+const BATCHES: u32 = 40;
+
+/// It ends early then, as others want one of the cores,
+const LONG: Duration = Duration::from_millis(1);
+
+/// and with fewer batches nobody knows how long it takes without them.
+const ENOUGH: u32 = 10;
+
+/// Nanoseconds in which a cache line comes from the first core that this process may use to the last, or back. `None`
+/// if there is only one, others keep them busy, or threads cannot be told where to run.
+///
+/// Takes some 100 us, more only where others want those cores.
+pub(super) fn handover_ns() -> Option<f64> {
+    let [first, last] = system::outermost()?;
+    let rally = Rally::default();
+    thread::scope(|scope| {
+        let returning = thread::Builder::new().spawn_scoped(scope, || {
+            let stays = system::stays_on(last);
+            rally.returns();
+            stays
+        });
+        let returning = returning.ok()?;
+        let serving = || system::stays_on(first).then(|| rally.serves()).flatten();
+        let serving = thread::Builder::new().spawn_scoped(scope, serving);
+        let best = serving.ok().and_then(|serving| serving.join().ok()).flatten();
+        rally.ends();
+        best.filter(|_| returning.join().is_ok_and(|stays| stays))
+    })
+}
+
+/// How many times the line has been handed over, or [`OVER`]. Relaxed: nothing else is handed over with it.
+#[derive(Default)]
+struct Rally(CachePadded<AtomicU32>);
+
+const OVER: u32 = u32::MAX;
+
+impl Rally {
+    /// Plays with who [returns](Self::returns), and tells the nanoseconds of one way.
+    fn serves(&self) -> Option<f64> {
+        let (begin, mut batches) = (Instant::now(), 0);
+        let mut shortest = Duration::MAX;
+        while batches < BATCHES && begin.elapsed() < LONG {
+            let start = Instant::now();
+            for turn in batches * BATCH..(batches + 1) * BATCH {
+                self.0.store(2 * turn + 1, Relaxed);
+                self.comes_to(2 * turn + 2);
+            }
+            shortest = shortest.min(start.elapsed());
+            batches += 1;
+        }
+        (batches >= ENOUGH).then(|| shortest.as_nanos() as f64 / f64::from(2 * BATCH))
+    }
+
+    fn returns(&self) {
+        let mut next = 1;
+        while self.comes_to(next) {
+            self.0.store(next + 1, Relaxed);
+            next += 2;
+        }
+    }
+
+    /// Only while nobody serves.
+    fn ends(&self) {
+        self.0.store(OVER, Relaxed);
+    }
+
+    /// Waits until the other has stored `number`; `false` if it is over.
+    fn comes_to(&self, number: u32) -> bool {
+        let mut looks = 0_u32;
+        loop {
+            match self.0.load(Relaxed) {
+                OVER => return false,
+                seen if seen == number => return true,
+                _ => hint::spin_loop(),
+            }
+            looks = looks.wrapping_add(1);
+            // The other may not be there yet, or waits for a core that it shares with this one or with others.
+            if looks.is_multiple_of(1000) {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// The first and the last core that this process may use, if there are two.
+    pub(super) fn outermost() -> Option<[usize; 2]> {
+        let usable = sched_getaffinity(None).ok()?;
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|core| usable.is_set(*core));
+        Some([cores.next()?, cores.next_back()?])
+    }
+
+    /// Whether the calling thread runs on `core` and nowhere else from now on.
+    pub(super) fn stays_on(core: usize) -> bool {
+        let mut only = CpuSet::new();
+        only.set(core);
+        sched_setaffinity(None, &only).is_ok()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub(super) fn outermost() -> Option<[usize; 2]> {
+        None
+    }
+
+    pub(super) fn stays_on(_core: usize) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_its_time_from_core_to_core() {
+        if system::outermost().is_none() {
+            return println!("skipped: there is one core only, or nobody tells which there are");
+        }
+        // Other tests may keep the cores busy now, but not for ever.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let way = std::iter::from_fn(|| (Instant::now() < deadline).then(handover_ns)).flatten().next();
+        assert!(way.is_some_and(|way| way > 0.5), "{way:?} ns");
+    }
+}
