@@ -61,6 +61,12 @@ pub(crate) fn for_bursts() -> StaticParker<DynamicThreadData> {
     StaticParker::of(IdleSet::for_bursts())
 }
 
+/// The same on a machine with so many cores.
+#[cfg(all(test, executors_loom, feature = "burst-exec"))]
+pub(crate) fn for_bursts_on(cores: usize) -> StaticParker<DynamicThreadData> {
+    StaticParker::of(IdleSet::for_bursts().on(cores))
+}
+
 /// How an attempt to park ended.
 #[derive(Clone, Debug, Copy, PartialEq, Eq)]
 pub enum ParkResult {

@@ -72,6 +72,12 @@ impl IdleSet {
         IdleSet { hastens: true, ..IdleSet::new(None) }
     }
 
+    /// The same on a machine with so many cores.
+    #[cfg(all(test, executors_loom, feature = "burst-exec"))]
+    pub(super) fn on(self, cores: usize) -> Self {
+        IdleSet { cores, ..self }
+    }
+
     pub(super) fn max_threads(&self) -> Option<usize> {
         self.max_threads
     }

@@ -1,11 +1,12 @@
 //! Models of a crew whose jobs are dealt to its workers.
 
-use super::{ModelParker, Pair, Tally, see_off, spawn, start};
+use super::{ModelParker, Pair, Tally, Terms, see_off, setup, spawn};
 use crate::{
     backing::Backing,
     crew::Handle,
     job::{Closure, Job},
     mailbox::Mailboxes,
+    parker,
     source::mail::{MailSource, Theft},
     sync::{Gate, check, thread},
 };
@@ -21,9 +22,13 @@ fn crew(workers: usize, theft: Theft) -> Dealt {
 }
 
 fn crew_and_boxes(workers: usize, theft: Theft) -> (Dealt, Arc<Mailboxes<Job>>) {
+    crew_by(parker::for_bursts(), workers, theft)
+}
+
+fn crew_by(parker: ModelParker, workers: usize, theft: Theft) -> (Dealt, Arc<Mailboxes<Job>>) {
     let boxes = Arc::new(Mailboxes::new(workers));
     let source = MailSource::new(Arc::clone(&boxes), theft);
-    (start(workers, source), boxes)
+    (Handle::start(setup(Terms::fixed(workers), source, parker)).unwrap(), boxes)
 }
 
 /// Two submitters and one worker, which may fall asleep whenever it likes.
@@ -100,6 +105,17 @@ fn what_lies_behind_a_busy_worker_is_taken() {
 fn who_steals_is_busy() {
     check(2, || {
         let (crew, pair) = (crew(2, STEALS), Pair::default());
+        pair.jobs().for_each(|job| crew.execute(job));
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// The submitter calls for one of two jobs that need each other, and who comes for it calls for the other.
+#[test]
+fn more_workers_than_cores_are_called_if_their_jobs_need_each_other() {
+    check(2, || {
+        let ((crew, _), pair) = (crew_by(parker::for_bursts_on(1), 2, STEALS), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
         see_off(crew);
