@@ -125,7 +125,7 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 ///
 /// `async-task` drops a future that nobody can wake any more when its last waker goes, or its handle, but forgets one
 /// that has left no waker by the end of its poll, if the handle has gone before. A waker that is held here meanwhile
-/// would mend that, and make each future up to a fifth dearer (`docs/results/peers.md`).
+/// would mend that, and make each future up to a fifth dearer (`docs/results/not-kept.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
         runnable.run();

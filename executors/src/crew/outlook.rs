@@ -16,7 +16,7 @@ const SHORT_ROUND: Duration = Duration::from_micros(20);
 const MANY: u32 = 8;
 
 /// As many jobs, each of which the worker was called for, may be all that there are; who gives more may not be done. A
-/// guess: what other numbers do is told in `docs/results/peers.md`.
+/// guess: what other numbers do is told in `docs/results/waking.md`.
 const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.

@@ -4,7 +4,7 @@
 //! it sees many jobs with each look. One that keeps up would look for each single job: then each costs both of them the
 //! way of that line to and fro, several times what it takes otherwise. So such a worker lets some jobs gather first,
 //! where the source is one of [that kind](crate::source::Source::GATHERS). What this gains, and what looks that are
-//! further apart in general would cost, is in `docs/results/peers.md`.
+//! further apart in general would cost, is in `docs/results/queues.md`.
 
 use crate::{meter::Reading, placement::cores};
 use std::{

@@ -3,7 +3,7 @@
 //! If all cores are busy, Linux lets a new thread wait on that of its starter: until the starter has used up its slice,
 //! or the system compares its cores, and that is some milliseconds later, also if another core runs dry meanwhile. A
 //! worker that has started another one works on, and rarely sleeps before that. So it has the new thread moved to
-//! another core before it runs, where it soon gets its turn. What this gains is in `docs/results/peers.md`.
+//! another core before it runs, where it soon gets its turn. What this gains is in `docs/results/creation.md`.
 //!
 //! Whoever submits from outside may well sleep next, and leave its core: what it starts stays where the system puts it.
 

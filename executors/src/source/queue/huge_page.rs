@@ -1,7 +1,7 @@
 //! Pieces of memory as large as a huge page, for which the system is asked for one.
 //!
 //! A page of four kilobytes costs whoever writes to it first more than it costs to fill it with a hundred jobs; as a
-//! part of a huge page it costs an eighth to a half of that (measured in `docs/results/peers.md`). They do not come
+//! part of a huge page it costs an eighth to a half of that (measured in `docs/results/queues.md`). They do not come
 //! from the allocator: beside each that is aligned it would take almost as much again for its own mark, and it would
 //! keep what is given back.
 
