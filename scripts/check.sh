@@ -76,8 +76,8 @@ Runs all checks, or the named parts only, and stops at the first failure.
 
 Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
-  rules      the rules of docs/architecture.md that grep can check; the documentation's tables are those of their
-             records
+  rules      the rules of docs/architecture.md that grep can check; the documentation's links lead somewhere, and its
+             tables are those of their records
   lint       clippy without warnings, with all and the default features; peers behind flags compile, and all does with
              the oldest Rust, and the library for musl (if installed)
   docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
@@ -115,6 +115,7 @@ check_rules() {
     step "rules: unsafe code is in the leaves" unsafe_is_in_leaves
     step "rules: shared parts know no pool" shared_parts_know_no_pool
     step "rules: comments fit into 120 columns" comments_fit
+    step "rules: links between pages lead somewhere" links_lead_somewhere
     step "rules: tables are those of their records" scripts/results.sh --check
 }
 
@@ -127,6 +128,49 @@ comments_fit() {
         printf 'comments of more than 120 columns:\n%s\n' "$wide"
         return 1
     fi
+}
+
+# To files that are there, and to headings. What rustdoc includes it looks after itself.
+links_lead_somewhere() {
+    local pages
+    mapfile -t pages < <(find README.md docs executors executor-performance -name '*.md' -not -path '*/compat/*')
+    awk '
+        function anchor(title) {
+            gsub(/[`*[]|\]\([^)]*\)/, "", title)
+            title = tolower(title)
+            gsub(/[^a-z0-9_ -]/, "", title)
+            gsub(/ /, "-", title)
+            return title
+        }
+        function beside(page, path) {
+            sub(/[^\/]*$/, "", page)
+            path = page path
+            while (sub(/[^\/]+\/\.\.\//, "", path)) {}
+            return path
+        }
+        function is_there(path) {
+            if (!(path in there)) there[path] = system("test -e \"" path "\"") == 0
+            return there[path]
+        }
+        pass == 1 { if (sub(/^##* /, "")) anchors[FILENAME "#" anchor($0)]; next }
+        {
+            while (match($0, /\]\([^) ]+\)/)) {
+                link = substr($0, RSTART + 2, RLENGTH - 3)
+                $0 = substr($0, RSTART + RLENGTH)
+                if (link ~ /^[a-z]+:/) continue
+                path = link
+                sub(/#.*/, "", path)
+                path = path == "" ? FILENAME : beside(FILENAME, path)
+                heading = link
+                if (!sub(/^[^#]*#/, "", heading)) heading = ""
+                if (!is_there(path) || heading != "" && path ~ /\.md$/ && !(path "#" heading in anchors)) {
+                    print FILENAME ":" FNR ": " link
+                    bad = 1
+                }
+            }
+        }
+        END { exit bad }
+    ' pass=1 "${pages[@]}" pass=2 "${pages[@]}"
 }
 
 # `cfg!(feature` may stand in options.rs only, where features become defaults. `#[cfg(feature` may stand anywhere if a
