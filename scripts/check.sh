@@ -130,47 +130,18 @@ comments_fit() {
     fi
 }
 
-# To files that are there, and to headings. What rustdoc includes it looks after itself.
+# To files that are there, and to headings. Comments name pages, too.
 links_lead_somewhere() {
-    local pages
-    mapfile -t pages < <(find README.md docs executors executor-performance -name '*.md' -not -path '*/compat/*')
-    awk '
-        function anchor(title) {
-            gsub(/[`*[]|\]\([^)]*\)/, "", title)
-            title = tolower(title)
-            gsub(/[^a-z0-9_ -]/, "", title)
-            gsub(/ /, "-", title)
-            return title
-        }
-        function beside(page, path) {
-            sub(/[^\/]*$/, "", page)
-            path = page path
-            while (sub(/[^\/]+\/\.\.\//, "", path)) {}
-            return path
-        }
-        function is_there(path) {
-            if (!(path in there)) there[path] = system("test -e \"" path "\"") == 0
-            return there[path]
-        }
-        pass == 1 { if (sub(/^##* /, "")) anchors[FILENAME "#" anchor($0)]; next }
-        {
-            while (match($0, /\]\([^) ]+\)/)) {
-                link = substr($0, RSTART + 2, RLENGTH - 3)
-                $0 = substr($0, RSTART + RLENGTH)
-                if (link ~ /^[a-z]+:/) continue
-                path = link
-                sub(/#.*/, "", path)
-                path = path == "" ? FILENAME : beside(FILENAME, path)
-                heading = link
-                if (!sub(/^[^#]*#/, "", heading)) heading = ""
-                if (!is_there(path) || heading != "" && path ~ /\.md$/ && !(path "#" heading in anchors)) {
-                    print FILENAME ":" FNR ": " link
-                    bad = 1
-                }
-            }
-        }
-        END { exit bad }
-    ' pass=1 "${pages[@]}" pass=2 "${pages[@]}"
+    local pages page named=0
+    mapfile -t pages < <(find README.md docs executors executor-performance -name '*.md')
+    awk -f scripts/links.awk pass=1 "${pages[@]}" pass=2 "${pages[@]}" || return
+    while IFS=: read -r source page; do
+        if [[ ! -e $page ]]; then
+            echo "$source: $page"
+            named=1
+        fi
+    done < <(grep -roE --include='*.rs' --include='*.sh' '\bdocs/[a-z0-9./_-]+\.md' executors executor-performance scripts)
+    return "$named"
 }
 
 # `cfg!(feature` may stand in options.rs only, where features become defaults. `#[cfg(feature` may stand anywhere if a

@@ -33,10 +33,6 @@ pub struct Machine {
     /// Cores that other processes kept busy just before the measurements.
     #[serde(default)]
     pub other_cores: Option<f64>,
-    /// Nanoseconds in which a cache line came from the first core that this process may use to the last, just before
-    /// the measurements.
-    #[serde(default)]
-    pub handover_ns: Option<f64>,
 }
 
 impl Machine {
@@ -47,7 +43,6 @@ impl Machine {
             system: System::here(),
             load_average: surroundings::load_average(),
             other_cores: surroundings::other_cores(),
-            handover_ns: rally::handover_ns(),
         }
     }
 
@@ -142,7 +137,6 @@ pub(crate) mod mock {
             },
             load_average: Some(0.1),
             other_cores: Some(0.0),
-            handover_ns: Some(50.0),
         }
     }
 }

@@ -155,7 +155,7 @@ pub(crate) mod mock {
             columns,
             scales: experiment == "throughput",
             surroundings: Surroundings {
-                handover: Some(Handover { p10_ns: 48.0, p50_ns: 50.0, p90_ns: 55.0 }),
+                handover: Some(Handover { looks: 20, p10_ns: 48.0, p50_ns: 50.0, p90_ns: 55.0 }),
                 ..Surroundings::default()
             },
             warnings: Vec::new(),

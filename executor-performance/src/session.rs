@@ -492,7 +492,7 @@ mod tests {
         let mut machine = Machine { other_cores: Some(1.5), ..machine() };
         machine.system.cgroup_quota = Some(1.5);
         machine.processor.governor = Some("powersave".to_owned());
-        let handover = Some(Handover { p10_ns: 28.3, p50_ns: 31.0, p90_ns: 186.8 });
+        let handover = Some(Handover { looks: 20, p10_ns: 28.3, p50_ns: 31.0, p90_ns: 186.8 });
         let surroundings =
             Surroundings { other_cores: Some(0.7), stolen_percent: Some(12.3), handover, ..Default::default() };
         let processes: Vec<u64> = (0..24).map(|sample| sample / 12).collect();

@@ -56,7 +56,7 @@ pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// What that part of some samples, of which there is one at least, is below: between the neighbours, in proportion.
+/// Below what that `part` of some samples lies, of which there is one at least: between two of them, in proportion.
 pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

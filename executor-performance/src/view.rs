@@ -38,8 +38,6 @@ pub fn facts(record: &Record) -> Vec<(&'static str, String)> {
         .collect();
     hardware.extend((!caches.is_empty()).then(|| caches.join(", ")));
 
-    hardware.extend(machine.handover_ns.map(|way| format!("a cache line takes {way:.0} ns from core to core")));
-
     let load = machine.load_average.map_or("unknown".to_owned(), |load| format!("{load:.2}"));
     let mut around = vec![format!("{} {}", system.name, system.kernel), format!("load average {load}")];
     around.extend(system.virtual_machine.as_ref().map(|machine| format!("virtual machine ({machine})")));
@@ -63,6 +61,14 @@ pub fn news<'a>(run: &'a Run, before: Option<&Run>) -> Vec<&'a (String, String)>
     let before = before.filter(|before| before.experiment == run.experiment);
     let told = |line: &&(String, String)| before.is_some_and(|before| before.description.contains(line));
     run.description.iter().filter(|line| !told(line)).collect()
+}
+
+/// How a run has ended, in sentences, if it has.
+pub fn ending(run: &Run) -> Option<String> {
+    let mut sentences = vec![run.stop.as_ref()?.remark.clone()];
+    let handover = run.surroundings.handover;
+    sentences.extend(handover.map(|way| format!("A cache line took {:.0} ns from core to core.", way.p50_ns)));
+    Some(sentences.join(" "))
 }
 
 /// What makes the figures doubtful, and of which runs, unless it is all.

@@ -61,7 +61,7 @@ pub(crate) fn for_bursts() -> StaticParker<DynamicThreadData> {
     StaticParker::of(IdleSet::for_bursts())
 }
 
-/// The same on a machine with so many cores.
+/// The same with so many cores, where a model is about that.
 #[cfg(all(test, executors_loom, feature = "burst-exec"))]
 pub(crate) fn for_bursts_on(cores: usize) -> StaticParker<DynamicThreadData> {
     StaticParker::of(IdleSet::for_bursts().on(cores))

@@ -21,7 +21,7 @@ pub struct Comparison {
     pub new: String,
     /// What is in both, each with one change at least.
     pub runs: Vec<ComparedRun>,
-    /// What makes the figures of either record doubtful.
+    /// What makes the figures of either record doubtful, and what makes those of both unlike.
     pub warnings: Vec<String>,
     /// What could not be compared.
     pub left_out: Vec<String>,
@@ -79,7 +79,7 @@ impl Comparison {
         left_out.sort();
         left_out.dedup();
         let mut warnings = [warnings("old", old), warnings("new", new)].concat();
-        warnings.extend(matched.iter().filter_map(|(before, run)| distance(before, run)));
+        warnings.extend(distance(&matched));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
@@ -154,15 +154,14 @@ fn warnings(name: &str, record: &Record) -> Vec<String> {
 }
 
 /// Warns if cores were further apart in one of two runs than in the other.
-fn distance(before: &Run, after: &Run) -> Option<String> {
-    let (old, new) = before.surroundings.handover.zip(after.surroundings.handover)?;
-    old.is_unlike(&new).then(|| {
-        let doubt = format!(
-            "Warning: a cache line took {:.0} ns from core to core in the old record, and {:.0} ns in the new one",
-            old.p50_ns, new.p50_ns
-        );
-        format!("{}.", view::of_runs(&doubt, &[view::settings(after)]))
-    })
+fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
+    let of_both = |(before, run): &(&Run, &Run)| before.surroundings.handover.zip(run.surroundings.handover);
+    let unlike = matched.iter().filter_map(of_both).filter(|(old, new)| old.is_unlike(new));
+    let (old, new) = unlike.max_by(|one, other| one.0.times(&one.1).total_cmp(&other.0.times(&other.1)))?;
+    Some(format!(
+        "Warning: a cache line took {:.0} ns from core to core in the old record, and {:.0} ns in the new one.",
+        old.p50_ns, new.p50_ns
+    ))
 }
 
 fn title(run: &Run) -> String {
@@ -276,7 +275,7 @@ mod tests {
         let warnings = |new: &Record| Comparison::of(&old, new, &TERMS).expect("alike").warnings;
         assert_eq!(warnings(&new), Vec::<String>::new());
         new.runs[0].surroundings.handover.as_mut().expect("looks").p50_ns = 180.0;
-        let far = "a cache line took 50 ns from core to core in the old record, and 180 ns in the new one";
-        assert_eq!(warnings(&new), [format!("Warning: {far} (with threads 1, producers 2).")]);
+        let far = "Warning: a cache line took 50 ns from core to core in the old record, and 180 ns in the new one.";
+        assert_eq!(warnings(&new), [far]);
     }
 }

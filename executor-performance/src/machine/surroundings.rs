@@ -92,7 +92,7 @@ impl Observer {
             load_average_after: load_average(),
             other_cores: self.other_cores().filter(|_| long_enough),
             stolen_percent: ticks.filter(|ticks| ticks.all > 0).map(|it| 100.0 * it.stolen as f64 / it.all as f64),
-            handover: self.handovers.found(),
+            handover: self.handovers.handover(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Writes results again and again while they are measured, so that none is lost whatever happens.
+//! Watches a run: writes results again and again while they are measured, so that none is lost whatever happens, and
+//! looks at the machine between rounds.
 
 use super::Session;
 use crate::{

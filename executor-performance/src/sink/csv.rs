@@ -151,8 +151,10 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
     cells.extend(run.settings.values().chain(run.fitted.values()).map(ToString::to_string));
     cells.push(row.samples.count().to_string());
     cells.extend(run.columns.iter().map(|column| number(row.figure(column), column.decimals)));
-    let slowdown = row.slowdown.map(|slowdown| [slowdown.value, slowdown.low, slowdown.high]);
-    cells.extend(slowdown.map_or([None; 3], |numbers| numbers.map(Some)).map(|ratio| number(ratio, 3)));
+    let three = |numbers: Option<[f64; 3]>, decimals| {
+        numbers.map_or([None; 3], |numbers| numbers.map(Some)).map(|it| number(it, decimals))
+    };
+    cells.extend(three(row.slowdown.map(|slowdown| [slowdown.value, slowdown.low, slowdown.high]), 3));
     cells.push(row.error.clone().unwrap_or_default());
     cells.extend([
         row.outliers.count().to_string(),
@@ -163,8 +165,7 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
         run.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default(),
         program.git.clone(),
     ]);
-    let handover = run.surroundings.handover.map(|way| [way.p10_ns, way.p50_ns, way.p90_ns]);
-    cells.extend(handover.map_or([None; 3], |numbers| numbers.map(Some)).map(|way| number(way, 1)));
+    cells.extend(three(run.surroundings.handover.map(|way| [way.p10_ns, way.p50_ns, way.p90_ns]), 1));
     cells
 }
 

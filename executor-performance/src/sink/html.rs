@@ -101,13 +101,7 @@ fn section(run: &Run, palette: &Palette) -> Markup {
             @if let Some(why) = &row.error { p.failed { "Failed: " (row.executor) " " (why) } }
         }
         @for chart in [bars_of(run, palette), times_of(run, palette), cpu_of(run, palette)].iter().flatten() { (figure(chart)) }
-        p.remark {
-            (run.began_utc) ". "
-            @match &run.stop {
-                Some(stop) => (stop.remark),
-                None => "Not finished yet.",
-            }
-        }
+        p.remark { (run.began_utc) ". " (view::ending(run).as_deref().unwrap_or("Not finished yet.")) }
     }
 }
 

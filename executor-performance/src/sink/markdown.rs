@@ -53,8 +53,7 @@ fn section(run: &Run) -> String {
             text += &format!("\n**Failed**: {} {}\n", row.executor, escaped(why));
         }
     }
-    let remark = run.stop.as_ref().map_or("Not finished yet.", |stop| &stop.remark);
-    text + &format!("\n{}. {remark}\n", run.began_utc)
+    text + &format!("\n{}. {}\n", run.began_utc, view::ending(run).as_deref().unwrap_or("Not finished yet."))
 }
 
 /// Bars are left out. The best row is bold.

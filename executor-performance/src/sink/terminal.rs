@@ -101,8 +101,8 @@ impl<W: Write> Sink for Terminal<W> {
     fn end(&mut self, record: &Record) -> io::Result<()> {
         let Some(run) = record.runs.last() else { return Ok(()) };
         let mut text = results(run);
-        if let Some(stop) = run.stop.as_ref().filter(|_| !self.quiet) {
-            text += &wrapped(&stop.remark, 0);
+        if let Some(ending) = view::ending(run).filter(|_| !self.quiet) {
+            text += &wrapped(&ending, 0);
             text.push('\n');
         }
         self.write(&text)

@@ -13,8 +13,8 @@ use std::{
 /// Where the threads of this process leave it.
 ///
 /// When a thread has done its work, the system takes its memory away, and tells all cores on which the process runs.
-/// Two threads that end at the same time wait for each other there, and each of the cores for both: on the machine of
-/// `docs/results/creation.md` ("Many that end") that takes several times as long as one after the other.
+/// Two threads that end at the same time wait for each other there, and each of the cores for both: that takes several
+/// times as long as one after the other (`docs/results/creation.md`, "Many that end").
 pub(super) struct Door {
     epoch: OnceLock<Instant>,
     /// When it is free, in nanoseconds since the epoch. Relaxed: a time, from which nothing else follows.

@@ -72,7 +72,7 @@ impl IdleSet {
         IdleSet { hastens: true, ..IdleSet::new(None) }
     }
 
-    /// The same on a machine with so many cores.
+    /// With so many cores. Otherwise there are more in all models than a model has workers.
     #[cfg(all(test, executors_loom, feature = "burst-exec"))]
     pub(super) fn on(self, cores: usize) -> Self {
         IdleSet { cores, ..self }
