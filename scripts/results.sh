@@ -54,27 +54,36 @@ USAGE
 
 listing= # set if the loads are to be named, and not measured
 
-# load FILE TIMES EXECUTORS OPTION...: measures, in TIMES as much as the budget, into files of that name.
+# load FILE TIMES EXECUTORS OPTION...: measures, in TIMES as much as the budget, into files of that name. Again, twice at
+# most, if it was not the same machine throughout.
 load() {
-    local file=$1 budget status=0
+    local file=$1 budget attempt
     if [[ -n $listing ]]; then
         echo "$part/$file"
         return
     fi
     [[ $file =~ $FILES ]] || return 0
     budget=$(awk -v budget="$BUDGET" -v times="$2" 'BEGIN { print budget * times }')
-    rm -f "$work/record".*
-    # shellcheck disable=SC2086 # several words
-    # There, so that the record names no folder of this machine.
-    (cd "$work" && "$tool" --quiet --budget "$budget" $SAMPLING -e "$3" -o record.json -o record.csv "${@:4}") \
-        >/dev/null 2>"$work/complaints" || status=$?
-    # 1 says that an executor failed. The rows tell.
-    if ((status > 1)) || [[ ! -s $work/record.csv ]]; then
-        fail "$part/$file: nothing was measured: $(cat "$work/complaints")" "$status"
-    fi
+    for attempt in 1 2 3; do
+        measure "$budget" "${@:3}" || fail "$part/$file: nothing was measured: $(cat "$work/complaints")"
+        if awk -f scripts/results/csv.awk -f scripts/results/settled.awk "$work/record.csv"; then break; fi
+        ((attempt == 3)) || printf '%s: cores were far apart for a part of the time: once more\n' "$part/$file" >&2
+    done
     mkdir -p "$folder/${directory[$part]}"
     mv "$work/record.json" "$folder/${directory[$part]}/$file.json"
     mv "$work/record.csv" "$folder/${directory[$part]}/$file.csv"
+}
+
+# measure BUDGET EXECUTORS OPTION...: leaves what it finds in the folder for work.
+measure() {
+    local status=0
+    rm -f "$work/record".*
+    # shellcheck disable=SC2086 # several words
+    # There, so that the record names no folder of this machine.
+    (cd "$work" && "$tool" --quiet --budget "$1" $SAMPLING -e "$2" -o record.json -o record.csv "${@:3}") \
+        >/dev/null 2>"$work/complaints" || status=$?
+    # 1 says that an executor failed. The rows tell.
+    ((status <= 1)) && [[ -s $work/record.csv ]]
 }
 
 # The folders of the parts, where the page is called otherwise.
