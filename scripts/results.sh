@@ -24,7 +24,8 @@ Usage: scripts/results.sh [-o FOLDER] [PART...]
 Measures what the documentation says in figures, all of it or the named parts only, and puts a record (.json, with
 every sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed
 as they stand in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
-All parts together take half an hour on two cores. Let the machine be quiet.
+All parts together take half an hour on two cores. Let the machine be quiet. A load during which a cache line took much
+longer from core to core for a part of the time (docs/methodology.md, "Trust") is measured again, twice at most.
 
 Parts:
   published    this version beside 0.10.0, docs/results/published-0.10.0.md and the README
