@@ -44,7 +44,7 @@ impl Handover {
         times(self.p50_ns, other.p50_ns)
     }
 
-    /// Whether figures that were measured with either cannot be compared.
+    /// Whether it took so much longer in one of both that a comparison of what was measured meanwhile is doubtful.
     pub fn is_unlike(&self, other: &Handover) -> bool {
         self.times(other) > DIFFERENT
     }
