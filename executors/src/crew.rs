@@ -113,6 +113,9 @@ pub(crate) struct Crew<S: Source, P> {
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
+    /// Jobs that panicked while they ran in place of one that was being discarded, on a thread that is no worker. As
+    /// above.
+    panicked_in_sweeps: AtomicU64,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -145,6 +148,7 @@ where
             options,
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),
+            panicked_in_sweeps: AtomicU64::new(0),
             threads: Mutex::new(Vec::new()),
         })
     }
@@ -182,7 +186,7 @@ where
             queued: self.source.len(),
             running: reading.running,
             done: reading.ended,
-            panicked: reading.panicked,
+            panicked: reading.panicked + self.panicked_in_sweeps.load(Relaxed),
             discarded: self.discarded.load(Relaxed),
             steals: reading.steals,
             wake_ups: self.parker.wake_ups(),

@@ -20,8 +20,8 @@ const WORDS: usize = 5;
 
 /// Bytes that a closure may take to travel without an allocation, if its alignment is at most that of `usize`.
 ///
-/// A job is copied into its queue and out of it, so each word costs something in every job; five have room for what
-/// most closures capture (a handle, a sender, three numbers).
+/// Five words have room for what most closures capture (a handle, a sender, three numbers). Each word more would be
+/// room in the queue for every job, whether it needs that or not.
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
@@ -133,8 +133,14 @@ impl Job {
 ///
 /// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's is
 /// not, and to copy a job costs as much as most of what a queue does.
-pub(crate) trait IntoJob {
+pub(crate) trait IntoJob: Sized {
     fn into_job(self) -> Job;
+
+    /// Whether becoming a job takes memory from the allocator.
+    #[inline(always)]
+    fn allocates(&self) -> bool {
+        false
+    }
 
     /// Writes the job to `place`.
     ///
@@ -190,6 +196,11 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
     #[inline(always)]
     fn into_job(self) -> Job {
         Job::new(self.0)
+    }
+
+    #[inline(always)]
+    fn allocates(&self) -> bool {
+        !Kinds::<F>::IS_INLINE
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Waiting for the real end of a thread.
+//! Waiting for the real end of a thread: behind the destructors of its thread-locals.
 
 use crate::sync::thread::JoinHandle;
 
@@ -8,18 +8,40 @@ pub(crate) fn join(thread: JoinHandle<()>) {
     system::join(thread);
 }
 
+/// Takes those out that have really ended: nobody need wait for them any more.
+pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
+    system::forget_ended(threads);
+}
+
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"), not(executors_loom)))]
 mod system {
     use crate::courtesy;
     use libc::{pthread_join, pthread_t, pthread_tryjoin_np};
     use std::{os::unix::thread::JoinHandleExt, ptr, thread::JoinHandle};
 
+    /// Joins the thread if it has ended. Returns whether it has.
+    ///
+    /// # Safety
+    ///
+    /// The thread is neither detached nor joined, and when this has returned `true`, nobody does that any more.
+    unsafe fn try_join(id: pthread_t) -> bool {
+        // SAFETY: the caller vouches for the thread. Nothing is written through a null pointer.
+        unsafe { pthread_tryjoin_np(id, ptr::null_mut()) == 0 }
+    }
+
+    pub(super) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
+        // SAFETY: the handle is here, so the thread is neither detached nor joined; and below it is taken apart.
+        let has_ended = |thread: &mut JoinHandle<()>| unsafe { try_join(thread.as_pthread_t() as pthread_t) };
+        for thread in threads.extract_if(.., has_ended) {
+            let _joined = thread.into_pthread_t();
+        }
+    }
+
     pub(super) fn join(thread: JoinHandle<()>) {
         // musl has another type for the same thing.
         let id = thread.into_pthread_t() as pthread_t;
-        // SAFETY: the thread is neither detached nor joined: nobody else had the handle. Nothing is written through a
-        // null pointer.
-        let has_ended = || unsafe { pthread_tryjoin_np(id, ptr::null_mut()) == 0 };
+        // SAFETY: the thread is neither detached nor joined: nobody else had the handle. The look ends with success.
+        let has_ended = || unsafe { try_join(id) };
         if !courtesy::look(has_ended) {
             // SAFETY: as above, as the last attempt has failed.
             let failed = unsafe { pthread_join(id, ptr::null_mut()) };
@@ -31,6 +53,14 @@ mod system {
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"), not(executors_loom))))]
 mod system {
     use crate::sync::thread::JoinHandle;
+
+    /// As far as the standard library tells, which is before the destructors of thread-locals; and loom does not.
+    pub(super) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
+        #[cfg(not(executors_loom))]
+        threads.retain(|thread| !thread.is_finished());
+        #[cfg(executors_loom)]
+        let _ = threads;
+    }
 
     pub(super) fn join(thread: JoinHandle<()>) {
         // What it threw is nobody's affair.
@@ -61,6 +91,34 @@ mod tests {
                 ends.store(true, Relaxed);
             }));
             assert!(has_ended.load(Relaxed), "after {lasts:?}");
+        }
+    }
+
+    /// Waits, in its destructor, until it may go.
+    struct Lingers(mpsc::Receiver<()>);
+
+    impl Drop for Lingers {
+        fn drop(&mut self) {
+            let _ = self.0.recv();
+        }
+    }
+
+    #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+    #[test]
+    fn a_thread_is_not_forgotten_before_it_has_dropped_its_thread_locals() {
+        thread_local!(static LINGERS: std::cell::OnceCell<Lingers> = const { std::cell::OnceCell::new() });
+
+        let (let_go, waits) = mpsc::channel();
+        let mut threads = vec![thread::spawn(|| LINGERS.with(|lingers| _ = lingers.set(Lingers(waits))))];
+        while !threads[0].is_finished() {
+            thread::yield_now();
+        }
+        forget_ended(&mut threads);
+        assert_eq!(threads.len(), 1, "its destructor still waits");
+        drop(let_go);
+        while !threads.is_empty() {
+            thread::yield_now();
+            forget_ended(&mut threads);
         }
     }
 

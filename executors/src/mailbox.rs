@@ -108,8 +108,13 @@ impl<L> Mailboxes<L> {
         let first = self.next.load(Relaxed);
         let worker = in_turn(first, self.workers()).min_by_key(|&worker| self.boxes.get(worker).load())?;
         self.next.store(worker + 1, Relaxed);
+        Some(self.promise(worker))
+    }
+
+    /// Promises a letter to `worker`, however many it has; it may be about to [join](Self::join).
+    pub(crate) fn promise(&self, worker: usize) -> Claim {
         self.boxes.get(worker).dealt.fetch_add(1, Relaxed);
-        Some(Claim { worker })
+        Claim { worker }
     }
 
     /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not
@@ -286,6 +291,15 @@ mod tests {
         boxes.join();
         boxes.join();
         assert_eq!(claimed(&boxes, 2), [0, 1]);
+    }
+
+    #[test]
+    fn who_is_about_to_join_may_be_promised_a_letter() {
+        let boxes = Mailboxes::new(0);
+        boxes.put(boxes.promise(0), ());
+        boxes.join();
+        assert!(!boxes.all_settled() && boxes.claim_idle().is_none());
+        assert_eq!(boxes.take(0), Some(()));
     }
 
     #[test]

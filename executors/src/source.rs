@@ -103,7 +103,7 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// queue just then.
     fn run_next(&self, local: &Self::Local) -> bool;
 
-    /// A job from wherever there is one. Cold. `None` only if each place was seen empty.
+    /// A job from wherever there is one. Cold. `None` only if each place was seen empty, or what was there has moved.
     fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
 
     /// A job from wherever there is one, on a thread that is no worker.

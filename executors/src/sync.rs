@@ -17,11 +17,6 @@ pub(crate) use std::{
 pub(crate) mod thread {
     pub(crate) use std::thread::*;
 
-    /// Whether a thread need not be waited for any more.
-    pub(crate) fn has_ended<T>(thread: &JoinHandle<T>) -> bool {
-        thread.is_finished()
-    }
-
     /// Sleeps for `duration` or until unparked. In a model that time is over at once.
     pub(crate) fn doze(duration: std::time::Duration) {
         park_timeout(duration);
@@ -96,11 +91,6 @@ pub(crate) fn fence_of_models() {
 #[cfg(executors_loom)]
 pub(crate) mod thread {
     pub(crate) use loom::thread::*;
-
-    /// Loom does not tell.
-    pub(crate) fn has_ended<T>(_thread: &JoinHandle<T>) -> bool {
-        false
-    }
 
     pub(crate) fn park_timeout(_timeout: std::time::Duration) {
         park();

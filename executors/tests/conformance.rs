@@ -275,6 +275,7 @@ macro_rules! in_turn {
                 closing:
                     a_job_may_shut_another_pool_down
                     a_pool_may_end_as_soon_as_it_begins
+                    parents_race_with_close
                     reports_add_up_when_discarding_races_with_submitting
                     shutdown_from_a_worker_is_refused
                     shutdown_now_from_a_worker
@@ -596,7 +597,7 @@ macro_rules! keeps_what_it_takes {
         mod keeps_what_it_takes {
             use super::*;
 
-            tests! { $subject; closing: submitters_race_with_close; }
+            tests! { $subject; closing: submitters_race_with_close parents_race_with_close; }
         }
     };
 }

@@ -85,6 +85,18 @@ where
         }
     }
 
+    /// To be called by a worker that leaves at the end, when it has found nothing more that it may run. Late jobs may
+    /// have given others to workers that have left, or keep a token for which a late shift has not waited: it runs what
+    /// there is as a late shift does.
+    pub(super) fn run_what_is_left(&self) {
+        // Behind what its own jobs have put in; and as a fence of `dispatcher/README.md`, G2: either a late shift finds
+        // the gate open, or its job is seen here.
+        fence(SeqCst);
+        if self.source.len() > 0 {
+            self.stand_in(|worker| worker.work_late());
+        }
+    }
+
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
     /// if the operating system refuses that.
     #[cold]
@@ -101,27 +113,56 @@ where
 #[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
 pub(super) mod tests {
     use super::*;
+    #[cfg(feature = "elastic-exec")]
+    use crate::{containment::Contained, job::Job, options::WorkerHook, source::shared::SharedSource};
     use crate::{
         crew::{Charter, Setup, Terms},
         job::Closure,
+        local,
         options::{Fairness, Idle, Options},
         parker::{self, Parker},
         placement::Mask,
         source::fifo::FifoSource,
         time_slice::TimeSlice,
     };
+    #[cfg(feature = "burst-exec")]
+    use crate::{
+        mailbox::Mailboxes,
+        source::{
+            Whom,
+            mail::{MailSource, Theft},
+        },
+    };
     use std::{ops::Range, sync::mpsc, thread};
+    #[cfg(feature = "elastic-exec")]
+    use std::{panic::AssertUnwindSafe, time::Duration};
 
     /// A crew of one worker, whose thread is there or `cold`.
     pub(in crate::crew) fn setup(cold: Range<usize>, options: Options) -> Setup<FifoSource, impl Parker + 'static> {
+        setup_of(Terms::fixed(1), cold, FifoSource::new(), options)
+    }
+
+    fn setup_of<S>(
+        terms: Terms,
+        cold: Range<usize>,
+        source: S,
+        options: Options,
+    ) -> Setup<S, impl Parker + 'static + use<S>> {
         let charter = Charter {
-            label: "one worker",
+            label: "a few workers",
             thread_name: |seat| seat.to_string(),
             idle: Idle::PARK,
             fairness: Fairness::COUNTED,
             time_slice: TimeSlice::Usual,
         };
-        Setup { terms: Terms::fixed(1), cold, source: FifoSource::new(), parker: parker::dynamic(), charter, options }
+        Setup { terms, cold, source, parker: parker::dynamic(), charter, options }
+    }
+
+    /// A job that gives another to its own crew, and who hears that this one runs.
+    fn parent() -> (impl FnOnce() + Send + 'static, mpsc::Receiver<()>) {
+        let (tell, told) = mpsc::channel();
+        let child = move || tell.send(()).expect("the test listens");
+        (move || assert!(local::try_execute_locally(child).is_ok()), told)
     }
 
     /// A `job` that was admitted before the end of a crew, and comes in after it, from a thread that `prepare`s itself.
@@ -137,7 +178,7 @@ pub(super) mod tests {
         prepare();
         crew.put_from_outside((), Closure(move || assert!(tell.send(job()).is_ok(), "the test listens")));
         let result = told.recv().expect("it runs");
-        crew.join_threads();
+        assert!(crew.await_end(None));
         assert_eq!((crew.report().finished, crew.report().discarded), (1, 0));
         result
     }
@@ -148,6 +189,54 @@ pub(super) mod tests {
         assert_ne!(place(None), thread::current().id());
         let too_large_for_any_system = usize::MAX / 2;
         assert_eq!(place(Some(too_large_for_any_system)), thread::current().id());
+    }
+
+    /// The late job is for the first worker, and what it gives for the second, which is not there any more.
+    #[cfg(feature = "burst-exec")]
+    #[test]
+    fn what_a_late_job_gives_to_a_worker_that_has_left_runs() {
+        let source = MailSource::<false>::new(Arc::new(Mailboxes::new(2)), Theft::Never);
+        let crew = Crew::start(setup_of(Terms::fixed(2), 0..2, source, Options::new()));
+        let crew = crew.expect("there is no thread to be refused");
+        crew.close();
+        assert!(crew.is_over());
+        let (late, child) = parent();
+        assert_eq!(crew.source.inject((), Closure(late)), Whom::Owner(0));
+        Worker::new(&crew, 0).work();
+        assert_eq!(child.try_recv(), Ok(()));
+        assert_eq!((crew.report().finished, crew.report().queued), (2, 0));
+    }
+
+    /// It was admitted before the end, and runs on its submitter when the only worker has left.
+    #[cfg(feature = "elastic-exec")]
+    #[test]
+    fn what_a_late_job_gives_that_runs_on_its_submitter_runs() {
+        let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
+        let crew = Crew::found(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
+        assert!(crew.life.hire(&terms, || 0, true), "who leaves at the end stays on the roll");
+        crew.close();
+        assert!(crew.is_over());
+        let (late, child) = parent();
+        crew.stand_in(|worker| worker.run_once(Job::new(late)));
+        assert_eq!(child.try_recv(), Ok(()));
+    }
+
+    #[cfg(feature = "elastic-exec")]
+    #[test]
+    fn nobody_is_hired_behind_the_end() {
+        let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
+        let (hook, called) = mpsc::channel();
+        let on_start: WorkerHook = Arc::new(AssertUnwindSafe(Contained::new(Box::new(move |seat| {
+            hook.send(seat).expect("the test listens");
+        }))));
+        let options = Options { on_start: Some(on_start), ..Options::new() };
+        let crew = Crew::found(setup_of(terms, 0..0, SharedSource::new(), options));
+        crew.close();
+        assert!(crew.is_over());
+        crew.grow(1);
+        assert_eq!((crew.life.roll().live(), crew.life.threads()), (0, 0));
+        drop(crew);
+        assert!(called.recv().is_err(), "no hook is called");
     }
 
     #[test]

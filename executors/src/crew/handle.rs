@@ -77,10 +77,7 @@ where
     /// Hires workers until the core is full; none if the crew is over.
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
-        // Whoever came then would call hooks, for nothing, behind those who have waited for the end.
-        if !crew.life.is_over() {
-            crew.grow(crew.terms.core);
-        }
+        crew.grow(crew.terms.core);
     }
 
     /// Has `put` put a job into the source at `to`, and tells whom it needs.
@@ -231,12 +228,7 @@ where
     }
 
     fn await_end(&self, timeout: Duration) -> bool {
-        let crew = self.crew();
-        let ended = crew.life.await_end(Some(timeout));
-        if ended {
-            crew.join_threads();
-        }
-        ended
+        self.crew().await_end(Some(timeout))
     }
 
     fn workers_left(&self) -> usize {

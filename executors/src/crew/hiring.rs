@@ -4,7 +4,12 @@
 //! These are steps S3 to S5 of `elastic_pool/README.md`. Whether one is due is the affair of `staff.rs`.
 
 use super::{Crew, threads::SpawnError, worker::Worker};
-use crate::{containment::guard, parker::Parker, source::Source};
+use crate::{
+    containment::guard,
+    parker::Parker,
+    source::Source,
+    sync::atomic::{Ordering::SeqCst, fence},
+};
 
 impl<S, P> Crew<S, P>
 where
@@ -33,15 +38,22 @@ where
         }
     }
 
-    /// Starts a thread for a worker that has been counted. Returns whether that succeeded.
+    /// Starts a thread for a worker that has been counted. Returns whether that succeeded; not if the crew is over.
     fn employ(&self) -> bool {
         let refused = match self.seat_one(|_seat| ()) {
             Ok(()) => return true,
+            Err(SpawnError::Over) => {
+                self.life.cancel_hire();
+                return false;
+            }
             Err(SpawnError::Thread(error)) => error.to_string(),
             Err(SpawnError::Name(error)) => error.to_string(),
         };
         let left = self.life.cancel_hire().live();
         guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        // Behind the change of the roll, as any other step of `elastic_pool/README.md`: a submitter that has counted on
+        // this hire has put its job in before.
+        fence(SeqCst);
         // A thread that stands in already will look for what is waiting when its job has ended: to do so now would take
         // stack for each job of a chain.
         if left == 0 && !self.caller_stands_in() {

@@ -463,8 +463,7 @@ fn a_crew_without_handles_ends() {
         crew.execute(ran.mark());
         let shared = Arc::clone(crew.crew());
         drop(crew);
-        assert!(shared.life.await_end(None));
-        shared.join_threads();
+        assert!(shared.await_end(None));
         assert_eq!(ran.count(), 1);
     });
 }

@@ -67,7 +67,8 @@ where
     }
 
     fn report(&self, payload: &(dyn Any + Send)) {
-        let Crew { options, .. } = self.0;
+        let Crew { options, panicked_in_sweeps, .. } = self.0;
+        panicked_in_sweeps.fetch_add(1, Relaxed);
         containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
     }
 

@@ -12,13 +12,14 @@ use crate::{
     placement::{Outset, cores, place_current_thread},
     source::Source,
     sync::{
-        Mutex,
+        Mutex, MutexGuard,
         thread::{self, JoinHandle},
     },
 };
 use std::{
     io, mem,
     sync::{Arc, PoisonError},
+    time::{Duration, Instant},
 };
 
 impl<S, P> Crew<S, P>
@@ -42,7 +43,8 @@ where
         for seat in warm {
             if let Err(error) = crew.spawn_worker(seat) {
                 drop(incomplete);
-                crew.join_threads();
+                // Those that came before may be in a hook, which may give jobs.
+                crew.await_end(None);
                 return Err(refused(seat, error));
             }
         }
@@ -69,7 +71,7 @@ where
         let crew = Self::found(setup);
         crew.life.thread_starts();
         crew.expect_worker();
-        crew.keep(thread);
+        Self::keep(&mut crew.threads(), thread);
         *place = Some(Arc::clone(&crew));
         Ok(crew)
     }
@@ -77,16 +79,10 @@ where
     /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and
     /// not if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
-        let start = |seat| {
-            // So that no hooks are called behind those who have waited for the end.
-            if !self.life.late_thread_starts() {
-                return Err(None);
-            }
-            self.myself().spawn_counted_worker(seat).map_err(|refused| Some((seat, refused)))
-        };
+        let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
         // Logged when no lock is held any more: a logger may give a job to this pool.
-        self.cold.start_one(is_due, start).unwrap_or_else(|refused| {
-            if let Some((seat, refused)) = refused {
+        self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
+            if !matches!(refused, SpawnError::Over) {
                 let refused = refused.into_build_error(None);
                 guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
             }
@@ -94,14 +90,14 @@ where
         })
     }
 
-    /// Starts the worker on `seat`.
+    /// Starts the worker on `seat`; not if the crew is over, so that no hooks are called behind those who have waited
+    /// for the end.
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        self.life.thread_starts();
-        self.spawn_counted_worker(seat)
-    }
-
-    fn spawn_counted_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
+        if self.life.late_thread_starts() {
+            self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
+        } else {
+            Err(SpawnError::Over)
+        }
     }
 
     /// A worker's thread is to come. If it has a hook to call, which may give jobs, it is active from now on: so the
@@ -135,6 +131,8 @@ where
         let outset = (self.core(seat).is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
         let (crew, begins) = (Arc::clone(self), outset.clone());
         let missing = Missing { crew: self, is_active };
+        // Locked until the handle is there: who waits for the thread's real end when it has signed off must have it.
+        let mut threads = self.threads();
         let thread = start_thread(&self.options, &self.charter, seat, move || {
             if let Some(outset) = begins {
                 outset.begin();
@@ -146,7 +144,7 @@ where
         if let Some(outset) = outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
-        self.keep(thread);
+        Self::keep(&mut threads, thread);
         Ok(())
     }
 
@@ -164,12 +162,15 @@ where
     }
 
     /// Keeps the handle of a thread that has been started, to wait for its end.
-    fn keep(&self, thread: JoinHandle<()>) {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+    fn keep(threads: &mut Vec<JoinHandle<()>>, thread: JoinHandle<()>) {
         if S::ELASTIC && threads.len() == threads.capacity() {
-            threads.retain(|thread| !thread::has_ended(thread));
+            joining::forget_ended(threads);
         }
         threads.push(thread);
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a thread on `seat` should begin on another core than the caller's: if that is a worker's which works on.
@@ -178,17 +179,36 @@ where
         seat < cores() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
     }
 
-    /// Waits until the threads of a crew that is over have really ended.
-    pub(super) fn join_threads(&self) {
+    /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have really
+    /// ended. Returns whether they have.
+    pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
+        let begin = Instant::now();
+        loop {
+            let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+            if !self.life.await_end(left) {
+                return false;
+            }
+            if self.join_threads() {
+                return true;
+            }
+        }
+    }
+
+    /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that takes
+    /// as long as the job. Returns whether they have.
+    fn join_threads(&self) -> bool {
         // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
         if self.employer.has_employed_this_thread() {
-            return;
+            return true;
         }
         // Locked until all have ended, so that of several callers none returns before.
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        for thread in threads.drain(..) {
-            joining::join(thread);
+        let mut threads = self.threads();
+        // Counted before its handle is there, by who has the lock then.
+        if self.life.threads() > 0 {
+            return false;
         }
+        threads.drain(..).for_each(joining::join);
+        true
     }
 }
 
@@ -248,6 +268,8 @@ impl<S: Source, P> Drop for Departure<S, P> {
 }
 
 pub(super) enum SpawnError {
+    /// The crew is, and needs no worker any more.
+    Over,
     Name(BuildError),
     Thread(io::Error),
 }
@@ -256,6 +278,7 @@ impl SpawnError {
     /// For a thread of so many, if their number was known beforehand.
     pub(super) fn into_build_error(self, one_of: Option<(usize, usize)>) -> BuildError {
         match (self, one_of) {
+            (SpawnError::Over, _) => BuildErrorKind::ClosedToWorkers.into(),
             (SpawnError::Name(error), _) => error,
             (SpawnError::Thread(source), Some((worker, threads))) => {
                 BuildErrorKind::Spawn { worker: Some(worker), threads, source }.into()
@@ -287,6 +310,6 @@ mod tests {
         assert_eq!(told.recv(), Ok([true, false, false]));
         assert!(!crew.starts_apart(0), "this thread is none of its workers");
         crew.close();
-        crew.join_threads();
+        assert!(crew.await_end(None));
     }
 }

@@ -113,13 +113,22 @@ where
         self.at_post(|| {
             self.become_active();
             self.run(job);
-            if self.crew.hires() && self.crew.life.roll().live() == 0 {
+            if self.crew.hires() && self.is_alone() {
                 self.run_what_waits();
             }
             // Who has the seat next may be long in coming, and publishes only what it finds then.
             self.publish();
             self.become_idle();
         });
+    }
+
+    /// Whether there may be no worker to run what its job has given: none is hired, or all may have left for good.
+    fn is_alone(&self) -> bool {
+        let Crew { life, .. } = self.crew;
+        // Pairs with the fence of a worker that has seen the end, in `await_job`: either that one's last search sees
+        // what was given here, or we see the end.
+        fence(SeqCst);
+        life.roll().live() == 0 || life.is_over()
     }
 
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
@@ -292,6 +301,9 @@ where
         if life.is_discarding() {
             // It may be among what this thread itself is dropping: nobody else would come to it.
             Help::Drop
+        } else if self.leaving.get() {
+            // It counts as idle, and nobody would run what that job gives to its worker.
+            Help::Nothing
         } else if source.here(&self.local).map(S::part) == Some(part) {
             Help::Run
         } else {

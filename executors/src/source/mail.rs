@@ -101,8 +101,10 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     #[inline]
-    fn push(&self, _local: &MailLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
-        Ok(self.inject((), job))
+    fn push(&self, local: &MailLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        // The first worker's start hook may come here before anybody is dealt to.
+        let claim = self.boxes.claim_any().or_else(|| local.seat.map(|seat| self.boxes.promise(seat)));
+        Ok(self.put(claim.expect("a pool without workers has no jobs that give others"), job))
     }
 
     #[inline]

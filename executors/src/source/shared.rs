@@ -144,7 +144,7 @@ impl Source for SharedSource {
 
     fn pop_outside(&self, next: &Next, _period: usize) -> Option<Job> {
         // In turn, so that no lane is starved by a busy one.
-        next.lane.set(next.lane.get() + 1);
+        next.lane.update(|lane| lane.wrapping_add(1));
         None
     }
 

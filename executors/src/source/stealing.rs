@@ -110,7 +110,7 @@ impl StealingSource {
     #[cold]
     fn take_own(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let first = local.ring.pop();
-        if first.is_some() || !local.spilled.get() {
+        if first.is_some() || !self.may_have_spilled(local) {
             return Ok(first);
         }
         let Some(spill) = self.spilled(local.seat) else { return Ok(None) };
@@ -190,6 +190,11 @@ impl StealingSource {
         local.ring.len() > 0
     }
 
+    /// Whether jobs may be spilled where the worker spills its own; or, if it has no seat, another without one.
+    fn may_have_spilled(&self, local: &StealingLocal) -> bool {
+        local.spilled.get() || !local.has_seat && self.shown.contains(local.seat)
+    }
+
     fn has_own(&self, local: &StealingLocal) -> bool {
         Self::has_next(local) || local.spilled.get() && self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
     }
@@ -221,6 +226,10 @@ impl Source for StealingSource {
 
     #[inline(always)]
     fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        if job.allocates() {
+            // Before there is a place for it: an allocator may come here again.
+            return self.push(local, (), job.into_job());
+        }
         match local.ring.place() {
             Some(place) if !local.spilled.get() => {
                 place.put(job);
@@ -291,7 +300,7 @@ impl Source for StealingSource {
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
-            if (Self::has_next(local) || local.spilled.get())
+            if (Self::has_next(local) || self.may_have_spilled(local))
                 && let Some(own) = self.take_own(local)?
             {
                 return Ok(Some(own));
@@ -468,6 +477,54 @@ mod tests {
         assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_some()));
         source.falls_asleep(&local);
         assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_none()));
+    }
+
+    #[test]
+    fn who_has_no_seat_finds_what_another_without_one_has_spilled() {
+        let (source, _) = loaded(0, 0);
+        let [one, other] = [(); 2].map(|()| source.attach(None));
+        (0..=ring::MAX_SIZE).for_each(|_| give(&source, &one, Job::new(|| ())));
+        let meter = Meter::default();
+        assert!(source.search(&other, &meter).is_some(), "the one that was spilled");
+        assert!(source.search(&other, &meter).is_none(), "nobody else takes the others");
+    }
+
+    #[test]
+    fn a_closure_may_use_the_ring_while_it_becomes_a_job() {
+        /// As an allocator may, which is asked for memory for a large closure.
+        struct Reentrant<'a>(&'a StealingSource, &'a StealingLocal, Job);
+        impl IntoJob for Reentrant<'_> {
+            fn into_job(self) -> Job {
+                give(self.0, self.1, Job::new(|| ()));
+                self.2
+            }
+
+            fn allocates(&self) -> bool {
+                true
+            }
+
+            unsafe fn write_job(self, _place: *mut Job) {
+                unreachable!("it becomes a job before there is a place")
+            }
+
+            fn record_words(&self) -> usize {
+                unreachable!("as above")
+            }
+
+            unsafe fn write_record(self, _place: *mut crate::job::Word) {
+                unreachable!("as above")
+            }
+        }
+        let (source, local) = loaded(1, 0);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let job = Job::new({
+            let ran = Arc::clone(&ran);
+            move || _ = ran.fetch_add(1, Relaxed)
+        });
+        assert!(source.push(&local, (), Reentrant(&source, &local, job)).is_ok());
+        assert_eq!(source.len(), 3);
+        while source.run_next(&local) {}
+        assert_eq!(ran.load(Relaxed), 1);
     }
 
     #[test]

@@ -171,6 +171,39 @@ pub(crate) fn submitters_race_with_close(subject: &impl Crew) {
     }
 }
 
+/// The same where each job gives another one to its own executor: also what a late job gives runs.
+pub(crate) fn parents_race_with_close(subject: &impl Crew) {
+    for round in 0..20 {
+        with_pool(subject, 2, |pool| {
+            let (ran, start) = (Counter::default(), Barrier::new(3));
+            let accepted: usize = thread::scope(|scope| {
+                let submit = || {
+                    start.wait();
+                    let accepts = |_: &usize| {
+                        let ran = ran.clone();
+                        let parent = move || {
+                            let child = ran.clone();
+                            assert!(try_execute_locally(move || child.add()).is_ok(), "it is a job of the pool");
+                            ran.add();
+                        };
+                        pool.try_execute(parent).is_ok()
+                    };
+                    (0..).take_while(accepts).count()
+                };
+                let submitters: Vec<_> = (0..2).map(|_| scope.spawn(submit)).collect();
+                start.wait();
+                for _ in 0..round * 50 {
+                    std::hint::spin_loop();
+                }
+                pool.shutdown_async();
+                submitters.into_iter().map(|submitter| submitter.join().expect("submitters do not panic")).sum()
+            });
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert_eq!((ran.get(), report.finished, report.discarded), (2 * accepted, 2 * accepted as u64, 0));
+        });
+    }
+}
+
 /// The same with `execute`, which does not tell: each job is run or dropped, never both, never neither.
 pub(crate) fn silent_submitters_race_with_close(subject: &impl Crew) {
     for round in 0..20 {

@@ -7,7 +7,7 @@ use crate::support::{
     threads,
     watchdog::{until, within},
 };
-use executors::{Executor, Pool, elastic_pool::ThreadPool};
+use executors::{Executor, Pool, elastic_pool::ThreadPool, try_execute_locally};
 use std::{
     hint,
     sync::{
@@ -67,6 +67,32 @@ fn a_stop_hook_may_submit() {
         pool.execute(|| ());
         until("what the hooks have submitted has run", || ran.load(SeqCst) == 3);
         end(&pool);
+    });
+}
+
+/// Who has left counts as idle, and takes no jobs: the one that it waits for, and what that gives, are for others.
+#[test]
+fn a_stop_hook_may_wait_for_a_job_that_gives_another() {
+    within(|| {
+        let (own, ran) = (Arc::new(OnceLock::<ThreadPool>::new()), Arc::new(AtomicUsize::new(0)));
+        let (pool_of_hook, count, is_first) = (Arc::clone(&own), Arc::clone(&ran), AtomicUsize::new(1));
+        let hook = move |_| {
+            let Some(pool) = pool_of_hook.get().filter(|_| is_first.swap(0, SeqCst) == 1) else { return };
+            let count = Arc::clone(&count);
+            let child = move || _ = count.fetch_add(1, SeqCst);
+            let parent = pool.submit(move || (thread::current().id(), try_execute_locally(child).is_ok()));
+            let (worker, is_accepted) = parent.wait().expect("it runs");
+            assert!(is_accepted && worker != thread::current().id());
+        };
+        let panics = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&panics);
+        let builder = sized(0, 1, AT_ONCE).on_stop(hook).panic_handler(move |_| _ = count.fetch_add(1, SeqCst));
+        let pool = builder.build().expect("one thread");
+        own.set(pool.clone()).expect("nobody else sets it");
+        pool.execute(|| ());
+        until("the child has run", || ran.load(SeqCst) == 1);
+        end(&pool);
+        assert_eq!(panics.load(SeqCst), 0);
     });
 }
 

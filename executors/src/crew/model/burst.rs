@@ -153,6 +153,26 @@ fn a_late_job_runs_or_is_given_back() {
     });
 }
 
+/// The late job is for one worker, and what it gives for the other, which may have left.
+#[test]
+fn what_a_late_job_gives_runs() {
+    check(2, || {
+        let (crew, ran) = (crew(2, KEEPS), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, parent, child) = (crew.clone(), ran.mark(), ran.mark());
+            let job = move || {
+                spawn(child);
+                parent();
+            };
+            move || crew.try_execute(job).is_ok()
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(crew);
+        assert_eq!(ran.count(), if accepted { 2 } else { 0 });
+    });
+}
+
 /// What is discarded is not settled yet when both workers look whether the crew is over.
 #[test]
 fn a_crew_ends_when_its_jobs_are_discarded() {

@@ -85,6 +85,7 @@ where
             }
             if over {
                 self.crew.parker.stop_looking(self.seat);
+                self.crew.run_what_is_left();
                 self.become_idle();
                 return None;
             }

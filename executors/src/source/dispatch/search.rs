@@ -38,7 +38,7 @@ impl DispatchSource {
     fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: &mut bool) -> Option<Job> {
         let subpool = choice.at.subpool();
         let is_held = local.holds.get() == subpool;
-        let may_take = is_held || self.has_jobs_at(choice.at) && self.entrance(subpool).enter(&local.left_open);
+        let may_take = is_held || self.has_jobs_at(local, choice.at) && self.entrance(subpool).enter(&local.left_open);
         if !may_take {
             *stream &= !choice.at.is_stream();
             return None;
@@ -66,13 +66,15 @@ impl DispatchSource {
     }
 
     /// Whether there are jobs where somebody is about to ask for a token.
-    fn has_jobs_at(&self, at: Address) -> bool {
+    fn has_jobs_at(&self, local: &DispatchLocal, at: Address) -> bool {
         if at.is_stream() {
             return self.stream.has_jobs();
         }
         let queue = &self.subpools[at.subpool()].queues[at.level()];
         let is_empty = queue.is_empty();
-        if is_empty {
+        // The thread of a bound subpool spares the fence behind a push, as nobody else clears a bit of its board who
+        // does not hold its token. (Who is no worker does not go by the board, either.)
+        if is_empty && !(local.is_stranger && self.is_bound(at.subpool())) {
             self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
         }
         !is_empty
@@ -171,5 +173,26 @@ impl DispatchSource {
         }
         let queues = self.eligible_bound(local);
         local.bound.is_some_and(|bound| self.have_jobs(queues, Some(bound)))
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{job::Closure, placement::Neighbourhood, source::dispatch::NORMAL};
+
+    /// For its thread spares the fence behind a push, as its bit is cleared under the token only.
+    #[test]
+    fn who_is_no_worker_leaves_the_bits_of_a_bound_subpool_alone() {
+        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1], &[1], 61);
+        let (owner, late, meter) = (source.attach(Some(1)), source.attach(None), Meter::default());
+        let to = Address::new(1, NORMAL);
+        source.inject(to, Closure(|| ()));
+        let is_set = || source.entrance(1).board.view().has(board::queue(NORMAL, 0));
+        assert!(source.expose(to) && is_set());
+        assert!(source.search(&owner, &meter).is_some());
+        assert!(!source.has_jobs_at(&late, to) && is_set(), "the owner holds the token");
+        assert!(source.search(&owner, &meter).is_none());
+        assert!(!is_set(), "the owner has found it empty");
     }
 }

@@ -177,8 +177,8 @@ impl<T> Owner<T> {
         if !head.is_open() || head.held() > 0 {
             return false;
         }
-        // Relaxed: published by the exchange.
-        self.ring.owners.taken.store(head.next(), Relaxed);
+        // Release, as all who write this do: see the ring.
+        self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
         // Pairs with the fence of who finds that it is not: see `order_pushes`.
@@ -256,6 +256,7 @@ impl<T> Place<'_, T> {
 impl Place<'_, Job> {
     #[inline(always)]
     pub(crate) fn put(self, job: impl IntoJob) {
+        debug_assert!(!job.allocates(), "the allocator may come here again");
         // SAFETY: this writes a job, and does nothing else.
         unsafe { self.fill(|slot| job.write_job(slot)) };
     }
