@@ -113,12 +113,13 @@ peer_loads() {
     "$1" submit-empty "submit, empty jobs" "" "" "$some" -t 10 -p 1 submit
     "$1" avalanche "avalanche" "" "" "$some" -t 2 avalanche
     "$1" wake "wake" threads threads "$some" -t 2,4,10 wake
-    "$1" bursts "burst of 100 chains" amplification "jobs follow" "$some" -t 2 -m 100 -a 1,100,1000 latency -s 5
+    "$1" bursts "burst of 100 chains" amplification "further jobs" "$some" -t 2 -m 100 -a 1,100,1000 latency -s 5
     "$1" futures "futures" "" "" all -t 2 futures
     "$1" fairness "fairness" "" "" "$some" -t 2 fairness
     # Some peers cannot have that many threads; `all` leaves them out.
     "$1" lifecycle "lifecycle" threads threads all -t 2,16,64 lifecycle
     "$1" lifecycle-meeting "all at work" threads threads all -t 2,16,64 lifecycle --meeting
+    "$1" fork-join "fork and join" "" "" all -t 2 fork-join
 }
 
 load_peers() {
@@ -274,8 +275,8 @@ table_published() {
 table_peers() {
     case $1 in
         loads)
-            echo "| load | unit | workstealing (CPU) | channel (CPU) | best peer (CPU) | ratio | 95 % |"
-            echo "|---|---|---:|---:|---:|---:|---:|"
+            echo "| load | unit | workstealing (CPU) | channel (CPU) | best peer (CPU) | ratio | 95 % | failed |"
+            echo "|---|---|---:|---:|---:|---:|---:|---|"
             peer_loads peer_line
             show peers.awk peers/lifecycle -v name="first job" -v by=threads -v words=threads -v column=first_job_us
             ;;

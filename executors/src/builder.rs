@@ -25,7 +25,15 @@ pub(crate) mod sealed {
 
 /// Chooses threads, names, hooks and policies of a pool, then builds it.
 ///
-/// Each pool's `builder()` starts one. Nothing happens before [`build`](Self::build).
+/// Each pool's `builder()` starts one. Nothing happens before [`build`](Self::build). All pools have these options,
+/// except that [`build`](Self::build) returns an error for
+///
+/// | option | in |
+/// |---|---|
+/// | [`threads`](Self::threads) | `BurstPool` |
+/// | [`preheat`](Self::preheat) | the elastic pool, the burst pools and `ThreadPoolExecutor` |
+/// | [`fairness`](Self::fairness) | `ThreadPoolExecutor`; by time in the dispatcher |
+/// | hooks, [`idle`](Self::idle), [`time_slice`](Self::time_slice), [`placement`](Self::placement) | `ThreadPoolExecutor` |
 ///
 /// # Examples
 ///
@@ -95,12 +103,27 @@ impl<P: Build> Builder<P> {
     }
 
     /// Names the threads `name-0`, `name-1` and so on. The name also appears in log messages about the pool.
+    ///
+    /// Without it they are called `cb-ws-pool-worker-0`, `elastic-pool-worker-0`, `burst-pool-worker-0` or
+    /// `dispatcher-worker-0` and so on, and in the channel pool all `cb-channel-pool-worker`, as in 0.10.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, crossbeam_workstealing_pool::ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().threads(1).name("io").build()?;
+    /// let name = pool.submit(|| std::thread::current().name().map(str::to_owned)).wait()?;
+    /// assert_eq!(name.as_deref(), Some("io-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.options.name = Some(name.into());
         self
     }
 
-    /// The stack of each worker, in bytes. The default is the standard library's (2 MiB, or `RUST_MIN_STACK`).
+    /// The stack of each worker, in bytes. The default is the standard library's (2 MiB, or `RUST_MIN_STACK`). More is
+    /// for deep recursion, such as long chains of jobs that [`wait`](crate::TaskHandle::wait) for each other.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.options.stack_size = Some(bytes);
         self
@@ -115,9 +138,26 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{Pool, crossbeam_channel_pool::ThreadPool};
+    /// use std::cell::Cell;
+    ///
+    /// thread_local!(static WORKER: Cell<Option<usize>> = const { Cell::new(None) });
+    /// let pool = ThreadPool::builder().threads(1).on_start(|worker| WORKER.set(Some(worker))).build()?;
+    /// assert_eq!(pool.submit(|| WORKER.get()).wait()?, Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Waiting in a hook
+    ///
     /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
     /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
     /// workers wait, that is for ever.
+    ///
+    /// In an elastic pool a worker counts as idle while it is in its hook: a job may wait for that, though more threads
+    /// could come.
     ///
     /// Where threads come with jobs, a hook may run long after `build`. Hooks that wait for each other need as many
     /// [preheated](Self::preheat) threads.
@@ -138,6 +178,22 @@ impl<P: Build> Builder<P> {
     ///
     /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic
     /// in the handler itself is caught and logged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_channel_pool::ThreadPool};
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
+    ///
+    /// let panics = Arc::new(AtomicUsize::new(0));
+    /// let count = Arc::clone(&panics);
+    /// let pool = ThreadPool::builder().threads(1).panic_handler(move |_| _ = count.fetch_add(1, Ordering::Relaxed));
+    /// let pool = pool.build()?;
+    /// pool.execute(|| panic!("expected"));
+    /// pool.join()?;
+    /// assert_eq!(panics.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
         self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(handler)))));
         self
@@ -188,8 +244,8 @@ impl<P: Build> Builder<P> {
     }
 
     /// Which cores the workers run on. The default is [`Placement::Auto`], which pins workers if the feature
-    /// `thread-pinning` is on; but not those of the elastic pool and of `BurstPool`. Workers that are not pinned may
-    /// run where the thread that builds the pool may, see [`Placement::Floating`].
+    /// `thread-pinning` is on; but not those of the elastic pool, of `BurstPool` and of `ThreadPoolExecutor`. Workers
+    /// that are not pinned may run where the thread that builds the pool may, see [`Placement::Floating`].
     pub fn placement(mut self, placement: Placement) -> Self {
         self.options.placement = placement;
         self

@@ -12,9 +12,11 @@ pub trait CanExecute {
 
 /// A cheaply cloned handle to something that runs jobs.
 ///
-/// All executors of this crate keep one contract about what runs, what is dropped and what is reported; it is written
-/// in `docs/contract.md` of the repository and tested over every pool. What the pools of this crate offer beyond these
+/// All executors of this crate keep [one contract][contract] about what runs, what is dropped and what is reported,
+/// which is tested over every pool. What the pools of this crate offer beyond these
 /// methods is in [`Pool`](crate::Pool).
+///
+/// [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 ///
 /// # Examples
 ///
@@ -33,11 +35,17 @@ pub trait CanExecute {
 /// pool.shutdown().expect("all jobs ran, all workers left");
 /// ```
 pub trait Executor: CanExecute + Clone + Send {
-    /// Runs `job` on this executor, exactly once, at some time after this call began.
+    /// Gives `job` to this executor. If it is accepted, it runs exactly once, on this executor, unless the pool is told
+    /// to discard it before it begins ([`shutdown_now`](crate::Pool::shutdown_now), `Saturation::DiscardOldest`).
     ///
-    /// Does not wait for the job, unless the executor has no threads ([`run_now`](crate::run_now)). A job given to a
-    /// closed executor is dropped, and a `warn!` says so; use [`Pool::try_execute`](crate::Pool::try_execute) to
-    /// get it back instead.
+    /// Returns without waiting for the job, except that a [`RunNowExecutor`](crate::run_now::RunNowExecutor) runs it
+    /// here; and that an elastic or a burst pool that was built so waits until it has room, or runs the job here. The
+    /// call may start a thread, which takes some ten microseconds. In which order jobs start is said of each pool.
+    ///
+    /// A job that is not accepted is dropped, and a `warn!` says so;
+    /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. That is so if the executor is closed,
+    /// unless one of its own jobs calls this while it drains; and if it is full, and was built to refuse jobs then.
+    /// Closures of up to [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation.
     fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -50,7 +58,8 @@ pub trait Executor: CanExecute + Clone + Send {
     /// May be called from a job of this executor.
     fn shutdown_async(&self);
 
-    /// Closes the executor, waits until everything it accepted has run and its workers have left.
+    /// Closes the executor and waits, for at most five seconds, until everything it accepted has run and its workers
+    /// have left.
     ///
     /// Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs
     /// have left on them.

@@ -200,6 +200,9 @@ where
 
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
+    /// A core that does not exist is no error: its worker is not pinned, with a `warn!`. The builder's
+    /// [`Placement::Cores`](crate::Placement::Cores) is a [`BuildError`](crate::BuildError) then.
+    ///
     /// # Panics
     ///
     /// If that makes no worker at all, or more than the parker serves, or the operating system refuses the first

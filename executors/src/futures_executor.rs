@@ -46,10 +46,10 @@ pub type JoinHandle<R> = async_task::Task<R>;
 /// An executor that polls futures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` runs no futures",
-    note = "all executors of this crate do, but for `RunNowExecutor`, which has no thread to poll them later"
+    note = "all executors of this crate do, except `RunNowExecutor`, which has no thread to poll them later"
 )]
 pub trait FuturesExecutor: Executor + Sync + 'static {
-    /// Polls `future` on the pool until it is done.
+    /// Polls `future` on the pool until it is done. Dropping the handle cancels it; `detach` lets it run.
     ///
     /// A suspended future costs no thread. When it is woken, from whatever thread, its next step becomes a job of the
     /// pool: of the worker that wakes it, or else of the first that is free. Steps of futures that the pool has
@@ -125,7 +125,7 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 ///
 /// `async-task` drops a future that nobody can wake any more when its last waker goes, or its handle, but forgets one
 /// that has left no waker by the end of its poll, if the handle has gone before. A waker that is held here meanwhile
-/// would mend that, and make each future up to a fifth dearer (`docs/results/not-kept.md`).
+/// would mend that, and make each future up to a fifth dearer (`docs/results/queues.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
         runnable.run();

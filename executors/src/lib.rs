@@ -17,10 +17,11 @@
 //! use executors::*;
 //! use executors::crossbeam_workstealing_pool;
 //!
-//! let pool = crossbeam_workstealing_pool::small_pool(4);
+//! let pool = crossbeam_workstealing_pool::ThreadPool::builder().threads(4).build()?;
 //! let answer = pool.submit(|| 6 * 7);
 //! assert_eq!(answer.wait().unwrap(), 42);
 //! pool.shutdown().expect("everything has run");
+//! # Ok::<(), BuildError>(())
 //! ```
 //!
 //! Beside the executors, and for all of them:
@@ -34,8 +35,11 @@
 //! # The contract
 //!
 //! Every accepted job runs exactly once, on the executor it was given to, whatever other jobs do: panics are caught and
-//! reported, closing drains, dropping the last handle closes. The whole text is `docs/contract.md` in the repository;
-//! one suite of tests holds every executor to it.
+//! reported, closing drains, dropping the last handle closes. Only what a program discards itself does not run
+//! (`shutdown_now`, `Saturation::DiscardOldest`). The [whole text][contract] is in the repository; one suite of tests
+//! holds every executor to it.
+//!
+//! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 //!
 //! # Features
 //!
@@ -53,7 +57,7 @@
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
 //! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
-//! | `thread-pinning` | no | workers are pinned to cores by default (not in the elastic pool and `BurstPool`), and can be by choice |
+//! | `thread-pinning` | no | workers are pinned to cores by default (not in the elastic pool and `BurstPool`), and can be by choice (not in `threadpool_executor`) |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
 //! | `produce-metrics` | no | executors publish through the crate `metrics` |
 //!

@@ -49,14 +49,16 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[non_exhaustive]
 pub enum Idle {
     /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
-    /// lets other threads have its core now and then; the others sleep at once. So does a worker that has found a
-    /// single job since it last slept, other than by looking, and no more than eight since its last long sleep, or
-    /// since it began. A sleep is long if it takes, with the jobs behind it, 200 us or more; with a longer `spin`, as
-    /// long as that, and then workers look behind every shorter one. If somebody begins to wait for all jobs while a
-    /// worker looks, it looks for `spin` once more.
+    /// lets other threads have its core now and then; the others sleep at once. If somebody begins to wait for all jobs
+    /// while a worker looks, it looks for `spin` once more.
     ///
-    /// Before its first sleep a worker looks for 50 us if that is more than `spin`, and where there is a core for each
-    /// of the pool's threads, also beside others that look, and once more when the pool is closed.
+    /// A worker also sleeps at once if jobs come seldom: if it has run no more than eight since its last long sleep (or
+    /// its start), and since its last sleep only one, which it did not find by looking. A sleep is long if it takes,
+    /// with the jobs behind it, 200 us or more; with a longer `spin` as long as that, and then workers look behind
+    /// every shorter one.
+    ///
+    /// Before its first sleep a worker looks for 50 us, if that is more than `spin`. Where there is a core for each of
+    /// the pool's threads, it does so even beside others that look, and once more when the pool is closed.
     ///
     /// In the work-stealing pool and the dispatcher a worker that was woken for a job that was alone at the worker that
     /// spawned it, and came too late for it, naps for 50 to 500 us. During the nap such jobs wake nobody. So if the
@@ -114,7 +116,7 @@ impl Fairness {
 pub enum Placement {
     /// With the feature `thread-pinning` one worker on each core that the process may use, further workers unpinned;
     /// without it no pinning. An elastic pool and a `BurstPool`, whose workers are now more and now fewer, pin nobody
-    /// by themselves.
+    /// by themselves; a `ThreadPoolExecutor` cannot.
     #[default]
     Auto,
     /// Wherever the operating system likes; on Linux on those cores on which the thread that builds the pool may run at

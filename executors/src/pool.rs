@@ -57,7 +57,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`. Returns how many were accepted.
+    /// Executes all `jobs`. Returns how many were accepted: the first so many. Waits where
+    /// [`execute`](Executor::execute) would.
     ///
     /// In the channel pool, the work-stealing pool, the dispatcher (except its bound subpools), an elastic pool without
     /// a bound on its queue, and a burst pool whose workers steal and whose jobs queue (the default), workers are not
@@ -110,14 +111,15 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static;
 
-    /// Blocks until the pool is idle: everything accepted before this call, and all that those jobs spawned, has run.
+    /// Blocks until the pool is idle: everything that it has accepted, and all that those jobs spawned, has run. Jobs
+    /// that come in before that moment prolong the wait; jobs that come in after it do not.
     ///
     /// What a job owns is dropped by then; but not so what one owns that was [cancelled](TaskHandle::cancel): whoever
     /// cancels it drops that, and may still be about it.
     ///
     /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
-    /// before they look. Before that, jobs that are given to it prolong the wait. Works on a closed pool, too. A thread
-    /// lets others have its core a few times before it sleeps, as in [`TaskHandle::wait`].
+    /// before they look. Works on a closed pool, too. A thread lets others have its core a few times before it sleeps, as
+    /// in [`TaskHandle::wait`].
     ///
     /// # Errors
     ///
@@ -190,8 +192,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Closes the pool and drops every job that has not begun. Does not wait for those that have.
     ///
-    /// May be called from a job of this pool. Handles of dropped jobs report
-    /// [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still spawn are dropped, too.
+    /// May be called from a job of this pool, and any number of times: the report counts since the pool was built.
+    /// Handles of dropped jobs report [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still
+    /// spawn are dropped, too. [`shutdown_timeout`](Self::shutdown_timeout) waits for those that run.
     ///
     /// # Examples
     ///

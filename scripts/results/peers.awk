@@ -15,7 +15,12 @@ function compared(shown_ratio, ours, peers,    our, peer) {
     split(peers, peer, " ")
     if (our[1] + 0 == 1 && peer[2] != "") return sprintf("%.2f | %.2f-%.2f", peer[1], peer[2], peer[3])
     if (peer[1] + 0 == 1 && our[2] != "") return sprintf("%.2f | %.2f-%.2f", 1 / our[1], 1 / our[3], 1 / our[2])
-    return sprintf("%.2f |", shown_ratio)
+    return sprintf("%.2f | ", shown_ratio)
+}
+
+# A number of things, of which `words` is the plural.
+function counted(number, words) {
+    return number " " (number == 1 ? substr(words, 1, length(words) - 1) : words)
 }
 
 {
@@ -25,7 +30,7 @@ function compared(shown_ratio, ours, peers,    our, peer) {
     if (!(key in known)) {
         known[key]
         order[++loads] = key
-        title[key] = name (by != "" ? ", " cell(by) " " words : "") (cell("workload") != "" ? ", " cell("workload") : "")
+        title[key] = name (by != "" ? ", " counted(cell(by), words) : "") (cell("workload") != "" ? ", " cell("workload") : "")
     }
     value = cell(shown) * scale(shown)
     pool = cell("executor")
@@ -54,9 +59,12 @@ END {
     for (i = 1; i <= loads; i++) {
         key = order[i]
         ratio = (key in best) && (key in ours) ? (more ? ours[key] / best[key] : best[key] / ours[key]) : 0
-        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %s |%s\n", title[key], unit(shown), digits(ours[key]),
-            digits(ours_cpu[key]), digits(channel[key]), digits(channel_cpu[key]), peer[key], digits(best[key]),
+        # Jobs of a millisecond are no millions in a second.
+        slow = is_rate(shown) && ours[key] < 0.01
+        factor = slow ? 1 / scale(shown) : 1
+        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %s | %s |\n", title[key], slow ? "/s" : unit(shown),
+            digits(ours[key] * factor), digits(ours_cpu[key]), digits(channel[key] * factor), digits(channel_cpu[key]), peer[key], digits(best[key] * factor),
             digits(best_cpu[key]), compared(ratio, our_slowdown[key], slowdown_of_best[key]),
-            failed[key] == "" ? "" : " failed:" failed[key]
+            substr(failed[key], 2)
     }
 }

@@ -12,13 +12,19 @@ cell("status") == "ok" && cell("threads") == 2 {
         last[FILENAME] = cell("executor")
     }
 }
+
+# In a unit that leaves three digits or four.
+function per_second(rate) {
+    return rate < 1e6 ? sprintf("%d/s", rate) : digits(rate / 1e6) " M/s"
+}
+
 END {
     split("none,1 us,1 ms", work, ",")
-    print "| work of a job | the fastest, jobs/s | the slowest, jobs/s | ratio |"
+    print "| work of a job | the fastest, jobs | the slowest, jobs | ratio |"
     print "|---|---:|---:|---:|"
     for (i = 1; i <= count; i++) {
         file = files[i]
-        printf "| %s | %s %d | %s %d | %.2f |\n", work[i], first[file], fastest[file], last[file], slowest[file],
-            fastest[file] / slowest[file]
+        printf "| %s | %s %s | %s %s | %.2f |\n", work[i], first[file], per_second(fastest[file]), last[file],
+            per_second(slowest[file]), fastest[file] / slowest[file]
     }
 }

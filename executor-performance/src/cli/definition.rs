@@ -3,10 +3,11 @@
 use super::{command::Command, options::Options};
 use clap::{ArgMatches, CommandFactory, Parser, parser::ValueSource};
 
-const ABOUT: &str = "Measures task executors on this machine, so that you can choose one and believe the numbers";
+const ABOUT: &str =
+    "Measures task executors on this machine, so that you can choose one and know how far to trust the numbers";
 
 const LONG_ABOUT: &str = "\
-Measures task executors on this machine, so that you can choose one and believe the numbers.
+Measures task executors on this machine, so that you can choose one and know how far to trust the numbers.
 
 For throughput and latency, producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
 executor's own threads give it the following jobs of the chain, as many as the amplification says. All producers x \

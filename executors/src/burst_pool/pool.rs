@@ -126,8 +126,8 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
     ///
-    /// Workers are woken while the values come in, each by a call of its own, and not all by one at the end: the first
-    /// would wait for the last (`docs/results/burst.md`).
+    /// Workers are woken while the values come in, as by single calls of `send`, and not all of them at the end: the
+    /// first would wait for the last.
     ///
     /// # Errors
     ///
