@@ -38,3 +38,13 @@ pub mod view;
 pub mod workload;
 
 pub use self::measure::{Measurement, measure};
+
+/// Keeps the examples of the README true: here, as the published library does not come with it.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
+/// And those of the guide for those who move to the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/migration.md")]
+struct Migration;

@@ -102,7 +102,8 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Names the threads `name-0`, `name-1` and so on. The name also appears in log messages about the pool.
+    /// Names the threads `name-0`, `name-1` and so on, but those of `ThreadPoolExecutor` all `name`. The name also
+    /// appears in log messages about the pool.
     ///
     /// Without it they are called `cb-ws-pool-worker-0`, `elastic-pool-worker-0`, `burst-pool-worker-0` or
     /// `dispatcher-worker-0` and so on, and in the channel pool all `cb-channel-pool-worker`, as in 0.10.
@@ -167,6 +168,10 @@ impl<P: Build> Builder<P> {
     }
 
     /// Called on each worker after its last job, with the worker's index: that of [`on_start`](Self::on_start).
+    ///
+    /// What the hook submits is for other workers, as if it came from outside; and so is a job that it waits for, which
+    /// does not run within the hook. So a hook of an elastic pool may wait for others, and at the end of a pool there is
+    /// nothing to wait for, as it takes no jobs any more.
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {

@@ -113,10 +113,13 @@ pub(crate) struct Crew<S: Source, P> {
     exporter: Exporter,
     /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
     discarded: AtomicU64,
-    /// Jobs that panicked while they ran in place of one that was being discarded, on a thread that is no worker. As
-    /// above.
+    /// Jobs that panicked when a destructor of a job that was being discarded waited for them, on a thread that is no
+    /// worker. As above.
     panicked_in_sweeps: AtomicU64,
+    /// Locked while one is started.
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Locked while somebody waits for their real end.
+    joining: Mutex<()>,
 }
 
 impl<S, P> Crew<S, P>
@@ -150,6 +153,7 @@ where
             discarded: AtomicU64::new(0),
             panicked_in_sweeps: AtomicU64::new(0),
             threads: Mutex::new(Vec::new()),
+            joining: Mutex::new(()),
         })
     }
 

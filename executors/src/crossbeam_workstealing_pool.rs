@@ -272,7 +272,7 @@ impl ThreadPool<DynParker> {
 }
 
 /// Makes a parker for a number of threads.
-pub struct ParkerChoice<P>(Box<dyn FnOnce(usize) -> P>);
+pub struct ParkerChoice<P>(Box<dyn FnOnce(usize) -> P + Send + Sync>);
 
 impl<P> fmt::Debug for ParkerChoice<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

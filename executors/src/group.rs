@@ -21,6 +21,7 @@ use std::{
     fmt,
     future::Future,
     iter,
+    panic::{RefUnwindSafe, UnwindSafe},
     pin::Pin,
     task::{Context, Poll, ready},
     time::{Duration, Instant},
@@ -130,8 +131,8 @@ impl<T> Group<T> {
 
     /// Blocks until every job has ended, and returns what each of them returned.
     ///
-    /// In a job of the same pool this runs those that have not begun, like [`TaskHandle::wait`]. In a job of the group
-    /// its own result is [`TaskError::WouldDeadlock`].
+    /// In a job of the same pool this first runs those that have not begun, one after the other, like
+    /// [`TaskHandle::wait`]. In a job of the group its own result is [`TaskError::WouldDeadlock`].
     ///
     /// # Examples
     ///
@@ -147,6 +148,7 @@ impl<T> Group<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait(mut self) -> Vec<Result<T, TaskError>> {
+        self.help(|| false);
         while let Some(part) = self.parts.pop_front() {
             match part {
                 Part::One(handle) => self.results.push(handle.wait()),
@@ -181,6 +183,7 @@ impl<T> Group<T> {
     pub fn wait_timeout(mut self, timeout: Duration) -> Result<Vec<Result<T, TaskError>>, Self> {
         // A timeout beyond what the clock can tell is none.
         let Some(deadline) = Instant::now().checked_add(timeout) else { return Ok(self.wait()) };
+        self.help(|| Instant::now() >= deadline);
         while let Some(part) = self.parts.pop_front() {
             let left = deadline.saturating_duration_since(Instant::now());
             let unfinished = match part {
@@ -207,6 +210,12 @@ impl<T> Group<T> {
 
     /// Lets the jobs run unobserved.
     pub fn detach(self) {}
+
+    /// Runs those that have not begun, in a job of their pool, until it `is_late`: before the first that has begun is
+    /// waited for, which may take long, or wait for another.
+    fn help(&self, is_late: impl Fn() -> bool) {
+        self.parts.iter().take_while(|_| !is_late()).for_each(Part::help);
+    }
 }
 
 impl<T> Part<T> {
@@ -228,6 +237,13 @@ impl<T> Part<T> {
         match self {
             Part::One(handle) => handle.cancel(),
             Part::Cluster { handle, .. } => handle.cancel(),
+        }
+    }
+
+    fn help(&self) {
+        match self {
+            Part::One(handle) => handle.help(),
+            Part::Cluster { handle, .. } => handle.help(),
         }
     }
 }
@@ -291,6 +307,10 @@ impl<T> Extend<TaskHandle<T>> for Group<T> {
         self.parts.extend(handles.into_iter().map(Part::One));
     }
 }
+
+/// A panic elsewhere leaves the result as it is, or is the result.
+impl<T> UnwindSafe for Group<T> {}
+impl<T> RefUnwindSafe for Group<T> {}
 
 impl<T> fmt::Debug for Group<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -33,6 +33,7 @@ use std::{
     fmt,
     future::Future,
     mem,
+    panic::{RefUnwindSafe, UnwindSafe},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
@@ -49,9 +50,10 @@ use std::{
 ///
 /// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it
 /// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
-/// no job but the one it is for. (Jobs that wait for each other in a circle wait for ever, as threads would.) After
-/// [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
-/// [`TaskError::Dropped`].
+/// no job but the one it is for. (A free worker is needed for a job of another subpool of a dispatcher, for one of a
+/// timer, and for a future that has begun and is suspended: `await` these instead. Jobs that wait for each other in a
+/// circle wait for ever, as threads would.) After [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun
+/// is dropped instead, and the wait reports [`TaskError::Dropped`].
 ///
 /// What a waiter runs is on top of it on its stack. So a chain of jobs each of which waits for the one before, none of
 /// which has begun, takes stack for each: in the 2 MiB that a thread has by default there is room for some 4,000 small
@@ -185,8 +187,13 @@ impl<T> TaskHandle<T> {
     /// further.
     pub fn detach(self) {}
 
-    fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
+    /// In a job of the same pool: runs the job if it has not begun.
+    pub(crate) fn help(&self) {
         local::help(self.home, || self.task.run_if_queued(), || self.task.drop_if_queued());
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
+        self.help();
         // For a result that is there, no waker is made.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
@@ -231,6 +238,10 @@ impl<T> Future for TaskHandle<T> {
         self.task.poll(context.waker())
     }
 }
+
+/// A panic elsewhere leaves the result as it is, or is the result.
+impl<T> UnwindSafe for TaskHandle<T> {}
+impl<T> RefUnwindSafe for TaskHandle<T> {}
 
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

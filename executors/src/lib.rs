@@ -122,7 +122,7 @@ mod options;
 pub mod parker;
 mod placement;
 mod pool;
-#[cfg(feature = "_crew")]
+#[cfg(any(feature = "_crew", feature = "produce-metrics"))]
 mod rows;
 pub mod run_now;
 mod seccomp;
@@ -148,13 +148,3 @@ pub use crate::{
     options::{Fairness, Idle, Placement, THREADS_VARIABLE, features},
     pool::{Pool, Stats},
 };
-
-/// Keeps the examples of the README true.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-/// And those of the guide for those who move here.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/migration.md")]
-struct Migration;

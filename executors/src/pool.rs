@@ -263,7 +263,8 @@ pub struct Stats {
     /// Jobs that have ended, by return or by panic. One that was cancelled before it began counts as ended when its
     /// turn has come.
     pub done: u64,
-    /// Jobs that ended by a panic.
+    /// Jobs that ended by a panic; and of a [cluster](crate::sequence::clusters), which is one job, each element whose
+    /// call did.
     pub panicked: u64,
     /// Jobs dropped by [`Pool::shutdown_now`], and in favour of others by a pool that is built to discard the oldest.
     pub discarded: u64,

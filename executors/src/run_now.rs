@@ -52,7 +52,12 @@ impl RunNowExecutor {
     /// A new executor, open for jobs.
     #[must_use]
     pub fn new() -> RunNowExecutor {
-        RunNowExecutor { handle: Handle(Arc::default()) }
+        let [closed, discarding] = [(); 2].map(|()| AtomicBool::new(false));
+        let [ended, panicked] = [(); 2].map(|()| AtomicU64::new(0));
+        let (running, bell, exporter) = (AtomicUsize::new(0), Bell::default(), Exporter::new(LABEL));
+        RunNowExecutor {
+            handle: Handle(Arc::new(Shared { closed, discarding, running, ended, panicked, bell, exporter })),
+        }
     }
 }
 
@@ -70,7 +75,7 @@ const LABEL: &str = "run_now";
 struct Handle(Arc<Shared>);
 
 /// What the clones share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     closed: AtomicBool,
     discarding: AtomicBool,
@@ -81,6 +86,7 @@ struct Shared {
     panicked: AtomicU64,
     /// Rung when the last running job ends.
     bell: Bell,
+    exporter: Exporter,
 }
 
 impl Shared {
@@ -107,7 +113,7 @@ impl Shared {
 
     /// After each job: there is no idle worker that could do it later.
     fn publish(&self) {
-        Exporter::new(LABEL).publish(0, || self.ended.load(Relaxed), || 0);
+        self.exporter.publish(0, || self.ended.load(Relaxed), || 0);
     }
 }
 

@@ -46,7 +46,8 @@ const LABEL: &str = "threadpool_executor";
 /// A handle to a pool of the crate `threadpool`. See the [module](self).
 ///
 /// Differences from the other pools: `shutdown` waits for the jobs, but the threads leave only when the last handle is
-/// dropped; all threads have the same name; hooks, idling, fairness, time slices and placement cannot be chosen.
+/// dropped; all threads have the same name; hooks, idling, fairness, time slices, placement and `preheat` cannot be
+/// chosen.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPoolExecutor {

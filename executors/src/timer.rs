@@ -61,6 +61,7 @@ use crate::{
 use std::{
     error::Error,
     fmt, io,
+    panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -303,6 +304,10 @@ impl Default for Timer {
         Timer::shared()
     }
 }
+
+/// What it shares is behind a lock, under which no code of a user runs.
+impl UnwindSafe for Timer {}
+impl RefUnwindSafe for Timer {}
 
 impl fmt::Debug for Timer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

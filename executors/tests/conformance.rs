@@ -128,7 +128,7 @@ macro_rules! every_executor {
             }
 
             #[cfg(feature = "produce-metrics")]
-            tests! { $subject; metrics: jobs_are_published; }
+            tests! { $subject; metrics: figures_of_several_executors_add_up jobs_are_published; }
         }
     };
 }
@@ -239,7 +239,8 @@ macro_rules! runs_two {
                     futures_that_yield_are_resumed;
                 groups:
                     a_group_is_cancelled_as_a_whole
-                    a_group_whose_time_is_up_comes_back;
+                    a_group_whose_time_is_up_comes_back
+                    who_waits_for_a_group_runs_what_has_not_begun;
                 handles:
                     a_future_that_waits_is_woken
                     a_timeout_gives_the_handle_back
@@ -717,7 +718,7 @@ macro_rules! takes_from_all {
             }
 
             #[cfg(feature = "produce-metrics")]
-            tests! { $subject; metrics: jobs_are_published; }
+            tests! { $subject; metrics: figures_of_several_executors_add_up jobs_are_published; }
         }
     };
 }

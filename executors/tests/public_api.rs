@@ -532,3 +532,17 @@ fn use_futures<E: FuturesExecutor + Sync + 'static>(executor: &E) {
         assert_eq!(receiver.recv(), Ok(1));
     });
 }
+
+#[test]
+fn handles_and_builders_go_wherever_their_users_do() {
+    fn shared<T: Send + Sync>() {}
+    fn caught<T: UnwindSafe + RefUnwindSafe>() {}
+
+    shared::<TaskHandle<u8>>();
+    caught::<TaskHandle<u8>>();
+    caught::<executors::group::Group<u8>>();
+    caught::<executors::timer::Timer>();
+    caught::<executors::timer::Periodic>();
+    #[cfg(feature = "workstealing-exec")]
+    shared::<Builder<executors::crossbeam_workstealing_pool::ThreadPool>>();
+}

@@ -164,7 +164,8 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.boxes().workers()
     }
 
-    /// Blocks until everything accepted before this call has been handled.
+    /// Blocks until the pool is idle: everything that it has accepted has been handled. What is sent before that moment
+    /// prolongs the wait.
     ///
     /// # Errors
     ///

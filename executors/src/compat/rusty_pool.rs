@@ -16,7 +16,10 @@ use futures_channel::oneshot;
 use std::{
     fmt,
     future::Future,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     thread,
     time::Duration,
 };
@@ -32,7 +35,7 @@ type Job = Box<dyn FnOnce() + Send + 'static>;
 #[derive(Clone)]
 pub struct ThreadPool {
     pool: elastic_pool::ThreadPool,
-    name: String,
+    name: Arc<str>,
 }
 
 impl ThreadPool {
@@ -74,7 +77,7 @@ impl ThreadPool {
             .keep_alive(keep_alive.max(Duration::from_nanos(1)));
         builder.options.thread_names = |name, worker| format!("{name}_thread_{}", worker + 1);
         let pool = builder.build().unwrap_or_else(|error| panic!("{error}"));
-        ThreadPool { pool, name }
+        ThreadPool { pool, name: name.into() }
     }
 
     /// How many threads there are.

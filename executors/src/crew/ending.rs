@@ -85,14 +85,16 @@ where
         }
     }
 
-    /// To be called by a worker that leaves at the end, when it has found nothing more that it may run. Late jobs may
-    /// have given others to workers that have left, or keep a token for which a late shift has not waited: it runs what
-    /// there is as a late shift does.
+    /// To be called when the crew is over: by a worker that leaves, having found nothing more that it may run, and by
+    /// who has taken a hire back. Late jobs may have given others to workers that have left, or have kept a token for
+    /// which a late shift has not waited, and submitters may have counted on the hire. Runs what there is as a late
+    /// shift does.
     pub(super) fn run_what_is_left(&self) {
-        // Behind what its own jobs have put in; and as a fence of `dispatcher/README.md`, G2: either a late shift finds
-        // the gate open, or its job is seen here.
+        // Pairs with the fence of a submitter that has counted on the hire; and, as G2 of `dispatcher/README.md`, with
+        // that of a late shift: either that finds the gate open, or its job is seen here.
         fence(SeqCst);
-        if self.source.len() > 0 {
+        // What is in but not announced yet is the affair of its submitter.
+        if self.source.len() > 0 && self.source.has_jobs_for(&self.source.attach(None)) {
             self.stand_in(|worker| worker.work_late());
         }
     }

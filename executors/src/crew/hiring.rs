@@ -44,6 +44,11 @@ where
             Ok(()) => return true,
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
+                // Somebody may have counted on this hire when the crew was not over yet. Not where the caller searches
+                // on anyway.
+                if !self.caller_stands_in() {
+                    self.run_what_is_left();
+                }
                 return false;
             }
             Err(SpawnError::Thread(error)) => error.to_string(),

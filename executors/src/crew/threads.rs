@@ -180,7 +180,7 @@ where
     }
 
     /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have really
-    /// ended. Returns whether they have.
+    /// ended, unless it is one of them that waits. Returns whether that has come in time.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
         loop {
@@ -195,19 +195,23 @@ where
     }
 
     /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that takes
-    /// as long as the job. Returns whether they have.
+    /// as long as the job, and this returns false.
     fn join_threads(&self) -> bool {
         // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
         if self.employer.has_employed_this_thread() {
             return true;
         }
         // Locked until all have ended, so that of several callers none returns before.
+        let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
         let mut threads = self.threads();
-        // Counted before its handle is there, by who has the lock then.
+        // A thread is counted before its handle is there.
         if self.life.threads() > 0 {
             return false;
         }
-        threads.drain(..).for_each(joining::join);
+        let ended = mem::take(&mut *threads);
+        // A late job must not wait for its thread until the destructors of thread-locals have run.
+        drop(threads);
+        ended.into_iter().for_each(joining::join);
         true
     }
 }

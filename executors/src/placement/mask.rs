@@ -6,6 +6,7 @@
 //! find that another core would be better.
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
+use std::process;
 
 /// The core on which the caller runs now. Asked on x86-64 only, where the C library knows: elsewhere it may have to
 /// call the system, which takes time and may be filtered.
@@ -21,7 +22,12 @@ pub(crate) struct Mask(Option<system::Cores>);
 impl Mask {
     /// Of the calling thread, as it is now.
     pub(crate) fn of_this_thread() -> Self {
-        Mask(system::allowed_cores())
+        Mask(system::allowed_cores(system::CALLER))
+    }
+
+    /// Of the main thread of the process, as it is now: what the process was given, whichever thread asks.
+    pub(crate) fn of_main_thread() -> Self {
+        Mask(system::allowed_cores(process::id()))
     }
 
     /// Those of them, if there are any, on which the caller does not run now.
@@ -76,7 +82,7 @@ impl Mask {
     /// is so already: programs that pin nobody may forbid themselves to, by a filter of system calls.
     pub(crate) fn apply(&self) {
         if let Mask(Some(cores)) = self
-            && system::allowed_cores().is_some_and(|present| present != *cores)
+            && system::allowed_cores(system::CALLER).is_some_and(|present| present != *cores)
         {
             system::allow(cores);
         }
@@ -91,7 +97,7 @@ mod system {
     };
     use std::{os::unix::thread::JoinHandleExt, thread::JoinHandle};
 
-    const CALLER: pid_t = 0;
+    pub(super) const CALLER: u32 = 0;
     const SIZE: usize = size_of::<cpu_set_t>();
 
     /// A bit for each core, the first one lowest: a `cpu_set_t`, as words that can be compared.
@@ -99,17 +105,17 @@ mod system {
 
     /// No new kind of call where system calls are filtered: with glibc, each thread of the standard library makes this
     /// one when it starts, to find its stack.
-    pub(super) fn allowed_cores() -> Option<Cores> {
+    pub(super) fn allowed_cores(thread: u32) -> Option<Cores> {
         let mut cores = Cores::default();
         // SAFETY: no more than SIZE bytes are written there, which are those of an array that nobody else refers to.
-        let failed = unsafe { sched_getaffinity(CALLER, SIZE, (&raw mut cores).cast()) };
+        let failed = unsafe { sched_getaffinity(thread as pid_t, SIZE, (&raw mut cores).cast()) };
         (failed == 0).then_some(cores)
     }
 
     /// Without effect if the system refuses, for instance as none of these cores is left to this process.
     pub(super) fn allow(cores: &Cores) {
         // SAFETY: SIZE bytes are read there, as many as the array has.
-        let _refused = unsafe { sched_setaffinity(CALLER, SIZE, (&raw const *cores).cast()) };
+        let _refused = unsafe { sched_setaffinity(CALLER as pid_t, SIZE, (&raw const *cores).cast()) };
     }
 
     /// The system takes those that the process may use.
@@ -148,7 +154,9 @@ mod system {
     #[derive(Debug, Default, Clone, Copy, PartialEq)]
     pub(super) struct Cores;
 
-    pub(super) fn allowed_cores() -> Option<Cores> {
+    pub(super) const CALLER: u32 = 0;
+
+    pub(super) fn allowed_cores(_thread: u32) -> Option<Cores> {
         None
     }
 

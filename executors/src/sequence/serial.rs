@@ -5,7 +5,8 @@ use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
 
 /// Calls `f` with one element after the other, each call being a job of its own, until all have been or one fails.
 ///
-/// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody. A call that panics
+/// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody (unless a job of the
+/// same pool waits for it before it has begun: then that one's worker runs it to its end). A call that panics
 /// ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`] succeeds until
 /// the first call begins. The elements are taken one by one, each when its turn has come, so that there may be no end
 /// of them.

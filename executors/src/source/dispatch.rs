@@ -219,7 +219,7 @@ impl Source for DispatchSource {
         let queue = &queues[to.level()];
         queue.push(job);
         if binding.is_some() {
-            // Nobody else takes jobs from this queue, or clears its bit, who does not hold the token that we hold.
+            // Its thread spares a fence, see the README: nobody else clears the bit who does not hold this token.
             self.entrance(to.subpool()).expose(to.level());
             return Ok(Whom::Nobody);
         }

@@ -4,7 +4,10 @@
 //! first.
 
 use super::{TimerError, clock::Clock};
-use crate::containment::{discard, guard};
+use crate::{
+    containment::{discard, guard},
+    placement::Mask,
+};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -147,8 +150,9 @@ impl Agenda {
         Ok(())
     }
 
-    /// What the thread does.
+    /// What the thread does. Whoever starts it may be pinned, and is of no account for it.
     fn run(&self) {
+        Mask::of_main_thread().apply();
         let mut page = self.page();
         loop {
             let now = self.now();

@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{
     fmt, mem,
-    panic::resume_unwind,
+    panic::{RefUnwindSafe, UnwindSafe, resume_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -138,6 +138,10 @@ impl Periodic {
     /// ```
     pub fn detach(self) {}
 }
+
+/// What it shares is behind a lock, under which no code of a user runs.
+impl UnwindSafe for Periodic {}
+impl RefUnwindSafe for Periodic {}
 
 impl fmt::Debug for Periodic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

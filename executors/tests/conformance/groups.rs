@@ -7,7 +7,7 @@ use super::{
 use crate::support::watchdog::PATIENCE;
 use ::futures::executor::block_on;
 use executors::{Pool, TaskError, group::Group, sequence};
-use std::{thread, time::Duration};
+use std::{sync::mpsc, thread, time::Duration};
 
 /// A result for each job, in order, whatever became of the others.
 pub(crate) fn a_group_has_the_result_of_each(subject: &impl Subject) {
@@ -83,6 +83,29 @@ pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
 }
 
 /// Also with fewer workers than jobs that wait.
+/// The first job of a group has begun, and waits for the second: who waits for the group must not wait for the first
+/// before it has run the second.
+pub(crate) fn who_waits_for_a_group_runs_what_has_not_begun(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let inner = pool.clone();
+        let results = pool.submit(move || {
+            let ((begin, begun), (feed, fed)) = (mpsc::channel(), mpsc::channel());
+            let mut group = Group::new();
+            group.push(inner.submit(move || {
+                begin.send(()).expect("it is waited for");
+                fed.recv().expect("the second sends")
+            }));
+            begun.recv().expect("the other worker begins it");
+            group.push(inner.submit(move || {
+                feed.send(1).expect("the first waits");
+                2
+            }));
+            group.wait().into_iter().map(|result| result.expect("no panic")).collect::<Vec<_>>()
+        });
+        assert_eq!(results.wait().expect("no panic"), [1, 2]);
+    });
+}
+
 pub(crate) fn jobs_may_wait_for_groups(subject: &impl Subject) {
     fn count<P: Pool + 'static>(pool: &P, depth: usize) -> usize {
         if depth == 0 {

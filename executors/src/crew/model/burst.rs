@@ -137,7 +137,7 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
     });
 }
 
-/// A worker of a crew that keeps its jobs leaves without a look at those of others.
+/// A worker of a crew that keeps its jobs searches its own mailbox last.
 #[test]
 fn a_late_job_runs_or_is_given_back() {
     check(2, || {

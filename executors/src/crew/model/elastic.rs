@@ -144,6 +144,27 @@ fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
     });
 }
 
+/// The job may be submitted while the only worker is counted already, whose thread then comes too late.
+#[test]
+fn a_late_job_may_count_on_a_worker_that_does_not_come() {
+    check(2, || {
+        let (crew, ran) = (crew(1, 1, NEVER), Tally::default());
+        let starter = thread::spawn({
+            let crew = crew.clone();
+            move || crew.fill_core()
+        });
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.try_execute(mark).is_ok()
+        });
+        crew.shutdown_async();
+        starter.join().unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(&crew);
+        assert_eq!(ran.count(), usize::from(accepted));
+    });
+}
+
 /// Two leave at the same time, and one of them is needed.
 #[test]
 fn of_two_that_leave_one_stays_for_a_job() {
