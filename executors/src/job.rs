@@ -256,6 +256,33 @@ unsafe fn drop_payload<C>(payload: *mut Payload) {
     unsafe { payload.cast::<C>().drop_in_place() };
 }
 
+/// For a test: what becomes a job by calling this, and only so.
+#[cfg(all(test, not(executors_loom)))]
+pub(crate) struct MadeBy<F>(pub(crate) F);
+
+#[cfg(all(test, not(executors_loom)))]
+impl<F: FnOnce() -> Job> IntoJob for MadeBy<F> {
+    fn into_job(self) -> Job {
+        self.0()
+    }
+
+    fn allocates(&self) -> bool {
+        true
+    }
+
+    unsafe fn write_job(self, _place: *mut Job) {
+        unreachable!("it becomes a job before it has a place");
+    }
+
+    fn record_words(&self) -> usize {
+        unreachable!("as above");
+    }
+
+    unsafe fn write_record(self, _place: *mut Word) {
+        unreachable!("as above");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -194,8 +194,8 @@ where
         }
     }
 
-    /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that takes
-    /// as long as the job, and this returns false.
+    /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that
+    /// takes as long as the job, and this returns false.
     fn join_threads(&self) -> bool {
         // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
         if self.employer.has_employed_this_thread() {

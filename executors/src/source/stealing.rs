@@ -370,6 +370,7 @@ impl fmt::Debug for StealingSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::job::MadeBy;
     use std::sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -491,37 +492,18 @@ mod tests {
 
     #[test]
     fn a_closure_may_use_the_ring_while_it_becomes_a_job() {
-        /// As an allocator may, which is asked for memory for a large closure.
-        struct Reentrant<'a>(&'a StealingSource, &'a StealingLocal, Job);
-        impl IntoJob for Reentrant<'_> {
-            fn into_job(self) -> Job {
-                give(self.0, self.1, Job::new(|| ()));
-                self.2
-            }
-
-            fn allocates(&self) -> bool {
-                true
-            }
-
-            unsafe fn write_job(self, _place: *mut Job) {
-                unreachable!("it becomes a job before there is a place")
-            }
-
-            fn record_words(&self) -> usize {
-                unreachable!("as above")
-            }
-
-            unsafe fn write_record(self, _place: *mut crate::job::Word) {
-                unreachable!("as above")
-            }
-        }
         let (source, local) = loaded(1, 0);
         let ran = Arc::new(AtomicUsize::new(0));
         let job = Job::new({
             let ran = Arc::clone(&ran);
             move || _ = ran.fetch_add(1, Relaxed)
         });
-        assert!(source.push(&local, (), Reentrant(&source, &local, job)).is_ok());
+        let large = MadeBy(|| {
+            // As an allocator may, which is asked for memory.
+            give(&source, &local, Job::new(|| ()));
+            job
+        });
+        assert!(source.push(&local, (), large).is_ok());
         assert_eq!(source.len(), 3);
         while source.run_next(&local) {}
         assert_eq!(ran.load(Relaxed), 1);
