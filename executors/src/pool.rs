@@ -118,8 +118,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// cancels it drops that, and may still be about it.
     ///
     /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
-    /// before they look. Works on a closed pool, too. A thread lets others have its core a few times before it sleeps, as
-    /// in [`TaskHandle::wait`].
+    /// before they look. Works on a closed pool, too. A thread lets others have its core a few times before it sleeps,
+    /// as in [`TaskHandle::wait`].
     ///
     /// # Errors
     ///

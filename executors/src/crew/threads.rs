@@ -179,8 +179,8 @@ where
         seat < cores() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
     }
 
-    /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have really
-    /// ended, unless it is one of them that waits. Returns whether that has come in time.
+    /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have
+    /// really ended, unless it is one of them that waits. Returns whether that has come in time.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
         loop {
