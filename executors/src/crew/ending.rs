@@ -78,21 +78,24 @@ where
     /// the last worker may have left before they came in.
     #[inline(always)]
     pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
-        // The fence in `Crew::announce` pairs with the one in `Worker::await_job`, or with the recall there: either the
-        // leaving worker's last search sees the jobs, or we see that the crew is over.
+        // The fence in `Crew::announce` pairs with the one in `run_what_is_left`, or with the recall there: either the
+        // leaving worker sees the jobs, or we see that the crew is over.
         if self.life.is_over() {
             self.settle_late_jobs();
         }
     }
 
-    /// To be called when the crew is over: by a worker that leaves, having found nothing more that it may run, and by
-    /// who has taken a hire back. Late jobs may have given others to workers that have left, or have kept a token for
-    /// which a late shift has not waited, and submitters may have counted on the hire. Runs what there is as a late
-    /// shift does.
-    pub(super) fn run_what_is_left(&self) {
-        // Pairs with the fence of a submitter that has counted on the hire; and, as G2 of `dispatcher/README.md`, with
-        // that of a late shift: either that finds the gate open, or its job is seen here.
+    /// Runs late jobs, as a late shift does: be they for a worker that is `leaving`, with that part of the source, or
+    /// for others. To be called when the crew is over, by who leaves it, and by who has taken a hire back, on which a
+    /// submitter may have counted.
+    pub(super) fn run_what_is_left(&self, leaving: Option<&S::Local>) {
+        // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see the
+        // end, or that this worker leaves, or that the hire is taken back, is seen here. And with that of a late shift,
+        // as G2 of `dispatcher/README.md`: either that finds the gate open, or its job is seen here.
         fence(SeqCst);
+        if let Some(local) = leaving {
+            self.source.recall(local);
+        }
         // What is in but not announced yet is the affair of its submitter.
         if self.source.len() > 0 && self.source.has_jobs_for(&self.source.attach(None)) {
             self.stand_in(|worker| worker.work_late());

@@ -47,7 +47,7 @@ where
                 // Somebody may have counted on this hire when the crew was not over yet. Not where the caller searches
                 // on anyway.
                 if !self.caller_stands_in() {
-                    self.run_what_is_left();
+                    self.run_what_is_left(None);
                 }
                 return false;
             }

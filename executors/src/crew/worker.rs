@@ -125,8 +125,8 @@ where
     /// Whether there may be no worker to run what its job has given: none is hired, or all may have left for good.
     fn is_alone(&self) -> bool {
         let Crew { life, .. } = self.crew;
-        // Pairs with the fence of a worker that has seen the end, in `await_job`: either that one's last search sees
-        // what was given here, or we see the end.
+        // Pairs with the fence of a worker that has seen the end, in `run_what_is_left`: either that one sees what was
+        // given here, or we see the end.
         fence(SeqCst);
         life.roll().live() == 0 || life.is_over()
     }

@@ -73,21 +73,14 @@ where
         let mut is_first = true;
         loop {
             self.rest(mem::take(&mut is_first), mem::take(&mut looks_around), nap, deadline);
-            let over = self.crew.life.is_over();
-            // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see
-            // the end is seen here.
-            fence(SeqCst);
-            if over {
-                self.crew.source.recall(&self.local);
+            if self.crew.life.is_over() {
+                self.crew.run_what_is_left(Some(&self.local));
+                self.crew.parker.stop_looking(self.seat);
+                self.become_idle();
+                return None;
             }
             if let Some(job) = self.search() {
                 return Some(self.found(job));
-            }
-            if over {
-                self.crew.parker.stop_looking(self.seat);
-                self.crew.run_what_is_left();
-                self.become_idle();
-                return None;
             }
             if S::ELASTIC {
                 if deadline.is_some_and(|deadline| Instant::now() >= deadline) && self.resigns() {
