@@ -34,10 +34,29 @@ pub(super) use self::{
 };
 
 use super::adapter::{Adapted, FuturePool, Pool, TaskPool};
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// How long a pool may take to shut down, as for this workspace's executors.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits until it is `done`, for pools that do not wait themselves, and says whether that came in time.
+///
+/// Does not sleep at first, as what it would sleep too long would count as the pool's shutting down.
+fn wait_until(done: impl Fn() -> bool) -> bool {
+    const SLEEPLESS: Duration = Duration::from_micros(500);
+    let begin = Instant::now();
+    while !done() {
+        match begin.elapsed() {
+            elapsed if elapsed < SLEEPLESS => thread::yield_now(),
+            elapsed if elapsed < PATIENCE => thread::sleep(Duration::from_millis(1)),
+            _ => return false,
+        }
+    }
+    true
+}
 
 /// What pools say that cannot be waited for by those who keep a handle.
 fn needs_last_handle() -> Result<(), String> {
@@ -47,6 +66,7 @@ fn needs_last_handle() -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::{super::adapter::ends_after_its_jobs, *};
+    use std::cell::Cell;
 
     #[test]
     fn pools_end_after_their_jobs() {
@@ -63,6 +83,17 @@ mod tests {
         ends_after_its_jobs(Tokio::new(2).expect("built"));
         ends_after_its_jobs(Workerpool::new(2));
         // Not `BurstPool`, which may lose one; nor `Forte`, which knows no way of waiting for them.
+    }
+
+    #[test]
+    fn what_ends_soon_is_not_slept_through() {
+        let waited = || {
+            let (looks, begin) = (Cell::new(0), Instant::now());
+            assert!(wait_until(|| looks.replace(looks.get() + 1) == 3));
+            begin.elapsed()
+        };
+        let fastest = (0..100).map(|_| waited()).min().expect("some");
+        assert!(fastest < Duration::from_micros(100), "{fastest:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The channel of the crate `burst-pool`, and that of this workspace behind the same interface, with a thread behind
 //! each receiver.
 
-use super::{PATIENCE, Pool, departures::Departures};
+use super::{PATIENCE, Pool, departures::Departures, wait_until};
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -104,12 +104,8 @@ macro_rules! adapter {
             }
 
             fn finish(&self) -> Result<(), String> {
-                let deadline = Instant::now() + PATIENCE;
-                while self.unfinished.load(Ordering::Acquire) > 0 {
-                    if Instant::now() > deadline {
-                        return Err("jobs were lost".to_owned());
-                    }
-                    thread::sleep(Duration::from_millis(1));
+                if !wait_until(|| self.unfinished.load(Ordering::Acquire) == 0) {
+                    return Err("jobs were lost".to_owned());
                 }
                 drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
                 self.departures.wait_for(self.threads)

@@ -1,12 +1,8 @@
 //! The multi-threaded runtime of `tokio`.
 
-use super::{FuturePool, PATIENCE, Pool, TaskPool};
+use super::{FuturePool, PATIENCE, Pool, TaskPool, wait_until};
 use crate::forker::LOST;
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Called by `Handle::spawn`, from outside and from inside: a worker finds its own queue, and `tokio::spawn` would only
@@ -48,10 +44,7 @@ impl Pool for Tokio {
     fn finish(&self) -> Result<(), String> {
         let runtime = self.take_runtime().ok_or("closed before")?;
         let tasks = self.handle.metrics();
-        let deadline = Instant::now() + PATIENCE;
-        while tasks.num_alive_tasks() > 0 && Instant::now() < deadline {
-            thread::sleep(Duration::from_micros(100));
-        }
+        wait_until(|| tasks.num_alive_tasks() == 0);
         let left = tasks.num_alive_tasks();
         runtime.shutdown_timeout(PATIENCE);
         if left > 0 { Err(format!("{left} tasks were left after {} s", PATIENCE.as_secs())) } else { Ok(()) }
