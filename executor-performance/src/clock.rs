@@ -32,12 +32,28 @@ impl Clock for WallClock {
 /// not tell.
 pub fn cpu_time() -> Option<Duration> {
     #[cfg(unix)]
-    {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
-    }
+    return shown_by(rustix::time::ClockId::ProcessCPUTime);
     #[cfg(not(unix))]
     None
+}
+
+/// As [`cpu_time`], of this thread alone.
+pub fn cpu_time_of_this_thread() -> Option<Duration> {
+    #[cfg(unix)]
+    return shown_by(rustix::time::ClockId::ThreadCPUTime);
+    #[cfg(not(unix))]
+    None
+}
+
+/// The CPU time between two looks at the same clock, if it told both.
+pub(crate) fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
+    Some(later?.saturating_sub(earlier?))
+}
+
+#[cfg(unix)]
+fn shown_by(clock: rustix::time::ClockId) -> Option<Duration> {
+    let time = rustix::time::clock_gettime(clock);
+    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
 }
 
 /// How good the wall clock is.
@@ -108,10 +124,20 @@ mod tests {
 
     #[test]
     fn no_clock_goes_back() {
-        let (clock, cpu) = (WallClock::start(), cpu_time());
+        let (clock, cpu, own) = (WallClock::start(), cpu_time(), cpu_time_of_this_thread());
         let before = clock.now();
         labour(1_000_000);
         assert!(clock.now() >= before);
-        assert!(cpu_time() >= cpu);
+        assert_eq!((cpu.is_some(), own.is_some()), (cfg!(unix), cfg!(unix)));
+        assert!(cpu_time() >= cpu && cpu_time_of_this_thread() >= own);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_other_threads_do_is_not_of_this_one() {
+        let (cpu, own) = (cpu_time(), cpu_time_of_this_thread());
+        std::thread::spawn(|| labour(10_000_000)).join().expect("no panic");
+        let passed = |before: Option<Duration>, now: Option<Duration>| now.expect("it is told") - before.expect("so");
+        assert!(passed(own, cpu_time_of_this_thread()) * 2 < passed(cpu, cpu_time()));
     }
 }

@@ -1,7 +1,7 @@
 //! What a sample takes of the machine, besides time on the wall.
 
 use crate::{
-    clock::cpu_time,
+    clock::{cpu_time, difference},
     machine::{field, kib},
 };
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl UsageMeter {
         let (wall, switches) = (self.began.elapsed(), self.switches.zip(switches()));
         Usage {
             wall,
-            cpu: self.cpu.zip(cpu_time()).map(|(then, now)| now.saturating_sub(then)),
+            cpu: difference(cpu_time(), self.cpu),
             voluntary_switches: switches.map(|(then, now)| now.0.saturating_sub(then.0)),
             involuntary_switches: switches.map(|(then, now)| now.1.saturating_sub(then.1)),
             peak_kib: self.peak_reset.then(|| field("/proc/self/status", "VmHWM")).flatten().and_then(|it| kib(&it)),

@@ -2,7 +2,7 @@
 
 use super::{Experiment, JobTurn, Sample, Subject, Turn};
 use crate::{
-    clock::cpu_time,
+    clock::{cpu_time, difference},
     failure::Failure,
     heap,
     record::{Metric, Setting},
@@ -131,7 +131,7 @@ impl Vigil {
 
         let (start, cpu) = (Instant::now(), cpu_time());
         thread::sleep(self.window);
-        let (window, cpu) = (start.elapsed(), cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before)));
+        let (window, cpu) = (start.elapsed(), difference(cpu_time(), cpu));
         let heap = growth(heap_before, heap::in_use());
         let heap_per_job = self.heap_per_job(executor, plan.width())?;
         Ok(Rest { window, cpu, heap, heap_per_job })

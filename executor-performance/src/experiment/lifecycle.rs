@@ -2,7 +2,7 @@
 
 use super::{Experiment, JobTurn, Sample, Subject, Turn};
 use crate::{
-    clock::cpu_time,
+    clock::{cpu_time, cpu_time_of_this_thread, difference},
     failure::Failure,
     record::{Metric, Setting},
     sampler::Pace,
@@ -85,7 +85,7 @@ struct Trip {
     shutdown: Duration,
     /// From before it is built until its threads have ended.
     whole: Duration,
-    /// CPU time of all that.
+    /// CPU time of all that, but for this program's looking whether the threads have ended.
     cpu: Option<Duration>,
 }
 
@@ -125,9 +125,11 @@ impl RoundTrips {
         for ended in 1..jobs {
             receiver.recv_timeout(self.patience).map_err(|_| stalled(ended))?;
         }
+        let looking = cpu_time_of_this_thread();
         self.await_end(threads)?;
         let gone = Instant::now();
-        let cpu = cpu.zip(cpu_time()).map(|(before, after)| after.saturating_sub(before));
+        let looked = difference(cpu_time_of_this_thread(), looking);
+        let cpu = difference(difference(cpu_time(), cpu), looked);
         Ok(Trip {
             build: built - start,
             submit: submitted - built,

@@ -7,11 +7,12 @@
 //! solution to the job that waits for that. So when the problem is solved there are no sites left. If it never is, the
 //! executor is never freed.
 
-use super::{
-    problem::Problem,
-    relay::{Burst, difference},
+use super::{problem::Problem, relay::Burst};
+use crate::{
+    clock::{cpu_time, difference},
+    failure::Failure,
+    forker::Forker,
 };
-use crate::{clock::cpu_time, failure::Failure, forker::Forker};
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},

@@ -14,7 +14,10 @@ use super::{
     score::{self, Score},
     work::Work,
 };
-use crate::{clock::cpu_time, failure::Failure};
+use crate::{
+    clock::{cpu_time, difference},
+    failure::Failure,
+};
 use executors::Executor;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -220,10 +223,6 @@ unsafe impl<E: Sync, W: Sync> Send for Baton<E, W> {}
 struct Shift {
     began: Instant,
     ended: Instant,
-}
-
-pub(super) fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
-    Some(later?.saturating_sub(earlier?))
 }
 
 impl<E, W> fmt::Debug for Relay<E, W> {

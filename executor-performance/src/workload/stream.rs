@@ -7,11 +7,14 @@
 //! jobs are missing, it is never freed.
 
 use super::{
-    relay::{Burst, difference},
+    relay::Burst,
     score::{self, Score},
     work::Work,
 };
-use crate::{clock::cpu_time, failure::Failure};
+use crate::{
+    clock::{cpu_time, difference},
+    failure::Failure,
+};
 use executors::Executor;
 use std::{
     fmt,

@@ -9,10 +9,14 @@
 //! with it. If one is dropped instead, as a task was lost, the stage is never freed.
 
 use super::{
-    relay::{Burst, difference},
+    relay::Burst,
     score::{self, Score},
 };
-use crate::{clock::cpu_time, failure::Failure, spawner::Spawner};
+use crate::{
+    clock::{cpu_time, difference},
+    failure::Failure,
+    spawner::Spawner,
+};
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
