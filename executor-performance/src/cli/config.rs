@@ -36,7 +36,8 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
     const NO_RUNS: &str =
         "there is no run: begin one with [[run]] and name its experiment, as in `experiment = \"throughput\"`";
     let Some(Value::Array(runs)) = file.remove("run") else { return Err(NO_RUNS.to_owned()) };
-    let definition = super::definition();
+    const RECOMMEND: &str = "recommend";
+    let (definition, experiments) = (super::definition(), super::experiments());
     let (program, own) = words.split_first().ok_or("no program")?;
     let own = without_config(own);
 
@@ -47,9 +48,14 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
             let Some(Value::String(experiment)) = run.get("experiment") else {
                 return Err("a run without an experiment: name it, as in `experiment = \"throughput\"`".to_owned());
             };
-            let experiments = definition.find_subcommand(experiment);
-            let options =
-                experiments.ok_or(format!("`{experiment}` is no experiment: see `executor-performance list`"))?;
+            let measures = experiment == RECOMMEND || experiments.iter().any(|(name, _)| name == experiment);
+            let options = definition
+                .find_subcommand(experiment)
+                .filter(|_| measures)
+                .ok_or(format!("`{experiment}` is no experiment: see `executor-performance list`"))?;
+            if experiment == RECOMMEND && runs.len() > 1 {
+                return Err(format!("`{RECOMMEND}` wants a file of its own: leave it out, or the other runs"));
+            }
             let mut line = vec![program.clone()];
             for (key, value) in &file {
                 if !given(&id(options, key)) && !run.contains_key(key) {
@@ -107,10 +113,16 @@ fn id(options: &Command, key: &str) -> String {
 fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, String> {
     let name = spelled(key);
     let said = |value: &str| OsString::from(format!("--{name}={value}"));
-    let repeats = definition_of(options, key).is_some_and(|option| matches!(option.get_action(), ArgAction::Append));
+    let acts =
+        |action: fn(&ArgAction) -> bool| definition_of(options, key).is_some_and(|option| action(option.get_action()));
+    let repeats = acts(|action| matches!(action, ArgAction::Append));
     Ok(match value {
         Value::Boolean(true) => vec![format!("--{name}").into()],
-        Value::Boolean(false) => Vec::new(),
+        Value::Boolean(false) if acts(|action| matches!(action, ArgAction::SetTrue)) => Vec::new(),
+        Value::Boolean(false) => {
+            let command = options.get_name();
+            return Err(format!("`{key}` is nothing that can be `false`: see `executor-performance {command} --help`"));
+        }
         Value::Array(values) => {
             let values = values.iter().map(|value| single(key, value)).collect::<Result<Vec<_>, _>>()?;
             if repeats { values.iter().map(|value| said(value)).collect() } else { vec![said(&values.join(","))] }
@@ -153,7 +165,7 @@ mod tests {
         [[run]]
         experiment = "latency"
         threads = "4..6"
-        full_size = false
+        in_process = false
     "#;
 
     #[test]
@@ -182,6 +194,11 @@ mod tests {
             ("run = []", "begin one with [[run]]"),
             ("[[run]]\nthreads = 1", "name its experiment"),
             ("[[run]]\nexperiment = \"speed\"", "`speed` is no experiment"),
+            ("[[run]]\nexperiment = \"list\"", "`list` is no experiment"),
+            ("[[run]]\nexperiment = \"help\"", "`help` is no experiment"),
+            ("[[run]]\nexperiment = \"wake\"\n[[run]]\nexperiment = \"recommend\"", "a file of its own"),
+            ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` is nothing that can be `false`"),
+            ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` is nothing that can be `false`"),
             ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
             ("threads = {}\n[[run]]\nexperiment = \"wake\"", "`threads` is neither"),
         ] {
