@@ -6,7 +6,7 @@ use crate::{
     cli::{self, Color, Command, CompareOptions, ComparisonOptions, Need, Options, Order, OutputOptions, Refusal},
     compare::{self, Baseline, Comparison, Terms},
     interrupt::Interrupt,
-    isolation::{Host, Service},
+    isolation::{Host, Service, VARIABLE},
     plan::{Planned, plan},
     record::{Record, Run},
     session::{Outcome, Session},
@@ -14,7 +14,6 @@ use crate::{
 };
 use std::{
     collections::HashSet,
-    env,
     ffi::OsString,
     io::{self, ErrorKind},
     path::Path,
@@ -29,22 +28,19 @@ use std::{
 /// If that cannot be done: a line that says why. Nothing has been measured then.
 pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
     // With a configuration file, all is said there.
-    let answers = match orders {
-        [Order { command: Command::Recommend(own), options }] if options.config.is_none() => own.ask(),
-        _ => Vec::new(),
+    let (words, answers) = match orders {
+        [Order { command: Command::Recommend(own), options, words }] if options.config.is_none() => (words, own.ask()),
+        _ => return perform_told(orders, interrupt),
     };
-    if answers.is_empty() {
-        return perform_told(orders, &answers, interrupt);
-    }
-    match cli::parse(env::args_os().chain(answers.iter().map(OsString::from))) {
-        Ok(orders) => perform_told(&orders, &answers, interrupt),
+    match cli::parse(words.iter().cloned().chain(answers.iter().map(OsString::from))) {
+        Ok(orders) => perform_told(&orders, interrupt),
         Err(Refusal::Wrong(complaint)) => Err(complaint),
         Err(Refusal::Shown(help)) => Err(help.to_string()),
     }
 }
 
-fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> Result<Outcome, String> {
-    let Some(Order { options, command }) = orders.first() else { return Ok(Outcome::Done) };
+fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
+    let Some(Order { options, command, .. }) = orders.first() else { return Ok(Outcome::Done) };
     // Not before: whoever is asked a question wants to leave at once.
     interrupt.listen();
     choose_colors(options.output.color);
@@ -65,7 +61,7 @@ fn perform_told(orders: &[Order], answers: &[String], interrupt: &Interrupt) -> 
             refuse_comparison(&options.comparison)?;
             let record = Record::new(options.sampling.seed);
             // Who has failed in one workload is out of the question; to wait for it again would be for nothing.
-            let host = host(options)?.map(|host| host.with_args(answers).unforgiving());
+            let host = host(orders)?.map(Host::unforgiving);
             measure(orders, options, record, host.as_ref(), None, interrupt, |record| {
                 if interrupt.came() {
                     return Err("there is no advice, as not all was measured".to_owned());
@@ -91,7 +87,7 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let plan = plan(orders, None)?;
     let record = Record::new(options.sampling.seed);
     let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
-    let host = host(options)?;
+    let host = host(orders)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
         Some(baseline) => Comparison::of(&baseline.record, record, &terms)
             .map(|comparison| show(&comparison, &options.output).max(judged(&comparison, &terms))),
@@ -139,12 +135,13 @@ fn recommend(record: &Record, needs: &[Need], options: &Options) -> Result<Outco
 }
 
 /// Who calls the guests, unless everything happens in this process.
-fn host(options: &Options) -> Result<Option<Host>, String> {
-    if options.sampling.in_process {
+fn host(orders: &[Order]) -> Result<Option<Host>, String> {
+    if orders.iter().all(|order| order.options.sampling.in_process) {
         return Ok(None);
     }
-    let host = Host::of_this_program(options.sampling.longest_turn());
-    host.map(Some).map_err(|why| format!("this program does not know where it is ({why}): use --in-process"))
+    Host::of_this_program()
+        .map(Some)
+        .map_err(|why| format!("this program does not know where it is ({why}): use --in-process"))
 }
 
 /// Serves an executor to the process that measures.
@@ -157,7 +154,7 @@ pub fn serve(orders: &[Order], service: &Service) -> Result<Outcome, String> {
     if let Some(run) = plan(orders, None)?.get(*run) {
         run.serve(executor);
     }
-    Err(format!("run {run} has no executor {executor}: the configuration has changed since the run began"))
+    Err(format!("run {run} has no executor {executor}: {VARIABLE} is for processes that this program starts"))
 }
 
 /// What to compare with, if anything. That it can be compared is seen before anything is measured.

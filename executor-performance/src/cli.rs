@@ -30,7 +30,7 @@ pub use self::{
 pub use crate::advice::Need;
 
 use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 /// What is to be done, with the options for it.
 #[derive(Debug)]
@@ -39,6 +39,9 @@ pub struct Order {
     pub options: Options,
     /// What to do.
     pub command: Command,
+    /// The command line that says this and nothing else, for other processes: a file may have changed since it was
+    /// read, or be a pipe, which is read only once.
+    pub words: Vec<OsString>,
 }
 
 /// Parses the command line, and the configuration file if there is one. All orders have the same output and comparison.
@@ -50,12 +53,12 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
     let words: Vec<OsString> = words.into_iter().collect();
     let (line, matches) = parsed(&words)?;
     match (line.command, &line.options.config) {
-        (Some(command), None) => Ok(vec![Order { options: line.options, command }]),
+        (Some(command), None) => Ok(vec![Order { options: line.options, command, words }]),
         (None, Some(path)) => {
             let known = |name: &str| matches.ids().any(|id| id == name);
             let given = |name: &str| known(name) && matches.value_source(name) == Some(ValueSource::CommandLine);
             let lines = config::command_lines(path, &words, given).map_err(Refusal::Wrong)?;
-            lines.iter().map(|words| ordered(words).map_err(|refusal| refusal.within(path))).collect()
+            lines.into_iter().map(|words| ordered(words, path).map_err(|refusal| refusal.within(path))).collect()
         }
         (Some(command), Some(path)) => Err(Refusal::Wrong(format!(
             "--config {} says what to measure: leave out `{}`",
@@ -80,9 +83,13 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     Ok((line, matches))
 }
 
-fn ordered(words: &[OsString]) -> Result<Order, Refusal> {
-    match parsed(words)?.0 {
-        CommandLine { options, command: Some(command) } => Ok(Order { options, command }),
+/// What a command line says that is of the configuration file at `path`.
+fn ordered(words: Vec<OsString>, path: &Path) -> Result<Order, Refusal> {
+    match parsed(&words)?.0 {
+        CommandLine { options, command: Some(command) } => {
+            let options = Options { config: Some(path.to_owned()), ..options };
+            Ok(Order { options, command, words })
+        }
         CommandLine { command: None, .. } => Err(Refusal::Wrong("a run without an experiment".to_owned())),
     }
 }
@@ -123,7 +130,7 @@ mod tests {
             ("-t 6 -p 1 -m 100 -a 100 latency -s 100", 6, 10_100),
             ("-t 6 -p 1 -m 100 -a 10000 latency -s 100", 6, 1_000_100),
         ] {
-            let Order { options, command } = parsed(&format!("executor-performance {line}")).expect(line);
+            let Order { options, command, .. } = parsed(&format!("executor-performance {line}")).expect(line);
             match command {
                 Command::Throughput(own) => {
                     assert_eq!((own.pre, own.post, own.size.full_size), (10_000, 10_000, false));
@@ -274,6 +281,17 @@ mod tests {
         assert_eq!((options.threads.values(), options.executors.len()), (&[3][..], 1));
         assert_eq!((options.sampling.budget.as_secs(), options.sampling.seed), (7, 4));
         assert_eq!((options.output.output.len(), options.load.messages.expect("given").values()), (1, &[5][..]));
+    }
+
+    /// By which it is known that there is nothing to be asked for.
+    #[test]
+    fn what_a_file_says_names_the_file_and_its_words_do_not() {
+        let path = std::env::temp_dir().join(format!("cli-{}.toml", std::process::id()));
+        std::fs::write(&path, "budget = 7\n[[run]]\nexperiment = \"recommend\"\n").expect("written");
+        let order = parsed(&format!("tool --config {} -t 2", path.display())).expect("a run");
+        std::fs::remove_file(&path).expect("removed");
+        assert_eq!(order.options.config, Some(path));
+        assert_eq!(order.words, ["tool", "--budget=7", "recommend", "-t", "2"]);
     }
 
     #[test]

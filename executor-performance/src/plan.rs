@@ -14,7 +14,7 @@ use crate::{
     subject::Roster,
     workload::{Labour, Load, nanos_per_unit},
 };
-use std::{fmt, thread, time::Duration};
+use std::{ffi::OsString, fmt, thread, time::Duration};
 
 /// What each job of the latency experiment does, beside passing on.
 const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
@@ -108,19 +108,24 @@ impl<X: Experiment> fmt::Debug for Prepared<X> {
 }
 
 /// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several
-/// workloads. Their executors are guests of the `host`, if there is one. Always the same for the same orders.
+/// workloads. Their executors are guests of the `host`, if there is one and they are not to be in this process. Always the same for the same orders.
 ///
 /// # Errors
 ///
 /// If the options cannot be followed: a line that says why.
 pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned>>, String> {
     let mut plan: Vec<Box<dyn Planned>> = Vec::new();
-    for Order { options, command } in orders {
+    for Order { options, command, words } in orders {
+        let (host, budget) = (host.filter(|_| !options.sampling.in_process), options.sampling.budget);
+        let mut first = 0;
         for point in options.points() {
-            plan.extend(runs(
-                command,
-                &Site { options, point, host, first: plan.len(), budget: options.sampling.budget, question: None },
-            )?);
+            let site = Site { options, point, host, words, first, budget, question: None };
+            let runs = runs(command, &site).map_err(|why| match &options.config {
+                Some(path) => format!("{}: {why}", path.display()),
+                None => why,
+            })?;
+            first += runs.len();
+            plan.extend(runs);
         }
     }
     Ok(plan)
@@ -131,7 +136,9 @@ struct Site<'a> {
     options: &'a Options,
     point: Point,
     host: Option<&'a Host>,
-    /// The number of its first run.
+    /// The command line that orders it.
+    words: &'a [OsString],
+    /// The number of its first run, of those that this command line orders.
     first: usize,
     budget: Duration,
     question: Option<&'static str>,
@@ -355,7 +362,7 @@ impl Site<'_> {
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
             let subjects = match self.host {
-                Some(host) => roster.names(&entries).into_iter().map(|name| guest(host, run, name)).collect(),
+                Some(host) => roster.names(&entries).into_iter().map(|name| self.guest(host, run, name)).collect(),
                 None => roster.enlist(&entries, threads),
             };
             Box::new(Prepared {
@@ -369,17 +376,17 @@ impl Site<'_> {
         });
         Ok(prepared.collect())
     }
-}
 
-fn guest<T: Turn + 'static>(host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
-    Box::new(Guest::new(executor, host.command(run, executor), host.limit(), host.failures()))
+    fn guest<T: Turn + 'static>(&self, host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
+        let (command, limit) = (host.command(self.words, run, executor), self.options.sampling.longest_turn());
+        Box::new(Guest::new(executor, command, limit, host.failures()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::{self, Refusal};
-    use std::ffi::OsString;
 
     /// What somebody who wants an answer is ready to wait.
     const SOON: Duration = Duration::from_secs(120);

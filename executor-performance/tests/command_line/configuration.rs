@@ -1,9 +1,17 @@
 //! Files that say what to measure, and those that the documentation shows.
 
-use crate::support::{fresh, fresh_folder, json, measured, refused_in};
+use crate::support::{fresh, fresh_folder, json, measured, refused_in, run};
 use std::{
     fs,
     path::{Path, PathBuf},
+};
+#[cfg(target_os = "linux")]
+use {
+    crate::support::stderr,
+    std::{
+        io::Write,
+        process::{Command, Stdio},
+    },
 };
 
 #[test]
@@ -21,6 +29,47 @@ fn follows_a_configuration_file() {
     let names: Vec<&str> = runs.iter().map(|run| run["experiment"].as_str().expect("a name")).collect();
     assert_eq!(names, ["throughput", "throughput", "latency"]);
     assert_eq!(runs[0]["settings"]["pre_units"], 5);
+}
+
+/// The program is replaced, and the file is a pipe that can be read once, while the program waits for what is in there.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_read_or_built_anew_is_not_of_the_run() {
+    let folder = fresh_folder("anew");
+    let (program, config, other) = (folder.join("program"), folder.join("bench.toml"), folder.join("other"));
+    fs::copy(env!("CARGO_BIN_EXE_executor-performance"), &program).expect("copied");
+    fs::write(&other, "#!/bin/sh\nexit 7\n").expect("written");
+    fs::set_permissions(&other, fs::metadata(&program).expect("it is there").permissions()).expect("changed");
+    assert!(Command::new("mkfifo").arg(&config).status().expect("mkfifo").success());
+    let line = "--timeout 5 --budget 0.01 --min-samples 2 --config bench.toml";
+    let child = Command::new(&program)
+        .args(line.split(' '))
+        .current_dir(&folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // This waits until somebody reads.
+    let mut pipe = fs::OpenOptions::new().write(true).open(&config).expect("a pipe");
+    fs::rename(&other, &program).expect("replaced");
+    pipe.write_all(b"executor = \"channel\"\n[[run]]\nexperiment = \"wake\"\nthreads = 1\n").expect("read");
+    drop(pipe);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn each_run_has_its_own_limits() {
+    let (config, record) = (fresh("limits", "toml"), fresh("limits", "json"));
+    let text = "executor = \"channel\"\nbudget = 0.01\nmin-samples = 2\nmessages = 1\nmessage-amplification = 0\n\
+                [[run]]\nexperiment = \"throughput\"\nin-process = true\n\
+                [[run]]\nexperiment = \"throughput\"\npre = 1000000000\ntimeout = 0.01\n";
+    fs::write(&config, text).expect("written");
+    assert_eq!(run(&format!("--config {config} -o {record}")).status.code(), Some(1));
+    let written = json(&fs::read_to_string(&record).expect("a record"));
+    let error = |run: usize| written["runs"][run]["rows"][0]["error"].as_str();
+    assert_eq!(error(0), None);
+    assert!(error(1).is_some_and(|why| why.starts_with("hung: a sample took more than 0.01 s")), "{:?}", error(1));
 }
 
 /// README, the documentation, and the example for a team.
