@@ -68,14 +68,13 @@ impl Cut {
     /// The time that a job of this load takes, by timing larger and larger pieces of it.
     fn nanos_per_job(&self, timed: impl Fn(Load) -> Result<f64, Failure>) -> Result<f64, Failure> {
         const ENOUGH: f64 = 20e6;
-        let mut jobs = 5_000;
+        let mut piece = self.primer();
         loop {
-            let piece = self.asked.shrunk_to(jobs, self.threads);
             let nanos = timed(piece)?;
             if nanos >= ENOUGH || piece == self.asked {
                 return Ok(nanos / piece.jobs() as f64);
             }
-            jobs = piece.jobs().saturating_mul(8);
+            piece = self.asked.shrunk_to(piece.jobs().saturating_mul(8), self.threads);
         }
     }
 
@@ -111,6 +110,7 @@ mod tests {
         experiment::{BurstSample, bursts::mock::burst},
         workload::Labour,
     };
+    use std::{cell::Cell, rc::Rc};
 
     const PACE: Pace = Pace {
         warm_up: 1,
@@ -133,6 +133,21 @@ mod tests {
         fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
             let jobs = turn.load.jobs();
             Ok(BurstSample { bursts: vec![burst(jobs, jobs * self.0)], ..BurstSample::default() })
+        }
+    }
+
+    /// Takes a second for each job, and keeps how many there were.
+    #[derive(Debug, Default)]
+    struct Slow(Rc<Cell<u64>>);
+
+    impl Subject<Bursts<Labour>> for Slow {
+        fn name(&self) -> &'static str {
+            "slow"
+        }
+
+        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+            self.0.set(self.0.get() + turn.load.jobs());
+            Steady(1_000_000_000).take(turn)
         }
     }
 
@@ -168,6 +183,13 @@ mod tests {
         let jobs = fitted(10_000_000, false, &[Box::new(Steady(6_000)), Box::new(Steady(8_000))]);
         let round = Duration::from_nanos(jobs * 14_000);
         assert!(round <= PACE.good_round() && round * 2 > PACE.good_round(), "{round:?}");
+    }
+
+    #[test]
+    fn no_more_than_the_least_is_tried_of_what_takes_long() {
+        let tried = Rc::<Cell<u64>>::default();
+        let least = fitted(10_000_000, false, &[Box::new(Slow(Rc::clone(&tried)))]);
+        assert_eq!(tried.get(), least);
     }
 
     #[test]
