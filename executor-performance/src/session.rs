@@ -29,10 +29,10 @@ use std::{
 pub enum Outcome {
     /// All went well.
     Done,
-    /// Something is slower than it was.
-    Regressed,
     /// An executor failed, or results could not be written. It has been said which and why.
     Failed,
+    /// Something is slower than it was, or fails and did not. Whatever else there is, somebody wanted to know that.
+    Regressed,
 }
 
 /// Runs under way.

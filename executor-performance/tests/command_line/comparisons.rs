@@ -146,4 +146,9 @@ fn what_fails_now_and_did_not_before_is_a_regression() {
     assert!(stdout(&output).contains("FAILED"), "{}", stdout(&output));
     assert!(stderr(&output).contains("fails, and did not before: workstealing"), "{}", stderr(&output));
     assert!(measured(&format!("compare {old} {broken}")).contains("FAILED"));
+
+    let line = format!("{BRIEF} --timeout 0.000001 -m 10 -e channel,workstealing throughput");
+    let output = run(&format!("{line} --baseline {old} --fail-on-regression"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("2 of 2 executors failed: channel, workstealing"), "{}", stderr(&output));
 }
