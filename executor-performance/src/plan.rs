@@ -184,7 +184,7 @@ impl Site<'_> {
         let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
             Workload::Outside => {
-                let jobs = all * self.jobs_in_turn(2 * EACH, busy)? / 2;
+                let jobs = all.saturating_mul(self.jobs_in_turn(2 * EACH, busy)?) / 2;
                 self.jobs(OneLoad::new(Throughput(labour), threads, load(jobs.min(JOBS), 0)?, false, patience), 1.0)
             }
             Workload::Inside => {
@@ -215,8 +215,8 @@ impl Site<'_> {
         let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
         let executors = self.entries(Ability::Jobs)?.len();
         // One more round, before the first, finds out how much a sample can be.
-        let (rounds, budget) = (pace.least_rounds() + 1, pace.budget.mul_f64(0.9));
-        let jobs = budget.as_secs_f64() / (rounds * executors) as f64 / time.as_secs_f64();
+        let (rounds, budget) = (pace.least_rounds().saturating_add(1), pace.budget.mul_f64(0.9));
+        let jobs = budget.as_secs_f64() / rounds as f64 / executors as f64 / time.as_secs_f64();
         if jobs >= least as f64 {
             return Ok(jobs as u64);
         }
@@ -260,13 +260,13 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Repost(own) => {
             point.unused("repost")?;
-            let question = Repost(own.work.pastime());
+            let question = Repost(own.work.pastime(patience)?);
             let repost = |load| OneLoad::new(question, threads, load, own.size.full_size, patience);
             site.points(own.loads()?.into_iter().map(repost), 2.0)
         }
         Command::Avalanche(own) => {
             let jobs = point.single_jobs(1_000_000, "avalanche")?;
-            let question = Avalanche(own.work.pastime());
+            let question = Avalanche(own.work.pastime(patience)?);
             site.jobs(OneLoad::new(question, threads, jobs, own.size.full_size, patience), 2.0)
         }
         Command::Submit(own) => {
@@ -435,6 +435,14 @@ mod tests {
         let plan = planned("recommend --workload inside,bursts").expect("two workloads");
         let told: Vec<String> = plan.iter().map(|run| run.outline().description.remove(0).1).collect();
         assert!(told[0].starts_with("inside: ") && told[1].starts_with("bursts: "), "{told:?}");
+    }
+
+    #[test]
+    fn jobs_of_no_time_can_be_counted() {
+        for workload in ["outside", "inside", "bursts"] {
+            let line = format!("-t 2 recommend --workload {workload} --job-time 0.0001");
+            assert!(planned(&line).is_ok(), "{line}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     workload::{Fib, Load, Pastime},
 };
 use clap::Args;
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// What applies to throughput only.
 #[derive(Debug, Args)]
@@ -58,8 +58,13 @@ pub struct WorkOptions {
 
 impl WorkOptions {
     /// What each job does.
-    pub fn pastime(&self) -> Pastime {
-        Pastime::Busy(Duration::from_micros(self.work))
+    ///
+    /// # Errors
+    ///
+    /// If it takes as long as `patience`: then every executor would be given up.
+    pub fn pastime(&self, patience: Duration) -> Result<Pastime, String> {
+        let work = Duration::from_micros(self.work);
+        within("--work", format_args!("{} us", self.work), work, patience).map(Pastime::Busy)
     }
 }
 
@@ -221,12 +226,16 @@ impl SubmitOptions {
 
 /// What `option` says in milliseconds, which must be less than `patience`.
 fn sleep(option: &str, millis: u64, patience: Duration) -> Result<Duration, String> {
-    let sleep = Duration::from_millis(millis);
-    if sleep < patience {
-        Ok(sleep)
+    within(option, format_args!("{millis} ms"), Duration::from_millis(millis), patience)
+}
+
+/// The `time` that `option` has `told`, which must be less than `patience`.
+fn within(option: &str, told: fmt::Arguments<'_>, time: Duration, patience: Duration) -> Result<Duration, String> {
+    if time < patience {
+        Ok(time)
     } else {
         let patience = patience.as_secs_f64();
-        Err(format!("{option} {millis} ms is not less than --patience {patience} s: raise --patience, or lower it"))
+        Err(format!("{option} {told} is not less than --patience {patience} s: raise --patience, or lower it"))
     }
 }
 

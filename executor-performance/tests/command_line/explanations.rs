@@ -85,6 +85,8 @@ const WRONG: &[&str] = &[
     "submit --work long",
     "submit --work 10000",
     "repost --work 0.5us",
+    "repost --work 15s",
+    "avalanche --work 15s",
     "wake -s 5parsecs",
     "--budget soon wake",
     "recommend --job-time long",
