@@ -108,7 +108,7 @@ fn measure(
 ) -> Result<Outcome, String> {
     let plan = plan(orders, host)?;
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
-    let budget: Duration = plan.iter().map(|run| run.budget()).sum();
+    let budget = plan.iter().map(|run| run.budget()).fold(Duration::ZERO, Duration::saturating_add);
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
     let session = session.judged(options.comparison.fail_on_regression);
     Ok(session.run(plan, conclude))

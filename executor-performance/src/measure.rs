@@ -6,7 +6,7 @@ use crate::{
     interrupt::Interrupt,
     plan::{Planned, Prepared},
     record::Record,
-    registry::Entry,
+    registry::{Entry, MOST_THREADS},
     sampler::Pace,
     session::{Outcome, Session},
     subject::Roster,
@@ -119,6 +119,9 @@ impl Measurement {
         if threads == 0 {
             return Err("0 threads can run nothing: ask for at least 1".to_owned());
         }
+        if threads > MOST_THREADS {
+            return Err(format!("{threads} threads are too many: more than {MOST_THREADS} are not supported"));
+        }
         let entry = |name: &String| {
             let entry = Entry::named(name).ok_or_else(|| format!("there is no executor {name}: see `list`"))?;
             if entry.takes(threads) {
@@ -182,6 +185,7 @@ mod tests {
         for (measurement, part) in [
             (measure(|| ()).executors(["chanel"]), "no executor chanel"),
             (measure(|| ()).threads(0), "at least 1"),
+            (measure(|| ()).threads(usize::MAX), "more than 10000"),
             (measure(|| ()).threads(100).executors(["workstealing-small"]), "100 threads"),
             (measure(|| ()).successors(u64::MAX), "fewer"),
         ] {

@@ -94,6 +94,10 @@ impl Ability {
     }
 }
 
+/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have
+/// 65,530 and a thread takes four. The standard library aborts the process then.
+pub const MOST_THREADS: usize = 10_000;
+
 /// An executor of the list.
 #[derive(Debug)]
 pub struct Entry {

@@ -45,17 +45,23 @@ impl Pace {
 
     /// A tenth of the budget is for what is not sampling: trying out, building, shutting down.
     fn share(&self, samples: usize) -> Duration {
-        self.budget.mul_f64(0.9 / (self.warm_up_rounds() + samples) as f64)
+        self.budget.mul_f64(0.9 / self.warm_up_rounds().saturating_add(samples) as f64)
+    }
+
+    /// Samples that this process gives in any case: all together `min_samples`, in parts as even as can be.
+    fn least_samples(&self, process: usize) -> usize {
+        let of_the_first = |processes| self.min_samples.saturating_mul(processes).div_ceil(self.processes);
+        of_the_first(process + 1) - of_the_first(process)
     }
 
     /// Rounds that are thrown away, of all processes.
     fn warm_up_rounds(&self) -> usize {
-        self.warm_up * self.processes
+        self.warm_up.saturating_mul(self.processes)
     }
 
     /// Rounds that are run in any case.
     pub fn least_rounds(&self) -> usize {
-        self.warm_up_rounds() + self.min_samples
+        self.warm_up_rounds().saturating_add(self.min_samples)
     }
 }
 
@@ -192,13 +198,13 @@ impl Leg {
         }
         let (samples, part) = (samples(series), (self.process + 1) as f64 / pace.processes as f64);
         let taken = samples - self.before;
-        if taken < pace.min_samples.div_ceil(pace.processes) {
+        if taken < pace.least_samples(self.process) {
             None
         } else if taken >= self.first && worst_error(series) <= pace.target {
             Some(Stopped::Precise)
         } else if samples as f64 >= pace.max_samples as f64 * part {
             Some(Stopped::Enough)
-        } else if elapsed + round > pace.budget.mul_f64(part) {
+        } else if (elapsed + round).as_secs_f64() > pace.budget.as_secs_f64() * part {
             Some(Stopped::Budget)
         } else {
             None
@@ -446,6 +452,27 @@ mod tests {
         assert_eq!(seconds(&series[0]), [1.0; 4]);
         assert_eq!(series[0].processes, [0, 0, 1, 1]);
         assert!(machine.order.borrow().iter().filter(|name| **name == "renewed").count() == 2, "{machine:?}");
+    }
+
+    #[test]
+    fn processes_among_which_samples_cannot_be_divided_evenly_give_no_more() {
+        for (least, most, expected) in [(5, 5, [0, 0, 1, 1, 2]), (4, 5, [0, 0, 1, 1, 2]), (3, 5, [0, 0, 1, 1, 2])] {
+            let pace = Pace { min_samples: least, max_samples: most, processes: 3, ..PACE };
+            let (series, stopped, _) = run(pace, &[("restless", &[1, 2])]);
+            assert_eq!((&series[0].processes[..], stopped), (&expected[..], Stopped::Enough), "{least}, {most}");
+        }
+        let (series, ..) = run(Pace { min_samples: 4, processes: 3, target: 1.0, ..PACE }, &[("steady", &[1])]);
+        assert_eq!(series[0].processes, [0, 0, 1, 1, 2, 2], "all weigh the same if there is time");
+    }
+
+    #[test]
+    fn no_number_is_too_large() {
+        let pace = Pace { budget: Duration::MAX, max_samples: 4, ..PACE };
+        let (series, ..) = run(pace, &[("restless", &[1, 2])]);
+        assert_eq!(series[0].samples.len(), 4);
+        let pace = Pace { warm_up: usize::MAX, processes: 3, min_samples: usize::MAX, ..pace };
+        assert_eq!(pace.least_rounds(), usize::MAX);
+        assert!(pace.longest_round() < PACE.longest_round());
     }
 
     #[test]

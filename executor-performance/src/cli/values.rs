@@ -1,14 +1,11 @@
 //! Parsers of single values. Each complaint goes behind the value and the option, which clap names.
 
+use crate::registry::MOST_THREADS;
 use std::{
     num::{IntErrorKind, ParseIntError},
     str::FromStr,
     time::Duration,
 };
-
-/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have
-/// 65,530 and a thread takes four. The standard library aborts the process then.
-const MOST_THREADS: usize = 10_000;
 
 pub(super) fn number_of_threads(text: &str) -> Result<usize, String> {
     let too_many = || format!("more than {MOST_THREADS} threads are not supported");

@@ -52,13 +52,13 @@ impl Progress {
 
     /// The present run has ended, which had that `budget`.
     pub fn run_ended(&mut self, budget: Duration) {
-        self.before += budget;
+        self.before = self.before.saturating_add(budget);
         (self.rounds, self.precision) = (0, String::new());
         self.elapsed(Duration::ZERO);
     }
 
     fn elapsed(&self, elapsed: Duration) {
-        let spent = (self.before + elapsed).min(self.whole);
+        let spent = self.before.saturating_add(elapsed).min(self.whole);
         self.bar.set_position(spent.as_millis() as u64);
         self.bar.set_prefix(format!("at most {:.0} s left", (self.whole - spent).as_secs_f64().ceil()));
     }
