@@ -87,6 +87,11 @@ pub fn open(
     }
 }
 
+/// What went wrong with `target`, which the system does not say.
+fn located(target: &Target, why: &io::Error) -> io::Error {
+    io::Error::new(why.kind(), format!("{target}: {why}"))
+}
+
 fn boxed<S: Sink + 'static>(sink: S) -> Box<dyn Sink> {
     Box::new(sink)
 }

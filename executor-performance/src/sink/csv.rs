@@ -1,10 +1,10 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
-use super::{Sink, Target, document::print};
+use super::{Sink, Target, located};
 use crate::record::{Record, Row, Run};
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Write},
+    io::{self, ErrorKind, Write},
     path::Path,
 };
 
@@ -35,6 +35,7 @@ const TRUST: &[&str] = &[
 /// be the same, as rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
+    target: Target,
     /// None if rows go to the standard output.
     file: Option<File>,
     /// What has to be written before the next row.
@@ -57,12 +58,13 @@ impl CsvFile {
         }
         let header = headers.first().map(|header| line(header)).unwrap_or_default();
         match target {
-            Target::File(path) => Self::appending(path, header),
-            Target::Output => Ok(CsvFile { file: None, text: header }),
+            Target::File(path) => Self::appending(target, path, header),
+            Target::Output => Ok(CsvFile { target: target.clone(), file: None, text: header }),
         }
     }
 
-    fn appending(path: &Path, header: Vec<u8>) -> Result<Self, String> {
+    fn appending(target: &Target, path: &Path, header: Vec<u8>) -> Result<Self, String> {
+        let target = target.clone();
         let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
         let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
         // Devices and pipes have no contents to be looked at.
@@ -79,11 +81,11 @@ impl CsvFile {
             b"\n".to_vec()
         };
         if !is_file {
-            return Ok(CsvFile { file: Some(file), text });
+            return Ok(CsvFile { target, file: Some(file), text });
         }
         // At once, so that whatever ends the run, the file says what it was to hold.
         file.write_all(&text).map_err(|error| complain(&error))?;
-        Ok(CsvFile { file: Some(file), text: Vec::new() })
+        Ok(CsvFile { target, file: Some(file), text: Vec::new() })
     }
 }
 
@@ -100,19 +102,25 @@ impl Sink for CsvFile {
     /// All rows of a run are written at once, so that programs which append to the same file do not tear each other's
     /// rows; and when it has ended, so that whatever happens to the next takes nothing away.
     fn end(&mut self, record: &Record) -> io::Result<()> {
-        let text = self.rows(record);
-        match &mut self.file {
-            Some(file) => file.write_all(&text).and_then(|()| file.flush()),
-            None => print(&String::from_utf8_lossy(&text)),
-        }
+        self.text = self.rows(record);
+        self.write()
     }
 
     fn finish(&mut self, _record: &Record) -> io::Result<()> {
-        Ok(())
+        self.write()
     }
 }
 
 impl CsvFile {
+    /// Writes what has to be written.
+    fn write(&mut self) -> io::Result<()> {
+        let written = match &mut self.file {
+            Some(file) => drain(&mut self.text, file),
+            None => drain(&mut self.text, &mut io::stdout().lock()),
+        };
+        written.map_err(|why| located(&self.target, &why))
+    }
+
     /// What there is to append when the last run of `record` has ended.
     pub(super) fn rows(&mut self, record: &Record) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.text);
@@ -121,6 +129,19 @@ impl CsvFile {
         }
         text
     }
+}
+
+/// Takes what it writes away from `text`, so that the rest can be written when there is room for it, and no row is torn.
+fn drain(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
+    while !text.is_empty() {
+        match out.write(text) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => drop(text.drain(..written)),
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    out.flush()
 }
 
 fn header(run: &Run) -> Vec<String> {
@@ -195,6 +216,32 @@ mod tests {
         );
         let text = [file.rows(&first), file.rows(&record)].concat();
         insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_when_there_is_room() {
+        /// Has so much room.
+        struct Disk(Vec<u8>, usize);
+
+        impl Write for Disk {
+            fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+                let room = text.len().min(self.1);
+                self.1 -= room;
+                self.0.extend(&text[..room]);
+                if room == 0 { Err(ErrorKind::StorageFull.into()) } else { Ok(room) }
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let (mut text, mut disk) = (b"a,b\n1,2\n".to_vec(), Disk(Vec::new(), 5));
+        assert_eq!(drain(&mut text, &mut disk).map_err(|why| why.kind()), Err(ErrorKind::StorageFull));
+        disk.1 = 100;
+        text.extend(b"3,4\n");
+        drain(&mut text, &mut disk).expect("there is room");
+        assert_eq!(String::from_utf8(disk.0).expect("text"), "a,b\n1,2\n3,4\n");
     }
 
     #[test]

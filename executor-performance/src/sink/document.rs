@@ -1,32 +1,39 @@
 //! Files that are written anew whenever there is more to write.
 
-use super::{Sink, Target};
+use super::{Sink, Target, located};
 use crate::record::Record;
 use std::{
     fmt,
     fs::{self, OpenOptions},
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 /// A file, or the standard output, that shows the whole of something.
 pub struct Document<T = Record> {
     target: Target,
+    /// Where that is, also if the file is removed.
+    place: Target,
     render: Box<dyn Fn(&T) -> String>,
 }
 
 impl<T> Document<T> {
-    /// Makes sure that `target` can be written with what `render` makes of it.
+    /// Makes sure that `target` can be written with what `render` makes of it. A file that was not there is not left
+    /// behind, so that whoever finds one finds all of something.
     ///
     /// # Errors
     ///
     /// If it cannot be written: a line that says why.
     pub fn open(target: &Target, render: impl Fn(&T) -> String + 'static) -> Result<Self, String> {
-        if let Target::File(path) = target {
-            let opened = OpenOptions::new().append(true).create(true).open(path);
-            opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        }
-        Ok(Document { target: target.clone(), render: Box::new(render) })
+        let Target::File(path) = target else {
+            return Ok(Document { target: target.clone(), place: Target::Output, render: Box::new(render) });
+        };
+        let is_new = !path.exists();
+        let opened = OpenOptions::new().append(true).create(true).open(path);
+        let place = opened.and_then(|_| fs::canonicalize(path));
+        let place = place.and_then(|place| if is_new { fs::remove_file(&place).map(|()| place) } else { Ok(place) });
+        let place = place.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(Document { target: target.clone(), place: Target::File(place), render: Box::new(render) })
     }
 
     /// Shows `whole`, in place of what was shown before.
@@ -35,10 +42,12 @@ impl<T> Document<T> {
     ///
     /// If it cannot be written.
     pub fn write(&self, whole: &T) -> io::Result<()> {
-        match &self.target {
-            Target::File(path) => replace(path, &(self.render)(whole)),
-            Target::Output => print(&(self.render)(whole)),
-        }
+        let text = (self.render)(whole);
+        let written = match &self.place {
+            Target::File(path) => replace(path, &text),
+            Target::Output => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
+        };
+        written.map_err(|why| located(&self.target, &why))
     }
 
     /// As [`write`](Self::write), but what goes to the standard output can be written only once.
@@ -71,24 +80,14 @@ impl Sink for Document {
     }
 }
 
-/// Writes to the standard output. A reader that has gone away, such as `head`, is no error.
-pub(super) fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
-}
-
 /// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new.
-/// Where a link leads, the file is replaced; what is no file, such as a device, is written.
+/// What is no file, such as a device, is written.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path)?;
-    if !fs::metadata(&path)?.is_file() {
-        return OpenOptions::new().write(true).open(&path)?.write_all(text.as_bytes());
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
     }
-    let new = beside(&path);
-    fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
+    let new = beside(path);
+    fs::write(&new, text).and_then(|()| fs::rename(&new, path)).inspect_err(|_| {
         let _ = fs::remove_file(&new);
     })
 }
@@ -120,6 +119,35 @@ mod tests {
         document.update(&record()).expect("written");
         assert!(Record::read(&path).is_ok_and(|read| read == record()));
         assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_written_when_there_is_something() {
+        let folder = folder("new");
+        let path = folder.join("run.json");
+        let mut document = Document::open(&Target::File(path.clone()), Record::to_json).expect("it can be written");
+        assert!(!path.exists());
+        for _ in 0..2 {
+            document.update(&record()).expect("written");
+            fs::remove_file(&path).expect("it was there");
+        }
+        fs::remove_dir_all(&folder).expect("removed");
+        let why = document.update(&record()).expect_err("the folder is gone").to_string();
+        assert!(why.starts_with(&format!("{}: ", path.display())), "{why}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn where_a_link_leads_the_file_is_replaced() {
+        let folder = folder("linked");
+        let (path, link) = (folder.join("run.json"), folder.join("link.json"));
+        std::os::unix::fs::symlink("run.json", &link).expect("linked");
+        for _ in 0..2 {
+            let mut document = Document::open(&Target::File(link.clone()), Record::to_json).expect("it can be written");
+            document.update(&record()).expect("written");
+            assert!(link.is_symlink() && Record::read(&path).is_ok_and(|read| read == record()));
+        }
         fs::remove_dir_all(&folder).expect("removed");
     }
 
