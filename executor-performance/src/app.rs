@@ -227,10 +227,10 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let documents = output.output.iter().map(sink::open_comparison).collect::<Result<Vec<_>, _>>()?;
     let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
     let comparison = Comparison::of(&old, &new, &terms)?;
-    let told = documents.iter().try_for_each(|document| document.write(&comparison));
+    let told = documents.iter().map(|document| written(document.write(&comparison))).fold(Outcome::Done, Outcome::max);
     // What is written to the standard output says it already.
     let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison, output) };
-    Ok(shown.max(written(told)).max(judged(&comparison, &terms)))
+    Ok(shown.max(told).max(judged(&comparison, &terms)))
 }
 
 fn show(comparison: &Comparison, options: &OutputOptions) -> Outcome {
@@ -247,18 +247,17 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 /// Gives the record at `path` to all sinks, as if it had just been measured.
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     let whole = Record::read(path)?;
-    let mut sinks = sinks(options, &whole.runs, None)?;
-    let mut told = Ok(());
+    let sinks = sinks(options, &whole.runs, None)?.into_iter();
+    Ok(sinks.map(|mut sink| written(retold(&whole, &mut *sink))).fold(Outcome::Done, Outcome::max))
+}
+
+fn retold(whole: &Record, sink: &mut dyn Sink) -> io::Result<()> {
     for runs in 1..=whole.runs.len() {
         let record = Record { runs: whole.runs[..runs].to_vec(), ..whole.clone() };
-        for sink in &mut sinks {
-            told = told.and(sink.begin(&record).and_then(|()| sink.end(&record)));
-        }
+        sink.begin(&record)?;
+        sink.end(&record)?;
     }
-    for sink in &mut sinks {
-        told = told.and(sink.finish(&whole));
-    }
-    Ok(written(told))
+    sink.finish(whole)
 }
 
 fn print(text: &[u8]) -> io::Result<()> {

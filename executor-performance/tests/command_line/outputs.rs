@@ -1,7 +1,8 @@
 //! Files, rows and records.
 
 use crate::support::{
-    BRIEF, documented_record, fresh, fresh_file, fresh_folder, json, measured, program, refused, run, stderr, stdout,
+    BRIEF, documented_record, fresh, fresh_file, fresh_folder, json, measured, program, refused, refused_in, run,
+    stderr, stdout,
 };
 use std::{fs, process::Stdio};
 
@@ -106,7 +107,36 @@ fn results_that_cannot_be_written_are_a_failure() {
     let output = run(&format!("{BRIEF} -m 10 -e channel -o /dev/full throughput"));
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("channel"));
-    assert!(stderr(&output).contains("error: results could not be written"), "{}", stderr(&output));
+    let told = "error: results could not be written: /dev/full: No space left on device";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+
+    let folder = fresh_folder("full");
+    fs::write(folder.join("run.json"), documented_record()).expect("written");
+    // Nobody reads the tables.
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut report = program();
+    report.current_dir(&folder).args("report run.json -o /dev/full".split(' ')).stdout(writer).stderr(Stdio::piped());
+    let output = report.output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+
+    std::os::unix::fs::symlink("/dev/full", folder.join("full.md")).expect("linked");
+    let line = "compare run.json run.json -o full.md -o page.html";
+    let output = program().current_dir(&folder).args(line.split(' ')).output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(fs::read_to_string(folder.join("page.html")).is_ok_and(|page| page.contains("channel")));
+}
+
+/// Also of what is looked at before.
+#[test]
+fn what_is_refused_leaves_no_file_behind() {
+    let folder = fresh_folder("nothing");
+    fs::write(folder.join("other.csv"), "a,b\n").expect("written");
+    for line in ["compare missing.json missing.json -o out.html", "-o run.json -o other.csv wake"] {
+        refused_in(&folder, line);
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "{line}");
+    }
 }
 
 #[test]
