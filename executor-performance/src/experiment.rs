@@ -20,6 +20,8 @@ mod submit;
 mod throughput;
 mod wake;
 
+#[cfg(test)]
+pub(crate) use self::bursts::mock::burst;
 pub use self::{
     avalanche::Avalanche,
     blocking::Blocking,

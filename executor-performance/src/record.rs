@@ -19,7 +19,7 @@ pub use self::{
     times::Times,
 };
 
-pub(crate) use self::costs::Costs;
+pub(crate) use self::{costs::Costs, run::utc_now};
 
 use crate::{clock::Precision, machine::Machine, program::Program};
 use serde::{Deserialize, Serialize};

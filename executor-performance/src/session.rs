@@ -9,7 +9,7 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     plan::{Planned, Prepared},
-    record::{Record, Row, Run, Stop, rows},
+    record::{Record, Row, Run, Stop, rows, utc_now},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
     stats::{self, Level},
@@ -49,14 +49,17 @@ pub struct Session {
     judged: bool,
     /// Whether all have gone away who read the results.
     unread: bool,
+    /// What could not be written. Each is told once, though it is tried again and again.
+    unwritten: Vec<String>,
 }
 
 impl Session {
     /// Nothing has run yet. Results go to `sinks`; all runs together have that `budget`.
     pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
         let progress = Progress::new(budget, quiet);
-        let outcome = Outcome::Done;
-        Session { record, sinks, progress, interrupt, quiet, outcome, several: false, judged: false, unread: false }
+        let (outcome, unwritten) = (Outcome::Done, Vec::new());
+        let (several, judged, unread) = (false, false, false);
+        Session { record, sinks, progress, interrupt, quiet, outcome, several, judged, unread, unwritten }
     }
 
     /// The same, which goes on although nobody reads the results: somebody wants to know how it ends.
@@ -91,11 +94,16 @@ impl Session {
             self.progress.run_ended(budget);
         }
         self.progress.clear();
-        self.each(|sink, record| sink.finish(record));
+        let is_empty = self.record.runs.is_empty();
+        if !is_empty {
+            self.each(|sink, record| sink.finish(record));
+        }
         if self.interrupt.came() {
-            error(self.interrupted());
-            self.outcome = Outcome::Failed;
+            self.fail(self.interrupted());
         } else if self.wants_end() {
+            return self.outcome;
+        }
+        if is_empty {
             return self.outcome;
         }
         match conclude(&self.record) {
@@ -107,7 +115,7 @@ impl Session {
 
     /// What an interrupt has left.
     fn interrupted(&self) -> &'static str {
-        let measured = |row: &Row| row.samples.count() > 0 || !row.is_ok();
+        let measured = |row: &Row| row.samples.count() > 0 || !(row.is_ok() || row.is_interrupted());
         if self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
             "interrupted: the results are of what was measured until then"
         } else {
@@ -127,12 +135,16 @@ impl Session {
                 Box::new(Interruptible { subject, interrupt, trying }) as Box<dyn Subject<X::Turn>>
             })
             .collect();
-        let (clock, seed) = (WallClock::start(), self.record.program.seed);
+        let (clock, began_utc, seed) = (WallClock::start(), utc_now(), self.record.program.seed);
         self.progress.doing("trying out how long a sample takes");
         prepared.experiment.fit(&pace, &subjects);
         trying.set(false);
+        if self.wants_end() {
+            // A file that is there from before is worth more than a run without samples.
+            return;
+        }
 
-        let mut run = prepared.beginning();
+        let mut run = Run { began_utc, ..prepared.beginning() };
         let experiment = prepared.experiment;
         run.warnings = [self.record.program.doubts(), self.record.machine.doubts(threads)].concat();
         self.record.runs.push(run);
@@ -147,9 +159,7 @@ impl Session {
         let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship(&rows, pace.target, seed));
         self.warn(&self.located(&doubts));
-        // If nobody reads on, what was not measured has not failed.
-        let ended = |row: &&Row| self.unread && row.error.as_ref() == Some(&Failure::Interrupted.to_string());
-        let failed = rows.iter().filter(|row| !row.is_ok() && !ended(row));
+        let failed = rows.iter().filter(|row| !row.is_ok() && !row.is_interrupted());
         let failed: Vec<&str> = failed.map(|row| row.executor.as_str()).collect();
         let complaint = format!("{} of {} executors failed: {}", failed.len(), rows.len(), failed.join(", "));
         let failed = !failed.is_empty();
@@ -184,22 +194,26 @@ impl Session {
     }
 
     /// Does `step` with every sink, also if one of them fails. That is told, unless its reader has gone away, such as
-    /// `head`, and it gets nothing more.
+    /// `head`: then it gets nothing more.
     fn each(&mut self, mut step: impl FnMut(&mut dyn Sink, &Record) -> io::Result<()>) {
         let (record, mut complaints, mut gone) = (&self.record, Vec::new(), false);
         self.progress.aside(|| {
-            self.sinks.retain_mut(|sink| {
-                let done = step(&mut **sink, record);
-                match &done {
-                    Err(why) if why.kind() == ErrorKind::BrokenPipe => gone = true,
-                    Err(why) => complaints.push(format!("results could not be written: {why}")),
-                    Ok(()) => {}
+            self.sinks.retain_mut(|sink| match step(&mut **sink, record) {
+                Err(why) if why.kind() == ErrorKind::BrokenPipe => {
+                    gone = true;
+                    false
                 }
-                done.is_ok()
+                Err(why) => {
+                    complaints.push(format!("results could not be written: {why}"));
+                    true
+                }
+                Ok(()) => true,
             });
         });
         self.unread |= gone && self.sinks.is_empty();
+        complaints.retain(|complaint| !self.unwritten.contains(complaint));
         complaints.iter().for_each(|complaint| self.fail(complaint));
+        self.unwritten.extend(complaints);
     }
 
     fn fail(&mut self, complaint: &str) {
@@ -333,12 +347,16 @@ impl fmt::Debug for Session {
 mod tests {
     use super::*;
     use crate::{
+        experiment::{BurstSample, Bursts, OneLoad, Throughput, burst},
         machine::{Handover, Machine, Surroundings, mock::machine},
         program::Program,
         record::{Samples, mock::record},
+        registry::Ability,
         sink::Terminal,
+        workload::{Labour, Load},
     };
     use serde::{Deserialize, Serialize};
+    use std::cell::RefCell;
 
     /// Does nothing.
     #[derive(Debug, Serialize, Deserialize)]
@@ -408,6 +426,119 @@ mod tests {
         let empty = Record { runs: Vec::new(), ..record() };
         assert!(session(empty).interrupted().ends_with("before anything was measured"));
         assert!(session(record()).interrupted().ends_with("measured until then"));
+    }
+
+    /// Does something whenever a sample is taken, which then takes no time.
+    struct Hooked<F>(F);
+
+    impl<F> fmt::Debug for Hooked<F> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("Hooked")
+        }
+    }
+
+    impl<F: Fn()> Subject<Bursts<Labour>> for Hooked<F> {
+        fn name(&self) -> &'static str {
+            "hooked"
+        }
+
+        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+            (self.0)();
+            Ok(BurstSample { bursts: vec![burst(turn.load.jobs(), 1000)], ..BurstSample::default() })
+        }
+    }
+
+    /// Trying out is part of it unless it is to have its `full_size`.
+    fn prepared(full_size: bool, hook: impl Fn() + 'static) -> Prepared<OneLoad<Throughput>> {
+        let load = Load::new(1, 1_000_000, 0).expect("countable");
+        let experiment = OneLoad::new(Throughput(Labour::default()), 1, load, full_size, Duration::from_secs(60));
+        let budget = Duration::from_secs(60);
+        let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 2, processes: 1, target: 0.1, budget };
+        let subjects: Vec<Box<dyn Subject<Bursts<Labour>>>> = vec![Box::new(Hooked(hook))];
+        Prepared { experiment, pace, subjects, threads: 1, ability: Ability::Jobs, question: None }
+    }
+
+    /// Takes nothing, in a way of its own, and counts how often it was asked to.
+    struct Asked(Rc<Cell<usize>>, fn() -> io::Result<()>);
+
+    impl Asked {
+        fn once_more(&self) -> io::Result<()> {
+            self.0.set(self.0.get() + 1);
+            (self.1)()
+        }
+    }
+
+    impl Sink for Asked {
+        fn begin(&mut self, _record: &Record) -> io::Result<()> {
+            self.once_more()
+        }
+
+        fn update(&mut self, _record: &Record) -> io::Result<()> {
+            self.once_more()
+        }
+
+        fn end(&mut self, _record: &Record) -> io::Result<()> {
+            self.once_more()
+        }
+
+        fn finish(&mut self, _record: &Record) -> io::Result<()> {
+            self.once_more()
+        }
+    }
+
+    /// A session without a run.
+    fn beginning(sinks: Vec<Box<dyn Sink>>, interrupt: &Interrupt) -> Session {
+        let empty = Record { runs: Vec::new(), ..record() };
+        Session::new(empty, sinks, Duration::ZERO, interrupt.clone(), true)
+    }
+
+    #[test]
+    fn an_interrupt_of_the_trying_out_takes_nothing_away() {
+        let (interrupt, asked) = (Interrupt::default(), Rc::<Cell<usize>>::default());
+        let session = beginning(vec![Box::new(Asked(Rc::clone(&asked), || Ok(())))], &interrupt);
+        let outcome = session.run(vec![Box::new(prepared(false, move || interrupt.come()))], |_| panic!("of what?"));
+        assert_eq!((outcome, asked.get()), (Outcome::Failed, 0));
+    }
+
+    #[test]
+    fn what_was_not_measured_for_an_interrupt_has_not_failed() {
+        let interrupt = Interrupt::default();
+        let mut session = beginning(Vec::new(), &interrupt);
+        let mut prepared = prepared(true, move || interrupt.come());
+        prepared.subjects.push(Box::new(Hooked(|| ())));
+        session.measure(prepared);
+        let rows = &session.record.runs[0].rows;
+        assert!(!rows[0].is_interrupted() && rows[1].is_interrupted(), "{rows:?}");
+        assert_eq!(session.outcome, Outcome::Done);
+        assert!(session.interrupted().ends_with("measured until then"));
+        session.record.runs[0].rows.remove(0);
+        assert!(session.interrupted().ends_with("before anything was measured"));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_tried_again_and_told_once() {
+        let asked = Rc::<Cell<usize>>::default();
+        let full: Vec<Box<dyn Sink>> = vec![Box::new(Asked(Rc::clone(&asked), || Err(ErrorKind::StorageFull.into())))];
+        let mut session = beginning(full, &Interrupt::default());
+        for times in 1..=3 {
+            session.each(|sink, record| sink.update(record));
+            assert_eq!((asked.get(), session.unwritten.len(), session.outcome), (times, 1, Outcome::Failed));
+        }
+    }
+
+    #[test]
+    fn a_run_begins_before_it_is_tried_out() {
+        let began = Rc::<RefCell<Option<String>>>::default();
+        let first = Rc::clone(&began);
+        let mut session = beginning(Vec::new(), &Interrupt::default());
+        session.measure(prepared(false, move || {
+            let began = first.borrow_mut().get_or_insert_with(utc_now).clone();
+            while utc_now() == began {
+                std::thread::yield_now();
+            }
+        }));
+        let (run, began) = (&session.record.runs[0], began.borrow());
+        assert!(began.as_ref().is_some_and(|began| run.began_utc <= *began), "{began:?} and {}", run.began_utc);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{Change, Verdict};
 use crate::{
-    failure::Failure,
     record::{Row, Run},
     stats::{Level, median},
 };
@@ -25,7 +24,7 @@ impl<'a> Pair<'a> {
         match (&old.error, &new.error) {
             (Some(why), _) => nothing(why),
             // That says nothing about the executor.
-            (None, Some(why)) if *why == Failure::Interrupted.to_string() => nothing(why),
+            (None, Some(why)) if new.is_interrupted() => nothing(why),
             (None, Some(_)) => Ok(Pair { old, new, levels: None }),
             (None, None) => match old.costs(run).zip(new.costs(run)) {
                 None => nothing("there are no samples"),

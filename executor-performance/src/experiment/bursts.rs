@@ -124,12 +124,12 @@ pub(super) fn ratio<'a>(
 }
 
 #[cfg(test)]
-pub(super) mod mock {
+pub(crate) mod mock {
     use super::*;
     use std::time::Instant;
 
     /// A burst of so many jobs in so many nanoseconds, with twice as much CPU time, after no pause.
-    pub(in crate::experiment) fn burst(jobs: u64, nanos: u64) -> Burst {
+    pub(crate) fn burst(jobs: u64, nanos: u64) -> Burst {
         let wall = Duration::from_nanos(nanos);
         Burst {
             jobs,

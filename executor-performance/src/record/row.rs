@@ -1,6 +1,7 @@
 use super::{Column, Costs, Run, Samples, Times};
 use crate::{
     experiment::{Experiment, Sample, SampleOf, costs},
+    failure::Failure,
     sampler::Series,
     stats::{Outliers, Pooled, Ratio, Summary},
 };
@@ -83,6 +84,11 @@ impl Row {
     /// Whether there are figures.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
+    }
+
+    /// Whether it was not measured, as the run was interrupted before.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.error.as_ref() == Some(&Failure::Interrupted.to_string())
     }
 
     /// The figure of that `column`, in the unit for machines.

@@ -41,6 +41,11 @@ pub struct Stop {
     pub remark: String,
 }
 
+/// The time, as records have it.
+pub(crate) fn utc_now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
 impl Run {
     /// A run of `experiment` that begins now.
     pub fn beginning<X: Experiment>(experiment: &X) -> Self {
@@ -51,7 +56,7 @@ impl Run {
         };
         Run {
             experiment: experiment.name().to_owned(),
-            began_utc: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            began_utc: utc_now(),
             seconds: 0.0,
             settings: named(false),
             fitted: named(true),

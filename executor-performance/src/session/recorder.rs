@@ -21,15 +21,13 @@ pub(super) struct Recorder<'a, X> {
     session: &'a mut Session,
     experiment: &'a X,
     observer: Observer,
-    began: Instant,
     /// When to write next.
     next: Instant,
 }
 
 impl<'a, X: Experiment> Recorder<'a, X> {
     pub(super) fn new(session: &'a mut Session, experiment: &'a X) -> Self {
-        let now = Instant::now();
-        Recorder { session, experiment, observer: Observer::start(), began: now, next: now }
+        Recorder { session, experiment, observer: Observer::start(), next: Instant::now() }
     }
 
     /// What went on meanwhile.
@@ -37,11 +35,10 @@ impl<'a, X: Experiment> Recorder<'a, X> {
         self.observer.seen()
     }
 
-    fn write(&mut self, series: &[Series<SampleOf<X>>]) {
+    fn write(&mut self, elapsed: Duration, series: &[Series<SampleOf<X>>]) {
         let began = Instant::now();
         let rows = rows(self.experiment, series, self.session.record.program.seed);
-        let seconds = self.began.elapsed().as_secs_f64();
-        self.session.update(|run| (run.rows, run.seconds) = (rows, seconds));
+        self.session.update(|run| (run.rows, run.seconds) = (rows, elapsed.as_secs_f64()));
         self.session.each(|sink, record| sink.update(record));
         self.next = Instant::now() + PAUSE.max(SHARE * began.elapsed());
     }
@@ -56,7 +53,7 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
         self.session.progress.round_ended(elapsed, error);
         self.observer.look();
         if Instant::now() >= self.next && series.iter().any(|series| !series.samples.is_empty()) {
-            self.write(series);
+            self.write(elapsed, series);
         }
     }
 
