@@ -32,6 +32,13 @@ pub enum Failure {
         /// How long it was waited for.
         patience: Duration,
     },
+    /// Even without an executor, it takes longer than one would be waited for.
+    TooLarge {
+        /// The option that says how large it is.
+        option: &'static str,
+        /// How long it was waited for.
+        patience: Duration,
+    },
     /// What came of it is wrong.
     Wrong(String),
     /// More jobs ran than were given to the executor.
@@ -73,6 +80,13 @@ impl fmt::Display for Failure {
             Failure::Unsolved { patience } => {
                 let seconds = patience.as_secs_f64();
                 write!(f, "stalled: no result after {seconds} s; if that is too short, raise --patience")
+            }
+            Failure::TooLarge { option, patience } => {
+                let seconds = patience.as_secs_f64();
+                write!(
+                    f,
+                    "not measured: without it, this takes more than {seconds} s, too; lower {option}, or raise --patience"
+                )
             }
             Failure::Wrong(what) => write!(f, "gave a wrong result: {what}"),
             Failure::Miscounted { ran, expected } => write!(f, "ran {ran} jobs when given {expected}"),

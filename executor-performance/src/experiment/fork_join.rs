@@ -69,7 +69,7 @@ impl Turn for Recursion {
 impl ForkTurn for Recursion {
     /// Runs alone first, when no workers are there which could be in its way.
     fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Forked, Failure> {
-        let alone = self.errand.run_alone()?;
+        let alone = self.errand.run_alone(self.patience)?;
         let mut forks = Forks::new(plan.build()?, self.patience);
         self.errand.run(&mut forks, &alone)?;
         let bursts = (0..self.runs).map(|_| self.errand.run(&mut forks, &alone)).collect::<Result<_, _>>()?;
@@ -183,6 +183,14 @@ mod tests {
         assert_eq!(figures[..3], [Some(30.0), Some(20.0), Some(60.0)]);
         assert_eq!(figures[4..6], [Some(30.0), Some(2.0)]);
         assert!(fork_join.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn what_takes_too_long_alone_is_no_failure_of_an_executor() {
+        let plan = Plan::new(|_| -> Result<ThreadPool, String> { panic!("there is nothing for it to do") }, 2);
+        let turn = Recursion { errand: Errand::Fib { index: 35, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
+        let complaint = turn.run_on(&plan).expect_err("no time at all").to_string();
+        assert!(complaint.contains("lower --fib, or raise --patience"), "{complaint}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{
     hint::black_box,
+    sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -74,8 +76,20 @@ impl Errand {
         }
     }
 
-    /// Runs it on this thread, by the same calls but those of an executor.
-    pub(super) fn run_alone(self) -> Result<Alone, Failure> {
+    /// Runs it on one thread, by the same calls but those of an executor. If that takes longer than `patience`, the
+    /// thread goes on as long as this process, as nothing in it looks at the clock.
+    pub(super) fn run_alone(self, patience: Duration) -> Result<Alone, Failure> {
+        let (sender, alone) = mpsc::channel();
+        let run = move || sender.send(self.run_here());
+        thread::Builder::new().name("alone".to_owned()).spawn(run).map_err(Failure::Producer)?;
+        let option = match self {
+            Errand::Fib { .. } => "--fib",
+            Errand::Sort { .. } => "--elements",
+        };
+        alone.recv_timeout(patience).map_err(|_| Failure::TooLarge { option, patience })?
+    }
+
+    fn run_here(self) -> Result<Alone, Failure> {
         let mut forks = 0;
         let (sorted, time) = match self {
             Errand::Fib { index, cutoff } => {
