@@ -122,9 +122,12 @@ impl Score {
     }
 
     /// Takes `jobs` off those announced, as a chain ends before its time. Its last job is still to be counted.
+    ///
+    /// If chains are not counted down, the waiting thread sleeps as if all of these were still to come.
     #[cold]
     pub(super) fn forgo(&self, jobs: u64) {
         self.lock().expected -= jobs;
+        self.something_happened.notify_one();
     }
 
     /// Tells the waiting thread that not all jobs of this burst will be given to the executor.
@@ -272,6 +275,27 @@ mod tests {
         score.wait(Instant::now(), PATIENCE).expect("two of two");
         end_chains(&score, 1);
         assert!(matches!(score.verify(), Err(Failure::Miscounted { ran: 3, expected: 2 })));
+    }
+
+    /// The waiting thread is asleep by then, for it takes jobs for granted that took a second.
+    #[test]
+    fn the_end_of_many_chains_that_are_stopped_is_noticed_soon() {
+        let late = || {
+            let score = &Arc::new(Score::default());
+            score.announce(1 << 40, CHAINS_COUNTED_DOWN);
+            thread::scope(|scope| {
+                let long_ago = Instant::now() - Duration::from_secs(1);
+                let waiting = scope.spawn(move || score.wait(long_ago, Duration::from_secs(60)));
+                thread::sleep(LONGEST_PAUSE / 10);
+                score.forgo((1 << 40) - CHAINS_COUNTED_DOWN);
+                end_chains(score, CHAINS_COUNTED_DOWN);
+                let ended = Instant::now();
+                let end = waiting.join().expect("no panic").expect("all were counted");
+                end.at.saturating_duration_since(ended)
+            })
+        };
+        let fastest = (0..5).map(|_| late()).min().expect("some");
+        assert!(fastest < LONGEST_PAUSE / 4, "{fastest:?}");
     }
 
     #[test]
