@@ -147,10 +147,11 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
                 let produce = move || {
                     gate.wait();
                     let began = Instant::now();
-                    if catch_unwind(AssertUnwindSafe(|| baton.start(messages))).is_err() {
+                    let given = catch_unwind(AssertUnwindSafe(|| baton.start(messages)));
+                    let ended = given.unwrap_or_else(|_| {
                         score.give_up();
-                    }
-                    let ended = Instant::now();
+                        Instant::now()
+                    });
                     over.wait();
                     Shift { began, ended }
                 };
@@ -176,14 +177,16 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
 }
 
 impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
-    /// Starts `chains` chains from outside.
-    fn start(self, chains: u64) {
+    /// Starts `chains` chains from outside, and says when that was done.
+    fn start(self, chains: u64) -> Instant {
         // SAFETY: The relay keeps the track until this producer has been joined.
         let track = unsafe { self.track.as_ref() };
         for _ in 0..chains {
             track.executor.execute(move || self.run());
         }
+        let done = Instant::now();
         track.work.producer_is_done();
+        done
     }
 
     /// One job.
@@ -337,8 +340,23 @@ mod tests {
     #[test]
     fn measures_the_pause_apart_from_the_burst() {
         let mut relay = Relay::new(ThreadPool::new(1), (), LONG);
-        let burst = relay.run(&load(1, 1, 0), SHORT).expect("every job ran");
-        assert!(burst.idle >= SHORT);
+        let bursts = [(); 5].map(|()| relay.run(&load(1, 1, 0), SHORT).expect("every job ran"));
+        assert!(bursts.iter().all(|burst| burst.idle >= SHORT));
+        assert!(bursts.iter().any(|burst| burst.wall < SHORT), "{bursts:?}");
+        relay.finish().expect("no job ran twice");
+    }
+
+    #[test]
+    fn what_a_producer_does_when_it_is_done_is_no_submitting() {
+        struct Slow;
+        impl Work for Slow {
+            fn producer_is_done(&self) {
+                thread::sleep(SHORT);
+            }
+        }
+        let mut relay = Relay::new(ThreadPool::new(1), Slow, LONG);
+        let bursts = [(); 5].map(|()| relay.run(&load(1, 1, 0), Duration::ZERO).expect("every job ran"));
+        assert!(bursts.iter().any(|burst| burst.submitting < SHORT), "{bursts:?}");
         relay.finish().expect("no job ran twice");
     }
 
