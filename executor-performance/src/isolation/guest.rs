@@ -15,7 +15,7 @@ use std::{
     rc::Rc,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// An executor in a process of its own. Once it has failed it is not called again.
@@ -118,17 +118,27 @@ impl Process {
         })
     }
 
-    /// Waits for its end, which has come or is near, and says how it ended.
+    /// Waits for its end, which has come or is near, and says how it ended. What says nothing more need not end, and what
+    /// the system does not let go of is not killed.
     fn end(&mut self) -> String {
-        self.child.wait().map_or_else(|why| why.to_string(), |status| status.to_string())
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let begin = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return status.to_string(),
+                Ok(None) if begin.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(1)),
+                Ok(None) => return "it has closed its output, and was killed".to_owned(),
+                Err(why) => return why.to_string(),
+            }
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Neither fails but for a process that has ended and was waited for.
+        // Fails only for a process that has ended and was waited for.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
@@ -232,6 +242,7 @@ mod tests {
             (HANGS, ["hung", "--timeout"]),
             (CRASHES, ["crashed", "signal: 6"]),
             ("read turn; exit 3", ["crashed", "exit status: 3"]),
+            ("read turn; exec >&-; read more", ["crashed", "closed its output"]),
             ("read turn; echo hello; read more", ["crashed", "no answer"]),
             (r#"read turn; echo '{"Err":"stalled: 1 of 2"}'; read more"#, ["stalled: ", "1 of 2"]),
         ] {
