@@ -46,7 +46,7 @@ fn every_executor_runs_every_job_and_shuts_down() {
 fn excused(experiment: &str) -> Vec<&'static str> {
     let others: &[_] = if experiment.contains("idle") {
         // Jobs are to wait while all workers are held.
-        &["burst-pool crashed", "compat-burst-pool crashed"]
+        &["burst-pool panicked", "compat-burst-pool panicked"]
     } else if experiment.contains("panics") {
         // A job that panics takes the worker with it, or the process.
         &[

@@ -13,6 +13,7 @@ use crate::{
 use executors::Executor;
 use serde::{Deserialize, Serialize};
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -147,7 +148,8 @@ impl JobTurn for Vigil {
         thread::sleep(self.settle);
         let heap_before = heap::in_use();
         let executor = plan.build_assembled(self.patience)?;
-        let rest = self.watch(&executor, plan, heap_before).inspect_err(|_| executor.shutdown_async())?;
+        let watched = catch_unwind(AssertUnwindSafe(|| self.watch(&executor, plan, heap_before)));
+        let rest = watched.unwrap_or(Err(Failure::Submission)).inspect_err(|_| executor.shutdown_async())?;
         executor.shutdown().map_err(Failure::Shutdown)?;
         Ok(rest)
     }
@@ -243,7 +245,7 @@ impl Experiment for Idle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use executors::crossbeam_channel_pool::ThreadPool;
+    use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
 
     const VIGIL: Vigil = Vigil {
         settle: Duration::from_millis(1),
@@ -265,6 +267,39 @@ mod tests {
         assert_eq!(figures[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
         assert_eq!(idle.figures(&[rest(30, None)])[3..5], [None, None]);
         assert!(idle.figures(&[]).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_panicking_submission_is_a_failure() {
+        /// Jobs that are still taken.
+        static LEFT: AtomicU64 = AtomicU64::new(0);
+        #[derive(Clone)]
+        struct Faulty(ThreadPool);
+
+        impl CanExecute for Faulty {
+            fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+                assert!(LEFT.fetch_sub(1, Ordering::Relaxed) > 0, "as the test wants it");
+                self.0.execute_job(job);
+            }
+        }
+
+        impl Executor for Faulty {
+            fn shutdown_async(&self) {
+                self.0.shutdown_async();
+            }
+
+            fn shutdown_borrowed(&self) -> Result<(), String> {
+                self.0.shutdown_borrowed()
+            }
+        }
+
+        // When it has been idle, it is given jobs that keep its workers from their work, and those that are queued.
+        for jobs in [500, JOBS_PER_THREAD + 1, JOBS_PER_THREAD + 500] {
+            LEFT.store(jobs, Ordering::Relaxed);
+            let plan = Plan::new(|threads| Ok(Faulty(ThreadPool::new(threads))), 1);
+            let failure = VIGIL.run_on(&plan).expect_err("there are more jobs");
+            assert!(matches!(failure, Failure::Submission), "{failure}");
+        }
     }
 
     #[test]
