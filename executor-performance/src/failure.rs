@@ -63,6 +63,9 @@ pub enum Failure {
     Interrupted,
 }
 
+/// What helps if it is not the executor.
+const RAISE_PATIENCE: &str = "; if that is too short, raise --patience";
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,15 +74,15 @@ impl fmt::Display for Failure {
             Failure::Submission => write!(f, "panicked while a job was given to it"),
             Failure::Stalled { ran, expected, patience } => {
                 let seconds = patience.as_secs_f64();
-                write!(f, "stalled: {ran} of {expected} jobs ran, then none for {seconds} s")
+                write!(f, "stalled: {ran} of {expected} jobs ran, then none for {seconds} s{RAISE_PATIENCE}")
             }
             Failure::Broken { ran, patience } => {
                 let seconds = patience.as_secs_f64();
-                write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s")
+                write!(f, "stalled: {ran} jobs of endless chains ran, then none for {seconds} s{RAISE_PATIENCE}")
             }
             Failure::Unsolved { patience } => {
                 let seconds = patience.as_secs_f64();
-                write!(f, "stalled: no result after {seconds} s; if that is too short, raise --patience")
+                write!(f, "stalled: no result after {seconds} s{RAISE_PATIENCE}")
             }
             Failure::TooLarge { option, patience } => {
                 let seconds = patience.as_secs_f64();

@@ -431,6 +431,15 @@ mod tests {
     }
 
     #[test]
+    fn all_executors_are_as_many_as_they_are() {
+        let line = "tool -e all recommend --patience 0.001 --budget 600";
+        let orders = cli::parse(line.split(' ').map(OsString::from)).expect(line);
+        let executors = plan(&orders, None).expect(line)[0].executors().len() as u32;
+        let sampling = &orders[0].options.sampling;
+        assert!(sampling.longest_turn() * (executors - 1) <= sampling.budget, "{executors}");
+    }
+
+    #[test]
     fn each_table_of_a_recommendation_says_which_workload_it_is_of() {
         let plan = planned("recommend --workload inside,bursts").expect("two workloads");
         let told: Vec<String> = plan.iter().map(|run| run.outline().description.remove(0).1).collect();

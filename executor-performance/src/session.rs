@@ -14,7 +14,7 @@ use crate::{
     sink::{Progress, Sink, error, warning},
     stats::{self, Level},
     usage::Usage,
-    view::{self, number},
+    view::{self, number, percent},
 };
 use std::{
     cell::Cell,
@@ -268,7 +268,7 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     let sound = || series.iter().filter(|series| series.failure.is_none());
     let samples = number(sound().map(|series| series.samples.len()).max().unwrap_or(0), "sample");
     let all = sound().count() == series.len();
-    let target = pace.target * 100.0;
+    let target = percent(pace.target);
     // Milliseconds are more than enough: parts of a budget are no round numbers.
     let budget = (pace.budget.as_secs_f64() * 1e3).round() / 1e3;
     let (reason, why) = match stopped {

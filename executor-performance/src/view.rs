@@ -128,6 +128,11 @@ pub fn number(count: usize, of: &str) -> String {
     if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
 }
 
+/// A fraction in percent, without the last digits, which come of its not being a decimal.
+pub fn percent(fraction: f64) -> f64 {
+    (fraction * 1e12).round() / 1e10
+}
+
 /// The words of `text` in lines of so many letters, one line at least. A list that is longer than a line is broken
 /// after its commas; whatever else is longer has a line of its own.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
@@ -156,6 +161,13 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::record::mock::record;
+
+    #[test]
+    fn percents_are_what_was_said() {
+        for said in [0.001, 1.1, 7.0, 29.0, 57.0] {
+            assert_eq!(percent(said / 100.0), said);
+        }
+    }
 
     #[test]
     fn long_lists_are_broken_after_commas() {

@@ -1,5 +1,8 @@
 use super::{Axis, Chart, WIDTH, frame, px};
-use crate::compare::{Change, Verdict};
+use crate::{
+    compare::{Change, Verdict},
+    view::percent,
+};
 use maud::html;
 
 /// From row to row.
@@ -14,7 +17,7 @@ const TOP: f64 = 34.0;
 /// matter.
 pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
     let title =
-        format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", threshold * 100.0);
+        format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", percent(threshold));
     let band = (1.0 / (1.0 + threshold), 1.0 + threshold);
     let ends = changes.iter().filter_map(|change| change.cost).flat_map(|cost| [cost.low, cost.high]);
     let axis = Axis::of_changes(ends.chain([band.0, band.1]));

@@ -475,9 +475,9 @@ impl ForkJoinOptions {
     /// If something is said of a workload that is not measured, or one thing of two.
     pub fn experiments(&self, threads: usize, seed: u64, patience: Duration) -> Result<Vec<ForkJoin>, String> {
         const MOST: u64 = 1 << 32;
-        let elements = self.elements.unwrap_or(1_000_000);
-        let elements = usize::try_from(elements).ok().filter(|_| elements <= MOST);
-        let elements = elements.ok_or_else(|| format!("--elements are more than {MOST}: ask for fewer"))?;
+        let asked = self.elements.unwrap_or(1_000_000);
+        let elements = usize::try_from(asked).ok().filter(|_| asked <= MOST);
+        let elements = elements.ok_or_else(|| format!("--elements {asked} are more than {MOST}: ask for fewer"))?;
         let cutoff = |default| self.cutoff.unwrap_or(default);
         let errands = [
             Errand::Fib { index: self.fib.unwrap_or(25), cutoff: cutoff(2) },

@@ -344,8 +344,9 @@ impl Options {
         }
         // Somebody waits: if all executors but one hang, it takes twice the time, and not many times as much. What only
         // hangs is given up by then for want of patience, which says more.
+        let entries = self.entries(self.threads.values()[0], Ability::Jobs).map_or(1, |entries| entries.len());
+        let others = u32::try_from(entries - 1).unwrap_or(u32::MAX);
         let SamplingOptions { budget, patience, timeout, .. } = &mut self.sampling;
-        let others = u32::try_from(self.executors.len() - 1).unwrap_or(u32::MAX);
         timeout.get_or_insert((*budget / others.max(4)).max(patience.saturating_add(Duration::from_secs(2))));
     }
 
@@ -390,7 +391,11 @@ impl Options {
                 None => ENTRIES.iter().filter(suits).for_each(&mut add),
             }
         }
-        if entries.is_empty() { Err("no executor is left to measure".to_owned()) } else { Ok(entries) }
+        if entries.is_empty() {
+            Err("no executor is left to measure: name one with --executor, and do not skip it".to_owned())
+        } else {
+            Ok(entries)
+        }
     }
 }
 
@@ -427,7 +432,9 @@ impl SamplingOptions {
         };
         for (option, samples) in [("--min-samples", least), ("--processes", processes)] {
             if samples > max_samples {
-                return Err(format!("{option} {samples} is more than --max-samples {max_samples}"));
+                return Err(format!(
+                    "{option} {samples} is more than --max-samples {max_samples}: raise that, or lower it"
+                ));
             }
         }
         let min_samples = least.max(processes);
@@ -464,6 +471,6 @@ mod tests {
             assert_eq!(pace(line), Ok(expected), "{line}");
         }
         let complaint = pace("--processes 8 --max-samples 7").expect_err("one is missing");
-        assert_eq!(complaint, "--processes 8 is more than --max-samples 7");
+        assert_eq!(complaint, "--processes 8 is more than --max-samples 7: raise that, or lower it");
     }
 }

@@ -121,7 +121,7 @@ impl Comparison {
             "Cost is how many times as much it costs now. The noise is the standard deviation of processes. A change is real if its \
              whole interval is beyond the threshold of {} %; {intervals} right with a probability of 95 %, if nothing else was \
              different when the two were measured.",
-            self.threshold * 100.0,
+            view::percent(self.threshold),
         ));
         if all().any(|change| change.verdict == Verdict::Unsure) {
             remarks.push(
