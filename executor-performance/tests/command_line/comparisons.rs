@@ -97,7 +97,10 @@ fn the_first_figure_of_every_experiment_is_what_executors_are_compared_by() {
             let costs: Vec<f64> = values.map(|value| if more_is_better { value.recip() } else { value }).collect();
             let (count, mean) = (costs.len() as f64, costs.iter().sum::<f64>() / costs.len() as f64);
             let variance = costs.iter().map(|cost| (cost - mean).powi(2)).sum::<f64>() / (count - 1.0);
-            let Some(told) = row["figures"]["rse_percent"].as_f64() else { continue };
+            let Some(told) = row["figures"]["rse_percent"].as_f64() else {
+                assert!(mean == 0.0, "only what costs nothing has no error: {line}: {run}");
+                continue;
+            };
             let of_first = (variance / count).sqrt() / mean * 100.0;
             assert!((told - of_first).abs() < ROUNDED, "{line}: {told} is told, {of_first} are of the first: {run}");
         }

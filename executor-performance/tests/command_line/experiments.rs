@@ -49,7 +49,7 @@ fn measures_the_latency_of_jobs_that_come_at_a_rate() {
     let samples = row["samples"]["values"].as_array().expect("samples").len() as u64;
     assert_eq!(row["figures"]["jobs"].as_f64(), Some((jobs * samples) as f64), "{row}");
     assert_eq!(row["times"]["count"].as_u64(), Some(jobs * samples), "{row}");
-    assert!(row["figures"]["achieved_percent"].as_f64() <= Some(100.0), "{row}");
+    assert!(row["figures"]["achieved_percent"].as_f64().is_some_and(|percent| percent <= 100.0), "{row}");
     assert_eq!(record["runs"][1]["settings"]["seed"], 5, "{record}");
 }
 
@@ -60,8 +60,9 @@ fn an_executor_that_cannot_keep_up_is_said_to_achieve_less_than_was_asked_for() 
     measured(&format!("{BRIEF} -e channel -o {path} latency --rate 1000000000 --run-time 1"));
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let figures = &record["runs"][0]["rows"][0]["figures"];
-    let (percent, rate) = (figures["achieved_percent"].as_f64(), figures["achieved_jobs_per_s"].as_f64());
-    assert!(percent < Some(90.0) && rate < Some(9e8) && rate > Some(0.0), "{figures}");
+    let figure = |name: &str| figures[name].as_f64().unwrap_or_else(|| panic!("{name} is not in {figures}"));
+    let (percent, rate) = (figure("achieved_percent"), figure("achieved_jobs_per_s"));
+    assert!(percent < 90.0 && rate < 9e8 && rate > 0.0, "{figures}");
 }
 
 /// Runs `line` with each executor of the default list, each of which must have a line in a table with all `titles`.
@@ -194,7 +195,7 @@ fn measures_forks_and_joins() {
     let (settings, figures) = (&record["runs"][1]["settings"], &record["runs"][1]["rows"][0]["figures"]);
     assert_eq!((settings["size"].as_u64(), settings["seed"].as_u64()), (Some(100), Some(3)), "{settings}");
     assert!(figures["speed_up"].as_f64() > Some(0.0) && figures["run_us"].as_f64() > Some(0.0), "{figures}");
-    run(&format!("{line} --baseline {path} --fail-on-regression"));
+    assert!(measured(&format!("{line} --baseline {path}")).contains("compared: "), "{line}");
     let complaint = refused(&format!("{} --baseline {path}", line.replace("--seed 3", "--seed 4")));
     assert!(complaint.contains("seed: 3 and 4"), "{complaint}");
 }
@@ -211,11 +212,12 @@ fn only_what_can_wait_for_its_jobs_forks_and_joins() {
 }
 
 #[test]
-fn a_problem_that_is_not_solved_in_time_is_a_failure_and_not_a_number() {
+fn a_problem_that_takes_too_long_without_an_executor_is_told_with_the_remedy() {
     let output = run(&format!("{BRIEF} --patience 0.001 -e channel fork-join --workload fib --fib 32 --cutoff 30"));
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("FAILED: channel stalled: no result after 0.001 s"), "{text}");
+    assert!(text.contains("FAILED: channel not measured: without it, this takes more than 0.001 s"), "{text}");
+    assert!(text.contains("lower --fib, or raise --patience"), "{text}");
 }
 
 #[test]
