@@ -85,8 +85,8 @@ impl Measurement {
         Measurement { threads, ..self }
     }
 
-    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each is at least
-    /// a few hundred jobs.
+    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each has at
+    /// least 16 jobs from outside for each thread.
     pub fn budget(self, budget: Duration) -> Self {
         Measurement { budget, ..self }
     }
@@ -198,6 +198,7 @@ mod tests {
     fn jobs_that_panic_are_no_measurement() {
         let measurement = measure(|| std::panic::resume_unwind(Box::new("as the test wants it")));
         let measurement = measurement.threads(1).patience(Duration::from_millis(5)).executors(["channel"]);
-        assert!(measurement.budget(Duration::from_millis(1)).recommend().is_err());
+        let complaint = measurement.budget(Duration::from_millis(1)).recommend().expect_err("no job ends");
+        assert!(complaint.starts_with("no executor was measured"), "{complaint}");
     }
 }
