@@ -108,7 +108,8 @@ impl<X: Experiment> fmt::Debug for Prepared<X> {
 }
 
 /// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several
-/// workloads. Their executors are guests of the `host`, if there is one and they are not to be in this process. Always the same for the same orders.
+/// workloads. Their executors are guests of the `host`, if there is one and they are not to be in this process. Always
+/// the same for the same orders.
 ///
 /// # Errors
 ///

@@ -131,7 +131,8 @@ impl CsvFile {
     }
 }
 
-/// Takes what it writes away from `text`, so that the rest can be written when there is room for it, and no row is torn.
+/// Takes what it writes away from `text`, so that the rest can be written when there is room for it, and no row is
+/// torn.
 fn drain(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
     while !text.is_empty() {
         match out.write(text) {
