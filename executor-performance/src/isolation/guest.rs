@@ -118,8 +118,8 @@ impl Process {
         })
     }
 
-    /// Waits for its end, which has come or is near, and says how it ended. Not for long: what says nothing more need not
-    /// end, and what the system holds is not killed.
+    /// Waits for its end, which has come or is near, and says how it ended. Not for long: what says nothing more need
+    /// not end, and what the system holds is not killed.
     fn end(&mut self) -> String {
         const PATIENCE: Duration = Duration::from_secs(1);
         let begin = Instant::now();
