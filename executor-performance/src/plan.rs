@@ -196,9 +196,10 @@ impl Site<'_> {
                 self.jobs_in_turn(2 * EACH, busy)?;
                 self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
             }
-            Workload::Blocking if time >= patience => {
-                Err(format!("--job-time {} us is not less than --patience: raise that, or lower it", time.as_micros()))
-            }
+            Workload::Blocking if time >= patience => Err(format!(
+                "--job-time {} us is not less than --patience: raise --patience, or lower it",
+                time.as_micros()
+            )),
             Workload::Blocking => {
                 self.jobs_in_turn(ASLEEP + 1, time)?;
                 self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), 1.0)

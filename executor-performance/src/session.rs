@@ -218,7 +218,7 @@ impl Session {
 
     fn fail(&mut self, complaint: &str) {
         self.progress.aside(|| error(complaint));
-        self.outcome = Outcome::Failed;
+        self.outcome = self.outcome.max(Outcome::Failed);
     }
 
     fn warn(&self, doubts: &[String]) {

@@ -93,7 +93,7 @@ impl ThreadPool {
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
     /// A core that does not exist is no error: its worker is not pinned, with a `warn!`. The builder's
-    /// [`Placement::Cores`](crate::Placement::Cores) is a [`BuildError`](crate::BuildError) then.
+    /// [`Placement::Cores`](crate::Placement::Cores) is a [`BuildError`] then.
     ///
     /// # Panics
     ///

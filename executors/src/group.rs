@@ -158,7 +158,8 @@ impl<T> Group<T> {
         self.results
     }
 
-    /// [`wait`](Self::wait) for at most `timeout`.
+    /// [`wait`](Self::wait) for at most `timeout`. In a job of the same pool, a job that is begun here runs to its end,
+    /// and none is begun when the time is up.
     ///
     /// # Errors
     ///
@@ -186,6 +187,11 @@ impl<T> Group<T> {
         self.help(|| Instant::now() >= deadline);
         while let Some(part) = self.parts.pop_front() {
             let left = deadline.saturating_duration_since(Instant::now());
+            // Nothing more is begun then, in a job of the same pool.
+            if left.is_zero() && !part.is_finished() {
+                self.parts.push_front(part);
+                return Err(self);
+            }
             let unfinished = match part {
                 Part::One(handle) => match handle.wait_timeout(left) {
                     Ok(result) => {

@@ -20,7 +20,7 @@ function per_second(rate) {
 
 END {
     split("none,1 us,1 ms", work, ",")
-    print "| work of a job | the fastest, jobs | the slowest, jobs | ratio |"
+    print "| work of a job | the fastest | the slowest | ratio |"
     print "|---|---:|---:|---:|"
     for (i = 1; i <= count; i++) {
         file = files[i]

@@ -117,11 +117,18 @@ fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, 
         |action: fn(&ArgAction) -> bool| definition_of(options, key).is_some_and(|option| action(option.get_action()));
     let repeats = acts(|action| matches!(action, ArgAction::Append));
     Ok(match value {
-        Value::Boolean(true) => vec![format!("--{name}").into()],
-        Value::Boolean(false) if acts(|action| matches!(action, ArgAction::SetTrue)) => Vec::new(),
-        Value::Boolean(false) => {
+        Value::Boolean(is_on) if acts(|action| matches!(action, ArgAction::SetTrue)) => {
+            if *is_on {
+                vec![format!("--{name}").into()]
+            } else {
+                Vec::new()
+            }
+        }
+        Value::Boolean(is_on) => {
             let command = options.get_name();
-            return Err(format!("`{key}` is nothing that can be `false`: see `executor-performance {command} --help`"));
+            return Err(format!(
+                "`{key}` is nothing that can be `{is_on}`: see `executor-performance {command} --help`"
+            ));
         }
         Value::Array(values) => {
             let values = values.iter().map(|value| single(key, value)).collect::<Result<Vec<_>, _>>()?;

@@ -235,7 +235,7 @@ fn within(option: &str, told: fmt::Arguments<'_>, time: Duration, patience: Dura
         Ok(time)
     } else {
         let patience = patience.as_secs_f64();
-        Err(format!("{option} {told} is not less than --patience {patience} s: raise --patience, or lower it"))
+        Err(format!("{option} {told} is not less than --patience {patience} s: raise --patience, or lower {option}"))
     }
 }
 

@@ -433,7 +433,7 @@ impl SamplingOptions {
         for (option, samples) in [("--min-samples", least), ("--processes", processes)] {
             if samples > max_samples {
                 return Err(format!(
-                    "{option} {samples} is more than --max-samples {max_samples}: raise that, or lower it"
+                    "{option} {samples} is more than --max-samples {max_samples}: raise --max-samples, or lower {option}"
                 ));
             }
         }

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_takes_too_long_alone_is_no_failure_of_an_executor() {
         let plan = Plan::new(|_| -> Result<ThreadPool, String> { panic!("there is nothing for it to do") }, 2);
-        let turn = Recursion { errand: Errand::Fib { index: 35, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
+        let turn = Recursion { errand: Errand::Fib { index: 40, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
         let complaint = turn.run_on(&plan).expect_err("no time at all").to_string();
         assert!(complaint.contains("lower --fib, or raise --patience"), "{complaint}");
     }

@@ -27,8 +27,9 @@ impl Host {
     ///
     /// If the system does not say which program this is.
     pub fn of_this_program() -> io::Result<Self> {
-        // Where the program was may be another by now, for instance as it was built again.
-        let program = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { env::current_exe()? };
+        let here = env::current_exe()?;
+        // Another may be there by now, for instance as the program was built again.
+        let program = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { here };
         Ok(Host { program, failures: None })
     }
 

@@ -213,7 +213,7 @@ fn only_what_can_wait_for_its_jobs_forks_and_joins() {
 
 #[test]
 fn a_problem_that_takes_too_long_without_an_executor_is_told_with_the_remedy() {
-    let output = run(&format!("{BRIEF} --patience 0.001 -e channel fork-join --workload fib --fib 32 --cutoff 30"));
+    let output = run(&format!("{BRIEF} --patience 0.001 -e channel fork-join --workload fib --fib 45 --cutoff 40"));
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("FAILED: channel not measured: without it, this takes more than 0.001 s"), "{text}");

@@ -1,6 +1,6 @@
 //! How a crew ends, and when it is idle, without which it does not end.
 //!
-//! These are steps 1 and 3 of "The end" in `crew/README.md`, the look of "Idle", and what is asked there: "What if
+//! These are steps 1, 3 and 4 of "The end" in `crew/README.md`, the look of "Idle", and what is asked there: "What if
 //! somebody submits meanwhile?"
 
 use super::{Crew, worker::Worker};
@@ -85,17 +85,14 @@ where
         }
     }
 
-    /// Runs late jobs, as a late shift does: be they for a worker that is `leaving`, with that part of the source, or
-    /// for others. To be called when the crew is over, by who leaves it, and by who has taken a hire back, on which a
-    /// submitter may have counted.
-    pub(super) fn run_what_is_left(&self, leaving: Option<&S::Local>) {
+    /// Runs late jobs, whomever they are for, as a late shift does. For a worker that leaves, as the crew is over, and
+    /// its part of the source.
+    pub(super) fn run_what_is_left(&self, local: &S::Local) {
         // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see the
-        // end, or that this worker leaves, or that the hire is taken back, is seen here. And with that of a late shift,
-        // as G2 of `dispatcher/README.md`: either that finds the gate open, or its job is seen here.
+        // end is seen here. And with that of a late shift, as G2 of `dispatcher/README.md`: either that finds the gate
+        // open, or its job is seen here.
         fence(SeqCst);
-        if let Some(local) = leaving {
-            self.source.recall(local);
-        }
+        self.source.recall(local);
         // What is in but not announced yet is the affair of its submitter.
         if self.source.len() > 0 && self.source.has_jobs_for(&self.source.attach(None)) {
             self.stand_in(|worker| worker.work_late());
@@ -105,7 +102,7 @@ where
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
     /// if the operating system refuses that.
     #[cold]
-    fn settle_late_jobs(self: &Arc<Self>) {
+    pub(super) fn settle_late_jobs(self: &Arc<Self>) {
         let seat = self.vacancies.take();
         let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());
         if spawned.is_err() {

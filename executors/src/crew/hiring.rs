@@ -44,10 +44,11 @@ where
             Ok(()) => return true,
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
-                // Somebody may have counted on this hire when the crew was not over yet. Not where the caller searches
-                // on anyway.
-                if !self.caller_stands_in() {
-                    self.run_what_is_left(None);
+                // Somebody may have counted on this hire when the crew was not over yet; behind a fence, as below. Not
+                // where the caller searches on anyway.
+                fence(SeqCst);
+                if self.source.len() > 0 && !self.caller_stands_in() {
+                    self.myself().settle_late_jobs();
                 }
                 return false;
             }

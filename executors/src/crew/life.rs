@@ -133,7 +133,7 @@ impl Life {
         terms.hire(&self.roll, jobs, fill_core)
     }
 
-    /// The operating system refused the thread. Returns the roll without it.
+    /// The thread of a worker that was hired does not come. Returns the roll without it.
     pub(super) fn cancel_hire(&self) -> Roll {
         self.roll.cancel_hire()
     }
@@ -174,7 +174,7 @@ impl Life {
 
     /// The same where the end may have been declared: then returns false, and the thread is not to be started.
     /// Otherwise those who wait for the end wait for this thread, too.
-    pub(super) fn late_thread_starts(&self) -> bool {
+    pub(super) fn thread_may_start(&self) -> bool {
         // Counted first: `await_end` reads the end and then the count, so one of us sees the other.
         self.thread_starts();
         let may_start = !self.is_over();

@@ -119,7 +119,7 @@ impl RollWord {
         self.counts.compare_exchange(seen.counts, seen.counts + LIVE, SeqCst, Relaxed).is_ok()
     }
 
-    /// The thread of a worker that was hired could not be started.
+    /// The thread of a worker that was hired does not come.
     pub(super) fn cancel_hire(&self) -> Roll {
         self.with(self.counts.fetch_sub(LIVE, SeqCst) - LIVE)
     }

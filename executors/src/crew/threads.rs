@@ -93,7 +93,7 @@ where
     /// Starts the worker on `seat`; not if the crew is over, so that no hooks are called behind those who have waited
     /// for the end.
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
-        if self.life.late_thread_starts() {
+        if self.life.thread_may_start() {
             self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
         } else {
             Err(SpawnError::Over)

@@ -4,27 +4,70 @@
 
 use crate::{containment::guard, rows::Rows};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+};
 
 const JOBS_EXECUTED: &str = "executors.jobs_executed";
 const JOBS_QUEUED: &str = "executors.jobs_queued";
 
-/// Publishes for one executor.
+/// What all executors of one kind have published: they have the same labels, so each adds what is new. Kept for good,
+/// so that a recorder that comes late is told of all.
 ///
-/// Executors of one kind have the same labels, so each adds only what is new: the figures are those of all together.
-/// Relaxed: each change of what is published is one read-modify-write, and tells its author what it has to add.
+/// Relaxed: each change is one read-modify-write.
+#[derive(Debug)]
+struct Totals {
+    kind: &'static str,
+    /// Jobs that workers of each number have executed.
+    executed: Rows<AtomicU64>,
+    /// Jobs that wait.
+    queued: AtomicI64,
+}
+
+impl Totals {
+    fn of(kind: &'static str) -> &'static Totals {
+        static ALL: Mutex<Vec<&Totals>> = Mutex::new(Vec::new());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().copied().find(|totals| totals.kind == kind).unwrap_or_else(|| {
+            let totals = Totals { kind, executed: Rows::new([]), queued: AtomicI64::new(0) };
+            let totals: &'static Totals = Box::leak(Box::new(totals));
+            all.push(totals);
+            totals
+        })
+    }
+
+    fn count_executed(&self, worker: usize, jobs: u64) {
+        let total = self.executed.get(worker).fetch_add(jobs, Relaxed) + jobs;
+        counter!(JOBS_EXECUTED, "executor" => self.kind, "thread_id" => worker.to_string()).absolute(total);
+    }
+
+    fn change_queued(&self, jobs: i64) {
+        let mut total = self.queued.fetch_add(jobs, Relaxed) + jobs;
+        loop {
+            gauge!(JOBS_QUEUED, "executor" => self.kind).set(total as f64);
+            // Whoever has changed it meanwhile may have published that before this.
+            let now = self.queued.load(Relaxed);
+            if now == total {
+                return;
+            }
+            total = now;
+        }
+    }
+}
+
+/// Publishes for one executor.
 #[derive(Debug)]
 pub(crate) struct Exporter {
-    executor: &'static str,
-    /// As far as they are published: jobs that each worker has executed.
+    totals: &'static Totals,
+    /// What of them is this one's. Relaxed, as above.
     executed: Rows<AtomicU64>,
-    /// And jobs that wait.
-    queued: AtomicUsize,
+    queued: AtomicI64,
 }
 
 impl Exporter {
-    pub(crate) fn new(executor: &'static str) -> Self {
-        Exporter { executor, executed: Rows::new([]), queued: AtomicUsize::new(0) }
+    pub(crate) fn new(kind: &'static str) -> Self {
+        Exporter { totals: Totals::of(kind), executed: Rows::new([]), queued: AtomicI64::new(0) }
     }
 
     /// After a job of a `worker` that is not told when it runs out of jobs: publishes for it now and then, and when few
@@ -54,19 +97,23 @@ impl Exporter {
         (0..workers).for_each(|worker| self.publish(worker, || executed(worker), || 0));
     }
 
-    pub(crate) fn publish(&self, worker: usize, executed: impl FnOnce() -> u64, queued: impl FnOnce() -> usize) {
+    pub(crate) fn publish(&self, worker: usize, executed: impl FnOnce() -> u64, queued: impl Fn() -> usize) {
         guard(|| {
             let executed = executed();
             let before = self.executed.get(worker).fetch_max(executed, Relaxed);
-            counter!(JOBS_EXECUTED, "executor" => self.executor, "thread_id" => worker.to_string())
-                .increment(executed.saturating_sub(before));
-            self.publish_queued(queued());
+            self.totals.count_executed(worker, executed.saturating_sub(before));
+            let still_queued = queued();
+            self.publish_queued(still_queued);
+            // Others may have run them, and published that before this.
+            if still_queued > 0 && queued() == 0 {
+                self.publish_queued(0);
+            }
         });
     }
 
     fn publish_queued(&self, queued: usize) {
-        let before = self.queued.swap(queued, Relaxed);
-        gauge!(JOBS_QUEUED, "executor" => self.executor).increment(queued as f64 - before as f64);
+        let queued = queued as i64;
+        self.totals.change_queued(queued - self.queued.swap(queued, Relaxed));
     }
 
     pub(crate) fn describe() {

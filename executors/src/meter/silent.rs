@@ -19,5 +19,5 @@ impl Exporter {
     }
 
     #[inline(always)]
-    pub(crate) fn publish(&self, _worker: usize, _executed: impl FnOnce() -> u64, _queued: impl FnOnce() -> usize) {}
+    pub(crate) fn publish(&self, _worker: usize, _executed: impl FnOnce() -> u64, _queued: impl Fn() -> usize) {}
 }

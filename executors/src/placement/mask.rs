@@ -25,7 +25,7 @@ impl Mask {
         Mask(system::allowed_cores(system::CALLER))
     }
 
-    /// Of the main thread of the process, as it is now: what the process was given, whichever thread asks.
+    /// Of the main thread of the process, as it is now: what the process was given, if nobody has pinned that thread.
     pub(crate) fn of_main_thread() -> Self {
         Mask(system::allowed_cores(process::id()))
     }

@@ -82,7 +82,6 @@ pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
     });
 }
 
-/// Also with fewer workers than jobs that wait.
 /// The first job of a group has begun, and waits for the second: who waits for the group must not wait for the first
 /// before it has run the second.
 pub(crate) fn who_waits_for_a_group_runs_what_has_not_begun(subject: &impl Subject) {
@@ -106,6 +105,7 @@ pub(crate) fn who_waits_for_a_group_runs_what_has_not_begun(subject: &impl Subje
     });
 }
 
+/// Also with fewer workers than jobs that wait.
 pub(crate) fn jobs_may_wait_for_groups(subject: &impl Subject) {
     fn count<P: Pool + 'static>(pool: &P, depth: usize) -> usize {
         if depth == 0 {

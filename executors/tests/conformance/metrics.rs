@@ -98,24 +98,25 @@ pub(crate) fn jobs_are_published(subject: &impl Subject) {
     });
 }
 
-/// Those of one kind have the same labels.
+/// Those of one kind have the same labels, and a recorder that comes late is told of all.
 pub(crate) fn figures_of_several_executors_add_up(subject: &impl Subject) {
     Child::default().run(|| {
-        let book = Book::default();
-        metrics::set_global_recorder(book.clone()).expect("there is no other recorder");
         let run = |jobs| {
             let pool = subject.pool(1);
             (0..jobs).for_each(|_| pool.execute(|| ()));
             pool.join().expect("this is no worker");
             pool
         };
+        run(5).shutdown().expect("nothing blocks");
+        let book = Book::default();
+        metrics::set_global_recorder(book.clone()).expect("there is no other recorder");
         let pools = [run(100), run(50)];
-        until("the jobs of both are published", || book.executed() == 150);
+        until("the jobs of both are published", || book.executed() == 155);
         until("nothing is queued any more", || book.queued().iter().sum::<f64>() == 0.0);
         for pool in pools {
             pool.shutdown().expect("nothing blocks");
         }
         run(10).shutdown().expect("nothing blocks");
-        until("and those of one that came later", || book.executed() == 160);
+        until("and those of one that came later", || book.executed() == 165);
     });
 }

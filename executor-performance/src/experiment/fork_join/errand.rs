@@ -9,7 +9,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{
     hint::black_box,
-    sync::mpsc,
+    sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
@@ -86,7 +86,10 @@ impl Errand {
             Errand::Fib { .. } => "--fib",
             Errand::Sort { .. } => "--elements",
         };
-        alone.recv_timeout(patience).map_err(|_| Failure::TooLarge { option, patience })?
+        alone.recv_timeout(patience).map_err(|why| match why {
+            RecvTimeoutError::Timeout => Failure::TooLarge { option, patience },
+            RecvTimeoutError::Disconnected => Failure::Wrong("it panicked without an executor".to_owned()),
+        })?
     }
 
     fn run_here(self) -> Result<Alone, Failure> {

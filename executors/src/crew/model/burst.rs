@@ -137,7 +137,7 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
     });
 }
 
-/// A worker of a crew that keeps its jobs searches its own mailbox last.
+/// Where workers keep their jobs, each searches its own mailbox only; but who leaves looks into all.
 #[test]
 fn a_late_job_runs_or_is_given_back() {
     check(2, || {

@@ -73,7 +73,7 @@ impl DispatchSource {
         let queue = &self.subpools[at.subpool()].queues[at.level()];
         let is_empty = queue.is_empty();
         // The thread of a bound subpool spares the fence behind a push, as nobody else clears a bit of its board who
-        // does not hold its token. (Who is no worker does not go by the board, either.)
+        // does not hold its token. (Who is no worker does not go by that board, either.)
         if is_empty && !(local.is_stranger && self.is_bound(at.subpool())) {
             self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
         }
