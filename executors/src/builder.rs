@@ -170,9 +170,9 @@ impl<P: Build> Builder<P> {
     /// Called on each worker after its last job, with the worker's index: that of [`on_start`](Self::on_start).
     ///
     /// What the hook submits is for other workers, as if it came from outside (but
-    /// [`try_execute_locally`](crate::try_execute_locally) drops its job there, with a `warn!`); and so is a job that it
-    /// waits for, which does not run within the hook. So a hook of an elastic pool may have to wait for others. At the
-    /// end of a pool there is nothing to wait for, as it takes no jobs any more.
+    /// [`try_execute_locally`](crate::try_execute_locally) drops its job there, with a `warn!`); and so is a job that
+    /// it waits for, which does not run within the hook. So a hook of an elastic pool may have to wait for others. At
+    /// the end of a pool there is nothing to wait for, as it takes no jobs any more.
     ///
     /// A panic in it is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
