@@ -197,7 +197,7 @@ impl Site<'_> {
                 self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
             }
             Workload::Blocking if time >= patience => Err(format!(
-                "--job-time {} us is not less than --patience: raise --patience, or lower it",
+                "--job-time {} us is not less than --patience: raise --patience, or lower --job-time",
                 time.as_micros()
             )),
             Workload::Blocking => {

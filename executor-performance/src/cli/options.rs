@@ -471,6 +471,6 @@ mod tests {
             assert_eq!(pace(line), Ok(expected), "{line}");
         }
         let complaint = pace("--processes 8 --max-samples 7").expect_err("one is missing");
-        assert_eq!(complaint, "--processes 8 is more than --max-samples 7: raise that, or lower it");
+        assert_eq!(complaint, "--processes 8 is more than --max-samples 7: raise --max-samples, or lower --processes");
     }
 }
