@@ -102,7 +102,7 @@ where
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
     /// if the operating system refuses that.
     #[cold]
-    pub(super) fn settle_late_jobs(self: &Arc<Self>) {
+    fn settle_late_jobs(self: &Arc<Self>) {
         let seat = self.vacancies.take();
         let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());
         if spawned.is_err() {

@@ -78,6 +78,11 @@ where
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
         crew.grow(crew.terms.core);
+        // A hire may have come too late, on which a submitter has counted. (If others are hired instead, who does that
+        // looks behind this.)
+        if crew.life.roll().live() < crew.terms.core && crew.source.len() > 0 {
+            crew.check_for_late_jobs();
+        }
     }
 
     /// Has `put` put a job into the source at `to`, and tells whom it needs.

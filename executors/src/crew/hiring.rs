@@ -44,12 +44,9 @@ where
             Ok(()) => return true,
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
-                // Somebody may have counted on this hire when the crew was not over yet; behind a fence, as below. Not
-                // where the caller searches on anyway.
+                // A submitter may have counted on this hire when the crew was not over yet: behind this, as below, each
+                // caller looks for late jobs.
                 fence(SeqCst);
-                if self.source.len() > 0 && !self.caller_stands_in() {
-                    self.myself().settle_late_jobs();
-                }
                 return false;
             }
             Err(SpawnError::Thread(error)) => error.to_string(),
