@@ -332,7 +332,7 @@ check_release() {
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true RUSTFLAGS="--cfg executors_privileged ${RUSTFLAGS:-}" \
         cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep \
-        --test elastic --test burst
+        --test elastic --test burst --test fork_join
 }
 
 check_loom() {

@@ -12,7 +12,7 @@ source "$root/scripts/lib.sh"
 results=docs/results/instructions.md
 tolerance=${TOLERANCE:-10}
 jobs=20000
-ways=(execute-outside execute-inside submit spawn-outside spawn-inside yield)
+ways=(execute-outside execute-inside submit spawn-outside spawn-inside yield fork)
 
 usage() {
     cat <<USAGE
@@ -86,6 +86,7 @@ describe() {
         submit) echo "\`submit\` from outside, the run, and \`wait\` for the result that is there" ;;
         spawn-outside) echo "\`spawn\` from outside of a future that is ready, \`detach\`, and its one step" ;;
         spawn-inside) echo "\`spawn\` by a future of the pool, \`detach\`, and its one step" ;;
+        fork) echo "\`fork_join\` in a job, if nobody takes the other part" ;;
         yield) echo "a step of a future that wakes itself" ;;
     esac
 }

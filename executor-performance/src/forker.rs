@@ -8,7 +8,10 @@ use crate::{
     spawner::Spawner,
     workload::{Division, Problem, Site},
 };
-use executors::{Executor, Pool};
+use executors::{
+    Executor, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher, elastic_pool,
+    parker::Parker, threadpool_executor,
+};
 
 /// An executor that solves problems by forking and joining.
 pub trait Forker: Executor + Sync + 'static {
@@ -20,10 +23,42 @@ pub trait Forker: Executor + Sync + 'static {
         Self: Sized;
 }
 
-/// The pools of this workspace: whoever waits for a job that has not begun runs it.
-impl<E: Pool + 'static> Forker for E {
+/// Other pools of this workspace: whoever waits for a job that has not begun runs it.
+macro_rules! impl_forker_by_handles {
+    ($($pool:ty),+ $(,)?) => {$(
+        impl Forker for $pool {
+            fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
+                site.executor().execute(move || done(by_handles(site, *problem)));
+            }
+        }
+    )+};
+}
+
+impl_forker_by_handles!(
+    threadpool_executor::ThreadPoolExecutor,
+    crossbeam_channel_pool::ThreadPool,
+    elastic_pool::ThreadPool,
+    burst_pool::ThreadPool,
+    dispatcher::Dispatcher,
+);
+
+/// The pool that has a call of its own for this.
+impl<K: Parker + Clone + 'static> Forker for crossbeam_workstealing_pool::ThreadPool<K> {
     fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
-        site.executor().execute(move || done(by_handles(site, *problem)));
+        site.executor().execute(move || done(by_fork_join(site, *problem)));
+    }
+}
+
+fn by_fork_join<K: Parker + Clone + 'static, P: Problem>(
+    site: Site<crossbeam_workstealing_pool::ThreadPool<K>>,
+    problem: P,
+) -> P::Solution {
+    match problem.divide() {
+        Division::Solved(solution) => solution,
+        Division::Parts(one, other) => {
+            let (one, other) = site.executor().fork_join(|| by_fork_join(site, one), || by_fork_join(site, other));
+            P::join(one, other)
+        }
     }
 }
 

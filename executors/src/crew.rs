@@ -10,6 +10,7 @@ mod cold;
 mod delivery;
 mod door;
 mod ending;
+mod fork;
 mod handle;
 mod hiring;
 mod holds;
@@ -172,7 +173,7 @@ where
     fn report(&self) -> ShutdownReport {
         let reading = self.reading();
         ShutdownReport {
-            finished: reading.ended,
+            finished: reading.jobs(),
             discarded: self.discarded.load(Relaxed),
             running: reading.running,
             queued: self.source.len(),
@@ -189,7 +190,7 @@ where
             busy,
             queued: self.source.len(),
             running: reading.running,
-            done: reading.ended,
+            done: reading.jobs(),
             panicked: reading.panicked + self.panicked_in_sweeps.load(Relaxed),
             discarded: self.discarded.load(Relaxed),
             steals: reading.steals,

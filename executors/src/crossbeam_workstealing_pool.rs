@@ -230,6 +230,65 @@ where
         Self::start(Options::with_cores(cores, floating), |_| parker, near).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// Runs both closures, maybe at the same time, and returns what both return. They may borrow from the caller.
+    ///
+    /// In a job of this pool `one` runs at once, while any idle worker may take `other`; if nobody has when `one` has
+    /// ended, the caller runs it, too. If somebody has, the caller waits for that one, and runs meanwhile what others
+    /// have forked, but no jobs. So a problem can be divided again and again, down to parts of some hundred nanoseconds:
+    /// a fork that nobody takes costs a few, without an allocation or a locked instruction (while many are made in a
+    /// row, on Linux; a fence or two otherwise).
+    ///
+    /// Elsewhere, also in a job of another pool, a job of this pool does both, and the caller blocks until it has. If
+    /// the pool is closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller
+    /// does both itself, one after the other.
+    ///
+    /// The two may wait for each other only if the pool has another worker that is free; and neither should wait for
+    /// jobs of this pool by other means than a [`TaskHandle`](crate::TaskHandle) or a call of this, for the workers that
+    /// would run those may be waiting here. Calls nest on the stack of the thread, and those of others that the caller
+    /// runs while it waits do so, too: how deep a recursion may be depends on
+    /// [`stack_size`](crate::Builder::stack_size). At a depth of 256 nothing more is given to others.
+    ///
+    /// What others take does not count as a job in [`Stats`](crate::Stats), but for `steals`; no hook is called for it.
+    ///
+    /// After `join` of rayon (Matsakis and Stone), and the work-first principle of Cilk-5 (Frigo, Leiserson and Randall,
+    /// 1998).
+    ///
+    /// # Panics
+    ///
+    /// If a closure does, with what it threw, when both have ended; if both do, with what `one` threw. If `one` panics
+    /// before `other` has begun, that is dropped. The pool neither counts nor reports the panic, unless it ends a job.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::ThreadPool};
+    ///
+    /// fn sum(pool: &ThreadPool, numbers: &[u64]) -> u64 {
+    ///     if numbers.len() <= 1000 {
+    ///         return numbers.iter().sum();
+    ///     }
+    ///     let (left, right) = numbers.split_at(numbers.len() / 2);
+    ///     let (left, right) = pool.fork_join(|| sum(pool, left), || sum(pool, right));
+    ///     left + right
+    /// }
+    ///
+    /// let pool = ThreadPool::builder().threads(2).build()?;
+    /// let numbers: Vec<u64> = (1..=10_000).collect();
+    /// assert_eq!(sum(&pool, &numbers), 50_005_000);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
+    where
+        One: FnOnce() -> A + Send,
+        Other: FnOnce() -> B + Send,
+        A: Send,
+        B: Send,
+    {
+        self.handle.fork_join(one, other)
+    }
+
     fn start(
         options: Options,
         parker: impl FnOnce(usize) -> P,

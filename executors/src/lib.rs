@@ -120,6 +120,8 @@ mod meter;
 pub mod numa_utils;
 mod options;
 pub mod parker;
+#[cfg(feature = "_crew")]
+mod part;
 mod placement;
 mod pool;
 #[cfg(any(feature = "_crew", feature = "produce-metrics"))]

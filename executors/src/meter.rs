@@ -19,6 +19,8 @@ pub(crate) struct Meter {
     ended: Counter,
     panicked: Counter,
     steals: Counter,
+    /// Of what has ended, parts of other workers' jobs.
+    parts: Counter,
 }
 
 /// A counter with a single writer.
@@ -64,22 +66,37 @@ impl Meter {
         self.steals.count_one();
     }
 
+    /// What the worker is about to run is a part of another's job: when it has ended, that is no job.
+    pub(crate) fn took_part(&self) {
+        self.parts.count_one();
+    }
+
     pub(crate) fn read(&self) -> Reading {
         // A job that runs others in place, as its pool was full, counts with them as one. (Each that has ended counts.)
         let ended = self.ended.get();
         let running = usize::from(self.is_at_work.load(Relaxed));
-        Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get() }
+        Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get(), parts: self.parts.get() }
     }
 }
 
 /// The counts of one worker, or the sum over several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
+    /// Jobs, and parts of others' jobs.
     pub(crate) ended: u64,
     /// Workers that run a job, or are on their way from one to the next.
     pub(crate) running: usize,
     pub(crate) panicked: u64,
     pub(crate) steals: u64,
+    pub(crate) parts: u64,
+}
+
+impl Reading {
+    /// Jobs that have ended.
+    pub(crate) fn jobs(self) -> u64 {
+        // While a worker runs a part, it counts on one side only.
+        self.ended.saturating_sub(self.parts)
+    }
 }
 
 impl std::iter::Sum for Reading {
@@ -89,6 +106,7 @@ impl std::iter::Sum for Reading {
             running: sum.running + one.running,
             panicked: sum.panicked + one.panicked,
             steals: sum.steals + one.steals,
+            parts: sum.parts + one.parts,
         })
     }
 }

@@ -60,12 +60,22 @@ where
     /// or is on the way, many jobs ask this in vain: so it is cheap, and the call is apart. Relies on a fence, too.
     #[inline(never)]
     fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
-        let is_needed = S::ELASTIC
-            || self.cold.are_left() && !self.parker.is_anybody_free()
-            || self.parker.needs_call(self.origin(Some(giver), to));
-        if is_needed {
+        if S::ELASTIC || self.needs_call(|| self.origin(Some(giver), to)) {
             self.call_for_given(Some(giver), to, jobs);
         }
+    }
+
+    /// As [`call_if_needed`](Self::call_if_needed), for a part of a job.
+    #[inline(never)]
+    pub(super) fn call_for_part(&self) {
+        if self.needs_call(|| Origin::Inside) {
+            self.call_one(Origin::Inside);
+        }
+    }
+
+    #[inline(always)]
+    fn needs_call(&self, origin: impl FnOnce() -> Origin) -> bool {
+        self.cold.are_left() && !self.parker.is_anybody_free() || self.parker.needs_call(origin())
     }
 
     /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the

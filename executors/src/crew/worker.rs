@@ -215,6 +215,14 @@ where
         self.meter.job_ended();
     }
 
+    pub(super) fn crew(&self) -> &Crew<S, P> {
+        self.crew
+    }
+
+    pub(super) fn meter(&self) -> &Meter {
+        self.meter
+    }
+
     pub(super) fn local(&self) -> &S::Local {
         &self.local
     }
@@ -267,7 +275,7 @@ where
     }
 
     fn publish(&self) {
-        self.crew.exporter.publish(self.seat, || self.meter.read().ended, || self.crew.source.len());
+        self.crew.exporter.publish(self.seat, || self.meter.read().jobs(), || self.crew.source.len());
     }
 }
 

@@ -10,6 +10,7 @@ mod presence;
 pub(crate) mod privilege;
 pub(crate) mod ring;
 pub(crate) mod single;
+pub(crate) mod stack;
 pub(crate) mod tenure;
 
 use crate::sync::thread;

@@ -1,12 +1,13 @@
 //! A queue for each worker and one for the world, and workers that steal from each other.
 
+mod forks;
 mod local;
 mod shown;
 mod theft;
 
 pub(crate) use self::local::StealingLocal;
 
-use self::shown::Shown;
+use self::{forks::Joiners, shown::Shown};
 use super::{
     Source, Whom,
     queue::{
@@ -14,12 +15,16 @@ use super::{
         lane::Lane,
         lanes::{self, Lanes},
         ring::{self, Stealer},
+        stack::Thief,
     },
 };
 use crate::{
+    apart::Apart,
     barrier::{self, Recalled},
+    bell::Bell,
     job::{IntoJob, Job},
     meter::Meter,
+    part::Stub,
     placement::Neighbourhood,
 };
 use std::{fmt, sync::OnceLock};
@@ -32,6 +37,10 @@ pub(crate) struct StealingSource {
     /// On which of them there may be jobs: nobody looks at the others.
     shown: Shown,
     neighbourhood: Neighbourhood,
+    /// Workers that wait for parts of their jobs that others have taken.
+    joiners: Apart<Joiners>,
+    /// Heard by others who wait for what they have workers do.
+    bell: Bell,
 }
 
 /// What others see of a worker.
@@ -41,6 +50,8 @@ struct Seat {
     ring: OnceLock<Stealer<Job>>,
     /// The jobs for which the ring had no room, once there are such.
     spill: OnceLock<Box<Lane>>,
+    /// Parts of the job that it runs, once one has forked.
+    forks: OnceLock<Thief<Stub>>,
 }
 
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
@@ -54,6 +65,8 @@ impl StealingSource {
             seats: (0..=workers).map(|_| Seat::default()).collect(),
             shown: Shown::of(workers + 1),
             neighbourhood,
+            joiners: Apart::new(Joiners::default()),
+            bell: Bell::default(),
         }
     }
 
@@ -269,15 +282,18 @@ impl Source for StealingSource {
     }
 
     fn spares_fences(&self, local: &StealingLocal) -> bool {
-        self.rings_of_others(local).any(|ring| !ring.is_open()) || self.has_reserved_lanes()
+        self.rings_of_others(local).any(|ring| !ring.is_open())
+            || self.forks_of_others(local).any(|forks| !forks.is_open())
+            || self.has_reserved_lanes()
     }
 
     fn recall(&self, local: &StealingLocal) {
         // All that are reserved: who has spared a fence for one may have put its job into another.
         let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
+        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Thief::recall).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
-        let lanes = lanes.iter().map(|lane| lane as &dyn Recalled);
-        barrier::end_recalls(rings.iter().map(|ring| ring as &dyn Recalled).chain(lanes));
+        let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
+        barrier::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
     }
 
     fn falls_asleep(&self, local: &StealingLocal) {
@@ -309,7 +325,7 @@ impl Source for StealingSource {
             if let Ok(Some(_)) = outside {
                 return outside;
             }
-            match self.steal(local)? {
+            match self.steal(local, meter)? {
                 None => outside, // nothing, or somebody was at it
                 stolen => {
                     meter.stole();
@@ -341,7 +357,9 @@ impl Source for StealingSource {
     }
 
     fn has_crowds(&self, _local: &StealingLocal) -> bool {
-        self.all_lanes().any(|lane| !lane.is_empty()) || self.rings().any(|ring| ring.len() > 1)
+        self.all_lanes().any(|lane| !lane.is_empty())
+            || self.rings().any(|ring| ring.len() > 1)
+            || self.forks().any(|forks| forks.len() > 1)
     }
 
     /// Whether there is a ring is asked when the lanes have been looked at: it is shown before it gets jobs from these.
@@ -350,7 +368,9 @@ impl Source for StealingSource {
     #[inline(never)]
     fn has_jobs(&self) -> bool {
         // The lanes first, as jobs go from there to the rings.
-        self.all_lanes().any(|lane| !lane.is_empty()) || self.rings().any(|ring| ring.len() > 0)
+        self.all_lanes().any(|lane| !lane.is_empty())
+            || self.rings().any(|ring| ring.len() > 0)
+            || self.forks().any(|forks| forks.len() > 0)
     }
 
     fn len(&self) -> usize {
@@ -475,9 +495,9 @@ mod tests {
         give(&source, &local, Job::new(|| ()));
         assert!(are_shown() == [0] && source.has_jobs());
         let thief = source.attach(Some(1));
-        assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_some()));
+        assert!(source.steal(&thief, &Meter::default()).is_ok_and(|stolen| stolen.is_some()));
         source.falls_asleep(&local);
-        assert!(source.steal(&thief).is_ok_and(|stolen| stolen.is_none()));
+        assert!(source.steal(&thief, &Meter::default()).is_ok_and(|stolen| stolen.is_none()));
     }
 
     #[test]

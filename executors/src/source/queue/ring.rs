@@ -231,8 +231,8 @@ impl<T> Drop for Ring<T> {
 /// The jobs in a ring that nobody has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Jobs {
-    next: u32,
-    tail: u32,
+    pub(super) next: u32,
+    pub(super) tail: u32,
 }
 
 impl Jobs {

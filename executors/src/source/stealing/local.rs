@@ -2,11 +2,13 @@
 
 use crate::{
     job::Job,
+    part::Stub,
     source::{
         dice::Dice,
         queue::{
             privilege::Privilege,
             ring::{self, Owner, Stealer},
+            stack,
         },
     },
 };
@@ -25,6 +27,8 @@ pub(crate) struct StealingLocal {
     /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
     /// overtake.
     pub(super) spilled: Cell<bool>,
+    /// Parts of its job that others may take. Once it has forked.
+    pub(super) forks: OnceCell<stack::Owner<Stub>>,
     /// Jobs run, as far as they are counted here, and what they have earned.
     ran: Cell<usize>,
     privilege: Cell<Privilege>,
@@ -48,6 +52,7 @@ impl StealingLocal {
             stealer: Cell::new(has_seat.then_some(stealer)),
             is_hidden: Cell::new(has_seat),
             spilled: Cell::new(false),
+            forks: OnceCell::new(),
             ran: Cell::new(0),
             privilege: Cell::new(Privilege::NEW),
             circles: OnceCell::new(),

@@ -3,30 +3,40 @@
 use super::{BATCH, StealingLocal, StealingSource};
 use crate::{
     job::Job,
-    source::queue::{Busy, first_found, ring::Stealer},
+    meter::Meter,
+    source::queue::{Busy, first_found, ring::Jobs},
 };
 use std::hint;
 
 impl StealingSource {
     /// Takes jobs of somebody who has some, the nearest first.
-    pub(super) fn steal(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+    pub(super) fn steal(&self, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
         // What others push behind this look is announced behind it; and what came to them out of the lanes, which were
         // looked at before, was shown before it was gone there.
         if self.shown.iter().all(|seat| seat == local.seat) {
             return Ok(None);
         }
+        first_found(self.victims(local).map(|victim| self.steal_from(victim, local, meter)))
+    }
+
+    /// From the nearest on, those that are shown.
+    pub(super) fn victims(&self, local: &StealingLocal) -> impl Iterator<Item = usize> {
         let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
         let victims = circles.iter().flat_map(|circle| {
             let (before, after) = circle.split_at(local.dice.below(circle.len()));
             after.iter().chain(before)
         });
-        let shown = victims.copied().filter(|&seat| self.shown.contains(seat));
-        first_found(shown.map(|victim| self.steal_from(victim, local)))
+        victims.copied().filter(|&seat| self.shown.contains(seat))
     }
 
-    fn steal_from(&self, victim: usize, local: &StealingLocal) -> Result<Option<Job>, Busy> {
+    /// A part of the job that the victim runs comes first: what has begun is ended before something else begins.
+    fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
+        if let Some(part) = self.steal_part_from(victim, |forks| is_worth_stealing(|| forks.items()))? {
+            meter.took_part();
+            return Ok(Some(Job::new(move || part.run())));
+        }
         let from_ring = match self.seats[victim].ring.get() {
-            Some(ring) if is_worth_stealing(ring) => {
+            Some(ring) if is_worth_stealing(|| ring.jobs()) => {
                 // One alone needs no room.
                 ring.steal_half(&local.ring, || self.make_room(local))
             }
@@ -50,13 +60,13 @@ const PAUSES: u32 = 16;
 /// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
 /// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
 /// stays, its owner is busy with a longer one (or even waits for this one).
-fn is_worth_stealing(victim: &Stealer<Job>) -> bool {
-    let jobs = victim.jobs();
+fn is_worth_stealing(look: impl Fn() -> Jobs) -> bool {
+    let jobs = look();
     match jobs.len() {
         0 => false,
         1 => (0..PAUSES).all(|_| {
             hint::spin_loop();
-            victim.jobs().begin_as(jobs)
+            look().begin_as(jobs)
         }),
         _ => true,
     }

@@ -1,0 +1,127 @@
+//! A worker's own stack, last in first out, of which others may steal what is oldest.
+//!
+//! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the orderings of Lê, Pop, Cohen
+//! and Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done at
+//! once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and then
+//! takes what it has put there without a fence, until somebody *recalls* it.
+//!
+//! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. `bottom` is
+//! written by the owner only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are
+//! pointers; what they point to belongs to who has taken the item.
+//!
+//! - *An item is written before it is read.* The owner stores `bottom` (Release) behind the slot and what it points to;
+//!   a thief loads it (Acquire). The owner stores it Release also when it takes an item: a thief that reads that has
+//!   seen what was pushed before.
+//! - *The last item is taken once.* **P1** The owner stores in `bottom` that it takes the item. **P2** Fence. **P3** It
+//!   looks at the head: if there are others before this item, it is the owner's; if not, it is whose exchange moves
+//!   `top`. **S1** A thief loads the head. **S2** Fence. **S3** It loads `bottom`, and if that is behind `top`, the slot;
+//!   **S4** it moves `top` by an exchange. Of P2 and S2 one is first: so the thief sees what P1 has stored, and leaves
+//!   the item; or the owner sees at least the head that the thief has loaded, and if the item is that head's oldest, the
+//!   exchanges decide.
+//! - *A slot that a thief has read was not written again* if S4 succeeds: the head was the same all the while. Before
+//!   the owner writes a slot again, `top` has passed its item; but while the stack is reserved, or recalled, in which
+//!   states no thief reads slots, and which no head outlasts: it says how often the stack has been reserved.
+//!
+//! # A reserved stack
+//!
+//! While the head says *reserved*, or *recalled*, nobody but the owner takes items. (The biased locking of Dice, Moir and
+//! Scherer, 2003, and its revocation by an asymmetric fence.)
+//!
+//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved* the item is the owner's.
+//! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for *open*.
+//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. Who wants to steal waits for
+//!   that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and loses less.
+//!
+//! What makes that safe:
+//!
+//! - *Nobody takes an item that the owner has.* If P3 sees *reserved*, R2 comes behind O2, and S3, which comes behind
+//!   R3, sees what P1 has stored. If it was the owner who opened the stack, S1 has acquired all that it had stored.
+//! - *R3 cannot open the stack of another time*, for which it has issued no fence: the head that it expects says which
+//!   time it is. And who finds it recalled by another goes on with R2 on its own account.
+//!
+//! The owner's pushes share that fence, see [`order_pushes`](Owner::order_pushes).
+
+mod head;
+#[cfg(all(test, executors_loom))]
+mod model;
+mod owner;
+mod thief;
+
+pub(crate) use owner::Owner;
+pub(crate) use thief::Thief;
+
+use crate::{
+    apart::Apart,
+    barrier::{LightSide, Recalled},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicPtr, AtomicU32, AtomicU64, Ordering,
+            Ordering::{AcqRel, Acquire},
+        },
+    },
+};
+use head::Head;
+use std::{array, ptr};
+
+/// Items that fit into a stack: more than a computation has open at a time that divides what it does by two.
+pub(crate) const CAPACITY: usize = if cfg!(executors_loom) { 2 } else { 256 };
+
+struct Stack<T> {
+    /// A [`Head`].
+    head: Apart<AtomicU64>,
+    owners: Apart<Owners>,
+    slots: [AtomicPtr<T>; CAPACITY],
+}
+
+/// What only the owner writes.
+struct Owners {
+    bottom: AtomicU32,
+    side: LightSide,
+}
+
+/// A new stack.
+pub(crate) fn stack<T>() -> (Owner<T>, Thief<T>) {
+    let stack = Arc::new(Stack {
+        head: Apart::new(AtomicU64::new(0)),
+        owners: Apart::new(Owners { bottom: AtomicU32::new(0), side: LightSide::default() }),
+        slots: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+    });
+    (Owner::new(Arc::clone(&stack)), Thief::new(stack))
+}
+
+impl<T> Stack<T> {
+    #[inline(always)]
+    fn head(&self, order: Ordering) -> Head {
+        Head::of(self.head.load(order))
+    }
+
+    /// Has the head be `after` if it is `before`. Returns whether it is.
+    #[inline(always)]
+    fn exchange(&self, before: Head, after: Head) -> bool {
+        self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire).is_ok()
+    }
+
+    #[inline(always)]
+    fn slot(&self, count: u32) -> &AtomicPtr<T> {
+        &self.slots[count as usize % CAPACITY]
+    }
+}
+
+/// A stack whose recall is to be ended, and what its head was.
+pub(crate) struct RecalledStack<'a, T> {
+    stack: &'a Stack<T>,
+    head: Head,
+}
+
+impl<T> Recalled for RecalledStack<'_, T> {
+    fn side(&self) -> &LightSide {
+        &self.stack.owners.side
+    }
+
+    /// R3.
+    fn end(&self) {
+        // If this fails, somebody else has opened the stack.
+        let _ = self.stack.exchange(self.head, self.head.opened());
+    }
+}

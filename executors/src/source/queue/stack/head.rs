@@ -1,0 +1,65 @@
+//! The head of a stack: one word that says where its oldest item is, and who may take it.
+
+/// Where the oldest item is, and whose.
+///
+/// | state | the oldest item is | who leaves it |
+/// |---|---|---|
+/// | open | whose exchange moves `top`, or the owner's while it is not the last | the owner, who reserves the stack |
+/// | reserved | the owner's | anybody, who recalls it |
+/// | recalled | the owner's | who opens it: the owner, or who recalled it behind a heavy fence |
+#[derive(Clone, Copy)]
+pub(super) struct Head(u64);
+
+impl Head {
+    const RESERVED: u64 = 1 << 63;
+    const RECALLED: u64 = 1 << 62;
+    /// How often the stack was reserved; behind it is `top`.
+    const ONE_TIME: u64 = 1 << 32;
+    const TIMES: u64 = Self::RECALLED - Self::ONE_TIME;
+    const TOP: u64 = Self::ONE_TIME - 1;
+
+    #[inline(always)]
+    pub(super) fn of(word: u64) -> Self {
+        Head(word)
+    }
+
+    #[inline(always)]
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(super) fn is_open(self) -> bool {
+        self.0 < Self::RECALLED
+    }
+
+    #[inline(always)]
+    pub(super) fn is_reserved(self) -> bool {
+        self.0 >= Self::RESERVED
+    }
+
+    /// The oldest item, in every state.
+    #[inline(always)]
+    pub(super) fn top(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// When the oldest item of an open stack was taken.
+    pub(super) fn behind_top(self) -> Self {
+        Head(self.0 & Self::TIMES | u64::from(self.top().wrapping_add(1)))
+    }
+
+    /// When an open stack is reserved once more.
+    pub(super) fn reserved(self) -> Self {
+        let times = (self.0 & Self::TIMES).wrapping_add(Self::ONE_TIME) & Self::TIMES;
+        Head(Self::RESERVED | times | self.0 & Self::TOP)
+    }
+
+    pub(super) fn recalled(self) -> Self {
+        Head(Self::RECALLED | self.0 & (Self::TIMES | Self::TOP))
+    }
+
+    pub(super) fn opened(self) -> Self {
+        Head(self.0 & (Self::TIMES | Self::TOP))
+    }
+}

@@ -1,0 +1,229 @@
+//! Models of the stack. Items point to cells, so that an item that is read before it was written, or by two, is an error
+//! of its own.
+
+use super::{Owner, Thief, stack};
+use crate::{
+    barrier::{self, Recalled},
+    source::queue::Busy,
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        cell::UnsafeCell,
+        check, thread,
+    },
+};
+use std::ptr::NonNull;
+
+type Item = UnsafeCell<usize>;
+
+fn push(owner: &Owner<Item>, item: usize) {
+    let cell = UnsafeCell::new(0);
+    // SAFETY: nobody else has it yet.
+    cell.with_mut(|value| unsafe { *value = item });
+    assert!(owner.push(NonNull::from(Box::leak(Box::new(cell)))), "there is room");
+}
+
+/// What the item says that somebody has taken.
+fn open(item: NonNull<Item>) -> usize {
+    // SAFETY: a box that `push` has leaked, and which nobody else takes; this is what the models are about.
+    let item = unsafe { Box::from_raw(item.as_ptr()) };
+    // SAFETY: it is ours now.
+    item.with_mut(|value| unsafe { *value })
+}
+
+/// What a thief gets, in so many attempts.
+fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
+    (0..attempts).filter_map(|_| thief.steal().unwrap_or(None)).map(open).collect()
+}
+
+/// An owner that knows, as a worker does, what it has put in.
+struct Forker {
+    owner: Owner<Item>,
+    /// What it has not taken back.
+    pushed: Vec<usize>,
+    own: Vec<usize>,
+}
+
+impl Forker {
+    fn new() -> (Self, Arc<Thief<Item>>) {
+        let (owner, thief) = stack();
+        (Forker { owner, pushed: Vec::new(), own: Vec::new() }, Arc::new(thief))
+    }
+
+    /// Reserves the stack, whatever has become of it since that was done before.
+    fn reserve(&self) {
+        self.owner.order_pushes();
+        if self.owner.is_open() {
+            self.owner.reserve();
+        }
+    }
+
+    fn push(&mut self, item: usize) {
+        push(&self.owner, item);
+        self.pushed.push(item);
+    }
+
+    fn pop(&mut self) {
+        let last = self.pushed.pop().expect("it pops what it has pushed");
+        if self.owner.pop() {
+            self.own.push(last);
+        }
+    }
+
+    fn pop_all(&mut self) {
+        while !self.pushed.is_empty() {
+            self.pop();
+        }
+    }
+}
+
+fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, items: usize) {
+    let mut all: Vec<_> = parts.into_iter().flatten().collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..items).collect::<Vec<_>>());
+}
+
+/// The owner forks as a computation does that divides what it does by two, while thieves are at it.
+fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) {
+    check(preemptions, move || {
+        let (mut forker, thief) = Forker::new();
+        forker.push(0);
+        if is_reserved {
+            forker.reserve();
+        }
+        let thieves: Vec<_> = (0..thieves)
+            .map(|_| {
+                let thief = Arc::clone(&thief);
+                thread::spawn(move || steal(&thief, 2))
+            })
+            .collect();
+        forker.push(1);
+        forker.pop();
+        forker.push(2);
+        forker.pop();
+        forker.pop();
+        forker.push(3);
+        forker.pop();
+        let loot: Vec<_> = thieves.into_iter().map(|thief| thief.join().unwrap()).collect();
+        assert_once_each(loot.into_iter().chain([forker.own]), 4);
+    });
+}
+
+#[test]
+fn an_owner_and_a_thief_share_the_items() {
+    owner_against_thieves(1, false, 3);
+}
+
+#[test]
+fn an_owner_and_two_thieves_share_the_items() {
+    owner_against_thieves(2, false, 2);
+}
+
+#[test]
+fn a_reserved_stack_is_recalled_by_a_thief() {
+    owner_against_thieves(1, true, 3);
+}
+
+#[test]
+fn a_reserved_stack_is_recalled_by_two_thieves() {
+    owner_against_thieves(2, true, 2);
+}
+
+/// The owner reserves its stack again and again while a thief recalls it.
+#[test]
+fn a_stack_is_reserved_and_recalled_again_and_again() {
+    check(3, || {
+        let (mut forker, thief) = Forker::new();
+        forker.push(0);
+        let thieving = Arc::clone(&thief);
+        let thieving = thread::spawn(move || steal(&thieving, 3));
+        for item in 1..4 {
+            forker.reserve();
+            forker.push(item);
+            forker.pop();
+        }
+        forker.pop_all();
+        assert_once_each([thieving.join().unwrap(), forker.own], 4);
+    });
+}
+
+/// A thief that has recalled the stack is suspended before it opens it, and comes back when another has opened it, and
+/// the stack has been reserved again, and recalled by a third.
+#[test]
+fn who_was_late_to_open_a_stack_leaves_it_to_others() {
+    check(3, || {
+        let (mut forker, thief) = Forker::new();
+        forker.reserve();
+        let thieves = [(); 2].map(|()| {
+            let thief = Arc::clone(&thief);
+            thread::spawn(move || steal(&thief, 1))
+        });
+        barrier::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
+        forker.reserve();
+        forker.push(0);
+        forker.pop();
+        let loot = thieves.map(|thief| thief.join().unwrap());
+        assert_once_each(loot.into_iter().chain([forker.own]), 1);
+    });
+}
+
+/// Whoever falls asleep sees the push, or the owner sees that it sleeps: whether it finds the stack reserved, recalled
+/// by somebody else, or not reserved yet.
+#[test]
+fn a_push_is_seen_or_its_owner_sees_who_looks() {
+    check(3, || {
+        let (mut forker, thief) = Forker::new();
+        forker.push(0);
+        let asleep = Arc::new([(); 2].map(|()| AtomicBool::new(false)));
+        let sleepers: Vec<_> = (0..2)
+            .map(|sleeper| {
+                let (thief, asleep) = (Arc::clone(&thief), Arc::clone(&asleep));
+                thread::spawn(move || {
+                    asleep[sleeper].store(true, Relaxed);
+                    fence(SeqCst);
+                    barrier::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
+                    thief.len()
+                })
+            })
+            .collect();
+        forker.reserve();
+        forker.push(1);
+        forker.owner.order_pushes();
+        let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
+        for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
+            let items = sleeper.join().unwrap();
+            assert!(is_seen || items == 2, "the item is overlooked");
+        }
+        forker.pop_all();
+        assert_eq!(steal(&thief, 1), []);
+    });
+}
+
+/// A full stack takes no more, until something was stolen.
+#[test]
+fn a_full_stack_has_room_when_something_was_stolen() {
+    check(3, || {
+        let (mut forker, thief) = Forker::new();
+        forker.push(0);
+        forker.push(1);
+        let thief = thread::spawn(move || match thief.steal() {
+            Ok(item) => item.map(open).into_iter().collect(),
+            Err(Busy) => Vec::new(),
+        });
+        let one_more = UnsafeCell::new(2);
+        let item = NonNull::from(Box::leak(Box::new(one_more)));
+        if forker.owner.push(item) {
+            forker.pushed.push(2);
+            forker.pop_all();
+        } else {
+            forker.pop_all();
+            forker.own.push(open(item));
+        }
+        let loot = thief.join().unwrap();
+        assert_once_each([loot, forker.own], 3);
+    });
+}

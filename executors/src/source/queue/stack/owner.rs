@@ -1,0 +1,174 @@
+//! The end of a stack that puts items in, and takes them out last in first out.
+
+use super::{CAPACITY, Stack};
+use crate::{
+    barrier,
+    sync::{
+        Arc,
+        atomic::{
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+            fence,
+        },
+    },
+};
+use std::{cell::Cell, ptr::NonNull};
+
+/// So many pushes to an open stack earn the owner the privilege of having it for itself; and twice as many each time
+/// that somebody else had to open it, up to [`MOST`].
+///
+/// An owner that opens it itself has lost the time of some pushes; if it does not come there for so long that another
+/// has to, that one loses as much as a thousand take, and the owner a quarter of that.
+const LEAST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
+
+const MOST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 16 };
+
+/// The owner's end of a stack. There is one, and it stays on one thread.
+pub(crate) struct Owner<T> {
+    stack: Arc<Stack<T>>,
+    bottom: Cell<u32>,
+    /// No later than where `top` is; and just there while the stack is reserved.
+    top: Cell<u32>,
+    /// Whether it has reserved the stack, and not noticed since that it was recalled.
+    has_reserved: Cell<bool>,
+    /// Pushes since it noticed.
+    earned: Cell<u32>,
+    /// How many it takes.
+    price: Cell<u32>,
+}
+
+impl<T> Owner<T> {
+    pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
+        let (bottom, top, has_reserved, earned) = Default::default();
+        Owner { stack, bottom, top, has_reserved, earned, price: Cell::new(LEAST) }
+    }
+
+    /// Puts an item on top of the others, unless the stack is full. Returns whether it has.
+    #[inline(always)]
+    pub(crate) fn push(&self, item: NonNull<T>) -> bool {
+        let bottom = self.bottom.get();
+        if bottom.wrapping_sub(self.top.get()) as usize >= CAPACITY && !self.finds_room() {
+            return false;
+        }
+        // Relaxed: published by `bottom`.
+        self.stack.slot(bottom).store(item.as_ptr(), Relaxed);
+        self.set_bottom(bottom.wrapping_add(1));
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finds_room(&self) -> bool {
+        // Acquire: who has taken an item has read its slot before it moved `top`.
+        self.top.set(self.stack.head(Acquire).top());
+        (self.bottom.get().wrapping_sub(self.top.get()) as usize) < CAPACITY
+    }
+
+    /// Takes back what was pushed last and not taken back. Returns whether the owner has it; if not, somebody has
+    /// stolen it, and all that was pushed before.
+    #[inline(always)]
+    pub(crate) fn pop(&self) -> bool {
+        if self.bottom.get() == self.top.get() {
+            // While the stack is reserved, this is where the items end that were stolen before.
+            return false;
+        }
+        let last = self.bottom.get().wrapping_sub(1);
+        // P1.
+        self.set_bottom(last);
+        // O2, which pairs with R2.
+        self.stack.owners.side.fence();
+        // Relaxed: what was pushed is the owner's own.
+        self.stack.head(Relaxed).is_reserved() || self.pop_shared(last)
+    }
+
+    /// The same, of a stack that is not reserved.
+    #[cold]
+    #[inline(never)]
+    fn pop_shared(&self, last: u32) -> bool {
+        self.open();
+        // P2, which pairs with S2.
+        fence(SeqCst);
+        let head = self.stack.head(Relaxed);
+        if last.wrapping_sub(head.top()).cast_signed() > 0 {
+            return true;
+        }
+        let is_own = last == head.top() && self.stack.exchange(head, head.behind_top());
+        self.set_bottom(last.wrapping_add(1));
+        is_own
+    }
+
+    #[inline(always)]
+    fn set_bottom(&self, bottom: u32) {
+        self.bottom.set(bottom);
+        self.stack.owners.bottom.store(bottom, Release);
+    }
+
+    /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
+    /// write and a [recall](super::Thief::recall), and then look into this stack: they see the pushes, or the owner sees
+    /// what they have written. The reasons are those of the [ring's](crate::source::queue::ring::Owner::order_pushes).
+    #[inline(always)]
+    pub(crate) fn order_pushes(&self) {
+        let side = &self.stack.owners.side;
+        side.fence();
+        if !self.stack.head(Relaxed).is_reserved() {
+            self.order_shared();
+        }
+        side.fence();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn order_shared(&self) {
+        self.open();
+        fence(SeqCst);
+        self.earned.update(|earned| earned + 1);
+        if self.earned.get() >= self.price.get() {
+            self.earned.set(0);
+            if barrier::is_ready() {
+                self.reserve();
+            } else {
+                // So that this is not asked often.
+                self.becomes_dearer();
+            }
+        }
+    }
+
+    /// Sees to it that the stack is open, if it was recalled; and what its privilege was worth, if it was so since the
+    /// owner last looked.
+    fn open(&self) {
+        if !self.has_reserved.replace(false) {
+            return;
+        }
+        self.earned.set(0);
+        let head = self.stack.head(Relaxed);
+        // Release: a thief acquires it with the head, and so sees what was taken.
+        if !head.is_open() && self.stack.exchange(head, head.opened()) {
+            self.price.update(|price| (price / 2).max(LEAST));
+        } else {
+            self.becomes_dearer();
+        }
+    }
+
+    fn becomes_dearer(&self) {
+        self.price.update(|price| (price * 2).min(MOST));
+    }
+
+    #[cfg(all(test, executors_loom))]
+    pub(super) fn is_open(&self) -> bool {
+        self.stack.head(Relaxed).is_open()
+    }
+
+    /// Has an open stack be the owner's only, until somebody recalls it.
+    ///
+    /// Not before that is [ready](crate::barrier::is_ready).
+    #[cold]
+    pub(crate) fn reserve(&self) {
+        let head = self.stack.head(Relaxed);
+        debug_assert!(head.is_open());
+        if self.stack.exchange(head, head.reserved()) {
+            self.has_reserved.set(true);
+            self.top.set(head.top());
+        }
+        // Pairs with the fence of who finds that it is not reserved: see `order_pushes`.
+        fence(SeqCst);
+    }
+}

@@ -1,0 +1,98 @@
+//! The end of a stack that is for everybody: thieves, and who looks whether there is something.
+
+use super::{RecalledStack, Stack};
+use crate::{
+    barrier::{self, Recalled},
+    source::queue::{Busy, ring::Jobs},
+    sync::{
+        Arc,
+        atomic::{
+            Ordering::{Acquire, Relaxed, SeqCst},
+            fence,
+        },
+    },
+};
+use std::{hint, ptr::NonNull};
+
+/// How long a thief waits for the owner to open the stack itself, in turns of the processor's pause: for a microsecond
+/// or two.
+const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
+
+/// The end of a stack that is for everybody.
+pub(crate) struct Thief<T>(Arc<Stack<T>>);
+
+// SAFETY: an item is a pointer that is given to one thread, whoever takes it; what it points to is the affair of who
+// uses it. Nothing of a stack is bound to a thread, or borrowed from it.
+unsafe impl<T> Send for Thief<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Thief<T> {}
+
+impl<T> Thief<T> {
+    pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
+        Thief(stack)
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if another thief, or the owner, was faster.
+    pub(crate) fn steal(&self) -> Result<Option<NonNull<T>>, Busy> {
+        self.have_it_open();
+        // S1.
+        let head = self.0.head(Acquire);
+        if !head.is_open() {
+            return Err(Busy);
+        }
+        // S2, which pairs with P2.
+        fence(SeqCst);
+        // S3.
+        if self.0.owners.bottom.load(Acquire).wrapping_sub(head.top()).cast_signed() <= 0 {
+            return Ok(None);
+        }
+        // Relaxed: what `bottom` says is there was written before.
+        let item = self.0.slot(head.top()).load(Relaxed);
+        // S4.
+        if self.0.exchange(head, head.behind_top()) { Ok(NonNull::new(item)) } else { Err(Busy) }
+    }
+
+    fn have_it_open(&self) {
+        let Some(recalled) = self.recall() else { return };
+        let is_open = (0..PAUSES).any(|_| {
+            hint::spin_loop();
+            self.is_open()
+        });
+        if !is_open {
+            barrier::end_recalls([&recalled as &dyn Recalled].into_iter());
+        }
+    }
+
+    /// Where the items begin and end; exact when nobody puts in or takes out.
+    pub(crate) fn items(&self) -> Jobs {
+        let next = self.0.head(Acquire).top();
+        let tail = self.0.owners.bottom.load(Acquire);
+        // The owner has said that it takes an item that was stolen from it.
+        if tail.wrapping_sub(next).cast_signed() < 0 { Jobs { next, tail: next } } else { Jobs { next, tail } }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.items().len()
+    }
+
+    /// Whether neither the owner has it reserved nor anybody is about to open it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.head(Acquire).is_open()
+    }
+
+    /// R1, unless the stack is open. What comes of it is to be [ended](crate::barrier::end_recalls), by R2 and R3.
+    pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
+        let mut head = self.0.head(Acquire);
+        while head.is_reserved() {
+            // Whoever else has changed it has recalled it, or opened it since.
+            let recalled = head.recalled();
+            head = if self.0.exchange(head, recalled) { recalled } else { self.0.head(Acquire) };
+        }
+        (!head.is_open()).then_some(RecalledStack { stack: &self.0, head })
+    }
+}
