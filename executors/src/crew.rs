@@ -10,6 +10,7 @@ mod cold;
 mod delivery;
 mod door;
 mod ending;
+#[cfg(feature = "workstealing-exec")]
 mod fork;
 mod handle;
 mod hiring;
@@ -173,7 +174,7 @@ where
     fn report(&self) -> ShutdownReport {
         let reading = self.reading();
         ShutdownReport {
-            finished: reading.jobs(),
+            finished: reading.ended,
             discarded: self.discarded.load(Relaxed),
             running: reading.running,
             queued: self.source.len(),
@@ -190,7 +191,7 @@ where
             busy,
             queued: self.source.len(),
             running: reading.running,
-            done: reading.jobs(),
+            done: reading.ended,
             panicked: reading.panicked + self.panicked_in_sweeps.load(Relaxed),
             discarded: self.discarded.load(Relaxed),
             steals: reading.steals,

@@ -120,7 +120,7 @@ mod meter;
 pub mod numa_utils;
 mod options;
 pub mod parker;
-#[cfg(feature = "_crew")]
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 mod part;
 mod placement;
 mod pool;

@@ -19,8 +19,10 @@ pub(crate) struct Meter {
     ended: Counter,
     panicked: Counter,
     steals: Counter,
-    /// Of what has ended, parts of other workers' jobs.
+    /// Parts of other workers' jobs that it has run.
     parts: Counter,
+    /// Whether it runs one, and no job. Relaxed, as above.
+    is_at_part: AtomicBool,
 }
 
 /// A counter with a single writer.
@@ -66,15 +68,25 @@ impl Meter {
         self.steals.count_one();
     }
 
-    /// What the worker is about to run is a part of another's job: when it has ended, that is no job.
+    /// What the worker has found is a part of another's job.
     pub(crate) fn took_part(&self) {
-        self.parts.count_one();
+        self.is_at_part.store(true, Relaxed);
+    }
+
+    /// What the worker has found has ended, and was a job, unless it [took a part](Self::took_part).
+    pub(crate) fn found_one_ended(&self) {
+        if self.is_at_part.load(Relaxed) {
+            self.is_at_part.store(false, Relaxed);
+            self.parts.count_one();
+        } else {
+            self.job_ended();
+        }
     }
 
     pub(crate) fn read(&self) -> Reading {
         // A job that runs others in place, as its pool was full, counts with them as one. (Each that has ended counts.)
         let ended = self.ended.get();
-        let running = usize::from(self.is_at_work.load(Relaxed));
+        let running = usize::from(self.is_at_work.load(Relaxed) && !self.is_at_part.load(Relaxed));
         Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get(), parts: self.parts.get() }
     }
 }
@@ -82,7 +94,6 @@ impl Meter {
 /// The counts of one worker, or the sum over several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
-    /// Jobs, and parts of others' jobs.
     pub(crate) ended: u64,
     /// Workers that run a job, or are on their way from one to the next.
     pub(crate) running: usize,
@@ -92,10 +103,9 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Jobs that have ended.
-    pub(crate) fn jobs(self) -> u64 {
-        // While a worker runs a part, it counts on one side only.
-        self.ended.saturating_sub(self.parts)
+    /// How often work was found and done, be it a job or a part of another's.
+    pub(crate) fn runs(self) -> u64 {
+        self.ended + self.parts
     }
 }
 

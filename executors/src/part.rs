@@ -1,54 +1,79 @@
-//! A part of a job, on the stack of who waits for it: a closure that may borrow, and what comes of it.
+//! Parts of a job, on the stack of who waits for them: closures that may borrow, and what comes of them. What they are
+//! for, and why nobody waits in vain, is in `part/README.md`.
 //!
-//! Whoever makes a part keeps it where it is until it knows that nobody else has it: it has taken it back from where it
-//! had put it ([`into_closure`](Part::into_closure)), or it has seen that it [is settled](Part::is_settled). In between
-//! one other thread may have a [`Loan`] of it, which settles the part when the closure has run, or when it is dropped.
-//! (`fork/README.md` tells what parts are for.)
+//! A part stays where it is until who has made it knows that nobody else has it: it has taken the part back from its
+//! [stack](Forker), or has seen that the part is settled. In between one other thread may have a [`Loan`] of it, which
+//! settles the part when the closure has run, or when the loan is dropped. All that this takes is in this file: who uses
+//! it gives closures, and gets what they return.
 //!
+//! - *There is one loan of a part.* [`lend`] makes one; of a part that is pushed to a stack, [`Forker::take`] makes one
+//!   for who has stolen it, which only one has. Only [`Forker::fork_join`] pushes parts.
 //! - *What the borrower has done, and the outcome, is seen by who waits*: the state is stored Release behind it, and
 //!   loaded Acquire.
-//! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. It rings the bell,
-//!   which is not in the part, behind that.
-//!
-//! `source/stealing/forks/model.rs` fails if the state is stored, or loaded, Relaxed, and if the bell is not rung.
+//! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it rings
+//!   a bell that is not in the part.
+//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `fork_join` calls other code by
+//!   [`contain`] and [`guard`] only; and `lend` has a guard that waits.
+
+mod joiners;
+#[cfg(all(test, executors_loom))]
+mod model;
 
 use crate::{
-    bell::Bell,
-    containment::contain,
+    barrier::{self, Recalled},
+    containment::{contain, discard, guard},
+    local,
+    source::queue::{
+        Busy, Span,
+        stack::{self, Owner, RecalledStack, Thief},
+    },
     sync::{
+        Arc,
         atomic::{
-            AtomicU8,
+            AtomicUsize,
             Ordering::{Acquire, Release},
         },
         cell::UnsafeCell,
     },
 };
-use std::{mem::ManuallyDrop, ptr::NonNull, thread};
+use joiners::Joiners;
+use std::{panic::resume_unwind, ptr::NonNull, thread};
 
-/// What became of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum State {
-    /// Nobody has begun it, or it runs.
-    Open,
-    /// It has run.
-    Done,
-    /// Nobody will run it but who waits for it.
-    Returned,
-}
+/// Nobody has said that it has the part.
+const OPEN: usize = 0;
+/// It has run.
+const DONE: usize = 1;
+/// Nobody will run it but who waits for it.
+const RETURNED: usize = 2;
+/// The worker on seat 0 has it; the state of those on other seats is as much greater.
+const TAKEN: usize = 3;
 
 /// What a part is for whoever does not know the types of the closure and of what it returns.
 pub(crate) struct Stub {
     /// Runs the closure of the part that begins with this stub.
     run: unsafe fn(NonNull<Stub>),
-    state: AtomicU8,
-    /// Heard by who waits for the part.
-    bell: NonNull<Bell>,
+    state: AtomicUsize,
+}
+
+impl Stub {
+    /// Whether nobody else will do anything with the part any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.state.load(Acquire), DONE | RETURNED)
+    }
+
+    /// On which seat the worker is that has the part.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if it is about to say so, or is done with it.
+    pub(crate) fn taker(&self) -> Result<usize, Busy> {
+        self.state.load(Acquire).checked_sub(TAKEN).ok_or(Busy)
+    }
 }
 
 /// A closure, and what comes of it. Begins with its stub.
 #[repr(C)]
-pub(crate) struct Part<F, R> {
+struct Part<F, R> {
     stub: Stub,
     closure: UnsafeCell<Option<F>>,
     outcome: UnsafeCell<Option<thread::Result<R>>>,
@@ -59,30 +84,23 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    /// A part whose end is told to those who listen to `bell`.
     #[inline(always)]
-    pub(crate) fn new(closure: F, bell: &Bell) -> Self {
-        let stub = Stub { run: run::<F, R>, state: AtomicU8::new(State::Open as u8), bell: NonNull::from(bell) };
+    fn new(closure: F) -> Self {
+        let stub = Stub { run: run::<F, R>, state: AtomicUsize::new(OPEN) };
         Part { stub, closure: UnsafeCell::new(Some(closure)), outcome: UnsafeCell::new(None) }
     }
 
-    /// For who is to [lend](Loan::new) it.
+    /// For who is to borrow it: it leads back to the whole part.
     #[inline(always)]
-    pub(crate) fn stub(&self) -> NonNull<Stub> {
-        // Of the whole part, to which the stub leads back.
+    fn stub(&self) -> NonNull<Stub> {
         NonNull::from(self).cast()
-    }
-
-    /// Whether nobody else will do anything with it any more.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.stub.state.load(Acquire) != State::Open as u8
     }
 
     /// The closure of a part that nobody has run.
     ///
     /// Out of its place, as to move all of a part costs more than the rest of a fork.
     #[inline(always)]
-    pub(crate) fn take_closure(&mut self) -> F {
+    fn take_closure(&mut self) -> F {
         // SAFETY: borrowed uniquely, so there is no loan any more.
         self.closure.with_mut(|closure| unsafe { (*closure).take() }).expect("nobody has run it")
     }
@@ -92,7 +110,7 @@ where
     /// # Errors
     ///
     /// What the closure threw, if another thread has run it.
-    pub(crate) fn take_outcome(&mut self) -> thread::Result<R> {
+    fn take_outcome(&mut self) -> thread::Result<R> {
         // SAFETY: as above.
         let outcome = self.outcome.with_mut(|outcome| unsafe { (*outcome).take() });
         outcome.unwrap_or_else(|| Ok(self.take_closure()()))
@@ -100,35 +118,37 @@ where
 }
 
 /// The right to run a part, once.
-pub(crate) struct Loan(NonNull<Stub>);
+pub(crate) struct Loan {
+    stub: NonNull<Stub>,
+    /// Those who are told when the part is settled.
+    joiners: Arc<Joiners>,
+    /// What becomes of the part when this is dropped.
+    state: usize,
+}
 
-// SAFETY: closure and result of a part are `Send`, and whoever has the loan is alone with both; the state is atomic, the
-// bell `Sync`.
+// SAFETY: closure and result of a part are `Send`, and whoever has the loan is alone with both; the state is atomic.
 unsafe impl Send for Loan {}
 
 impl Loan {
-    /// # Safety
-    ///
-    /// `stub` is that of a part which stays where it is until it is settled. There is no other loan of it, and was none.
-    /// Its bell outlives the loan.
-    pub(crate) unsafe fn new(stub: NonNull<Stub>) -> Self {
-        Loan(stub)
+    fn new(stub: NonNull<Stub>, joiners: &Arc<Joiners>) -> Self {
+        Loan { stub, joiners: Arc::clone(joiners), state: RETURNED }
     }
 
-    /// Runs the part. What it throws is who waits for it told, and nobody else.
-    pub(crate) fn run(self) {
-        let Loan(stub) = *ManuallyDrop::new(self);
+    /// Runs the part. What it throws is told who waits for it, and nobody else.
+    pub(crate) fn run(mut self) {
         // SAFETY: there is the part, as it is not settled, and `run` is of its type; it is called once, as the loan is
         // consumed.
-        unsafe { (stub.as_ref().run)(stub) }
+        unsafe { (self.stub.as_ref().run)(self.stub) };
+        self.state = DONE;
     }
 }
 
 impl Drop for Loan {
-    /// The part is not run here.
+    /// Settles the part. Who waits may be gone, and the part with it, as soon as it sees that.
     fn drop(&mut self) {
-        // SAFETY: there is the part, as it is not settled, and whoever settles it has the only loan.
-        unsafe { settle(self.0, State::Returned) }
+        // SAFETY: there is the part until this store, and no reference to it is kept behind that.
+        unsafe { (*self.stub.as_ptr()).state.store(self.state, Release) };
+        self.joiners.ring();
     }
 }
 
@@ -136,30 +156,170 @@ impl Drop for Loan {
 ///
 /// `stub` is that of a `Part<F, R>` of which the caller has the loan, to be called once.
 unsafe fn run<F: FnOnce() -> R, R>(stub: NonNull<Stub>) {
-    {
-        // SAFETY: the caller vouches for the type, and for the part to be there until it is settled, below.
-        let part = unsafe { stub.cast::<Part<F, R>>().as_ref() };
-        // SAFETY: who has the loan is alone with what is in the part.
-        let closure = part.closure.with_mut(|closure| unsafe { (*closure).take() });
-        let outcome = contain(closure.expect("a part is run once"));
-        // SAFETY: as above. There is no former outcome that would be dropped.
-        part.outcome.with_mut(|place| unsafe { *place = Some(outcome) });
-    }
-    // SAFETY: as above, and this is the caller's last access.
-    unsafe { settle(stub, State::Done) }
+    // SAFETY: the caller vouches for the type, and for the part to be there until it is settled, behind this.
+    let part = unsafe { stub.cast::<Part<F, R>>().as_ref() };
+    // SAFETY: who has the loan is alone with what is in the part.
+    let closure = part.closure.with_mut(|closure| unsafe { (*closure).take() });
+    let outcome = contain(closure.expect("a part is run once"));
+    // SAFETY: as above. There is no former outcome that would be dropped.
+    part.outcome.with_mut(|place| unsafe { *place = Some(outcome) });
 }
 
-/// Tells who waits. It may be gone, and the part with it, as soon as it has been told.
-///
-/// # Safety
-///
-/// There is the part, and the caller has the loan; its bell outlives this call.
-unsafe fn settle(stub: NonNull<Stub>, state: State) {
-    let stub = stub.as_ptr();
-    // SAFETY: the caller vouches for it.
-    let bell = unsafe { (*stub).bell };
-    // SAFETY: as above. No reference to the part is kept behind the store.
-    unsafe { (*stub).state.store(state as u8, Release) };
-    // SAFETY: as above.
-    unsafe { bell.as_ref() }.ring();
+/// What comes of `closure`, for which `give` is to see to it that another thread runs it; or that the loan is dropped,
+/// and then it runs here. Blocks until one of these has happened.
+pub(crate) fn lend<F, R>(closure: F, give: impl FnOnce(Loan)) -> R
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    let joiners = Arc::new(Joiners::default());
+    let mut part = Part::new(closure);
+    // Also if something is thrown here.
+    let waits = Waits { stub: &part.stub, joiners: &joiners };
+    give(Loan::new(part.stub(), &joiners));
+    local::blocking(|| drop(waits));
+    part.take_outcome().unwrap_or_else(|thrown| resume_unwind(thrown))
+}
+
+/// Waits, when it is dropped, until the part is settled.
+struct Waits<'a> {
+    stub: &'a Stub,
+    joiners: &'a Joiners,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.joiners.wait_until(|| self.stub.is_settled(), || false);
+    }
+}
+
+/// A worker's own end of the stack of its parts.
+pub(crate) struct Forker {
+    stack: Owner<Stub>,
+    joiners: Arc<Joiners>,
+}
+
+/// The end of that stack that is for others, and those of them who wait for parts that this worker has taken.
+pub(crate) struct Forks {
+    stack: Thief<Stub>,
+    joiners: Arc<Joiners>,
+}
+
+/// A new stack of parts.
+pub(crate) fn forks() -> (Forker, Forks) {
+    let ((owner, thief), joiners) = (stack::stack(), Arc::new(Joiners::default()));
+    (Forker { stack: owner, joiners: Arc::clone(&joiners) }, Forks { stack: thief, joiners })
+}
+
+impl Forker {
+    /// Runs `one`, and `other`, if nobody has taken it meanwhile. `tell` is called when it can be taken, and if somebody
+    /// has, `wait` until it is settled: what that throws is ignored.
+    ///
+    /// If the stack is full, it just runs both.
+    #[inline(always)]
+    pub(crate) fn fork_join<A, B, One, Other>(
+        &self,
+        one: One,
+        other: Other,
+        tell: impl FnOnce(),
+        wait: impl Fn(&Stub),
+    ) -> (A, B)
+    where
+        One: FnOnce() -> A,
+        Other: FnOnce() -> B + Send,
+        B: Send,
+    {
+        let mut part = Part::new(other);
+        if !self.stack.push(part.stub()) {
+            return (one(), part.take_closure()());
+        }
+        // From here on the part must not move, nor this call end, before it is known that nobody has it: so nothing may
+        // be thrown past this.
+        let one = contain(|| {
+            tell();
+            one()
+        });
+        let is_own = self.stack.pop();
+        while !is_own && !part.stub.is_settled() {
+            guard(|| wait(&part.stub));
+        }
+        match one {
+            Ok(one) if is_own => (one, part.take_closure()()),
+            Ok(one) => match part.take_outcome() {
+                Ok(other) => (one, other),
+                Err(thrown) => {
+                    discard(one);
+                    resume_unwind(thrown)
+                }
+            },
+            Err(thrown) => {
+                discard(part);
+                resume_unwind(thrown)
+            }
+        }
+    }
+
+    /// A fence between the part that was pushed last and what is read next, as far as others need one: see
+    /// [`Owner::order_pushes`].
+    #[inline(always)]
+    pub(crate) fn order_parts(&self) {
+        self.stack.order_pushes();
+    }
+
+    /// Calls those who wait for a part that this worker has, as it has forked what they may take. Behind
+    /// [`order_parts`](Self::order_parts).
+    #[inline(always)]
+    pub(crate) fn call_joiners(&self) {
+        self.joiners.call();
+    }
+
+    /// Takes a part from another worker, the oldest that it has. This one is on `seat`.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if somebody else was faster.
+    pub(crate) fn take(&self, seat: usize, from: &Forks) -> Result<Option<Loan>, Busy> {
+        let Some(stub) = from.stack.steal()? else { return Ok(None) };
+        // SAFETY: whoever has pushed the part keeps it until it has popped it, which it cannot any more, or it is
+        // settled. A stack gives each out once, and only here.
+        unsafe { stub.as_ref() }.state.store(TAKEN + seat, Release);
+        Ok(Some(Loan::new(stub, &self.joiners)))
+    }
+}
+
+impl Forks {
+    /// Where the parts begin and end that nobody has taken; exact when nobody puts in or takes out.
+    pub(crate) fn parts(&self) -> Span {
+        self.stack.items()
+    }
+
+    /// Whether there are any.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.parts().len() > 0
+    }
+
+    /// Whether neither the worker has its stack to itself nor anybody is about to change that.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stack.is_open()
+    }
+
+    pub(crate) fn recall(&self) -> Option<RecalledStack<'_, Stub>> {
+        self.stack.recall()
+    }
+
+    /// Blocks until this worker has settled the part, which it has taken, or has others.
+    pub(crate) fn wait(&self, part: &Stub) {
+        self.joiners.wait_until(|| part.is_settled(), || self.sees_part());
+    }
+
+    /// Whether there is one, also if the worker has spared a fence. Behind a fence.
+    fn sees_part(&self) -> bool {
+        // In this order: if it is not reserved any more, that must have been so before the look.
+        let spares_fence = !self.is_open();
+        self.has_parts()
+            || spares_fence && {
+                barrier::end_recalls(self.recall().iter().map(|stack| stack as &dyn Recalled));
+                self.has_parts()
+            }
+    }
 }

@@ -118,6 +118,12 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// How many jobs there are; exact when nobody puts in or takes out.
     fn len(&self) -> usize;
 
+    /// How many parts of running jobs there are besides, which others may take: to [`search`](Self::search) and
+    /// [`has_jobs`](Self::has_jobs) these are jobs. See `part/README.md`.
+    fn parts(&self) -> usize {
+        0
+    }
+
     // Where workers keep jobs:
 
     /// Whether the worker would go on with other jobs than those from outside. Cold.

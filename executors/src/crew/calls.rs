@@ -138,7 +138,7 @@ where
 
     /// Whether there are more jobs than threads on the way who will look for some, where all jobs may run at once.
     fn are_more_than_coming(&self) -> bool {
-        !S::WITHHOLDS && self.cold.coming() < self.source.len()
+        !S::WITHHOLDS && self.cold.coming() < self.source.len() + self.source.parts()
     }
 
     /// Where a job comes from that was just put to `to`.

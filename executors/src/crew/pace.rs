@@ -32,7 +32,7 @@ impl Pace {
     /// Does `search` for a worker that has run dry, a moment later if it keeps up. `read` tells what it has done.
     pub(super) fn search<R>(&self, read: impl Fn() -> Reading, search: impl FnOnce() -> Option<R>) -> Option<R> {
         let before = read();
-        if self.keeps_up(before.ended) {
+        if self.keeps_up(before.runs()) {
             let begin = Instant::now();
             while begin.elapsed() < A_MOMENT {
                 hint::spin_loop();

@@ -188,7 +188,7 @@ where
     pub(super) fn run(&self, job: Job) {
         self.meter.work_begins();
         match contain(|| job.run()) {
-            Ok(()) => self.meter.job_ended(),
+            Ok(()) => self.meter.found_one_ended(),
             Err(payload) => self.job_threw(payload),
         }
     }
@@ -275,7 +275,7 @@ where
     }
 
     fn publish(&self) {
-        self.crew.exporter.publish(self.seat, || self.meter.read().jobs(), || self.crew.source.len());
+        self.crew.exporter.publish(self.seat, || self.meter.read().ended, || self.crew.source.len());
     }
 }
 

@@ -10,11 +10,30 @@ mod presence;
 pub(crate) mod privilege;
 pub(crate) mod ring;
 pub(crate) mod single;
+#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) mod stack;
 pub(crate) mod tenure;
 
 use crate::sync::thread;
 use crossbeam_utils::Backoff;
+
+/// Places in a queue from `next` to before `tail`: what is there that nobody has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    next: u32,
+    tail: u32,
+}
+
+impl Span {
+    pub(crate) fn len(self) -> usize {
+        (self.tail.wrapping_sub(self.next) as usize).min(ring::MAX_SIZE)
+    }
+
+    /// Whether the first of these is also the first of those.
+    pub(crate) fn begins_as(self, others: Self) -> bool {
+        self.len() > 0 && self.next == others.next
+    }
+}
 
 /// Somebody else is taking jobs there, or was faster: there may be some nevertheless.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod theft;
 
 pub(crate) use self::local::StealingLocal;
 
-use self::{forks::Joiners, shown::Shown};
+use self::shown::Shown;
 use super::{
     Source, Whom,
     queue::{
@@ -15,16 +15,13 @@ use super::{
         lane::Lane,
         lanes::{self, Lanes},
         ring::{self, Stealer},
-        stack::Thief,
     },
 };
 use crate::{
-    apart::Apart,
     barrier::{self, Recalled},
-    bell::Bell,
     job::{IntoJob, Job},
     meter::Meter,
-    part::Stub,
+    part::Forks,
     placement::Neighbourhood,
 };
 use std::{fmt, sync::OnceLock};
@@ -37,10 +34,6 @@ pub(crate) struct StealingSource {
     /// On which of them there may be jobs: nobody looks at the others.
     shown: Shown,
     neighbourhood: Neighbourhood,
-    /// Workers that wait for parts of their jobs that others have taken.
-    joiners: Apart<Joiners>,
-    /// Heard by others who wait for what they have workers do.
-    bell: Bell,
 }
 
 /// What others see of a worker.
@@ -51,7 +44,7 @@ struct Seat {
     /// The jobs for which the ring had no room, once there are such.
     spill: OnceLock<Box<Lane>>,
     /// Parts of the job that it runs, once one has forked.
-    forks: OnceLock<Thief<Stub>>,
+    forks: OnceLock<Forks>,
 }
 
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
@@ -65,8 +58,6 @@ impl StealingSource {
             seats: (0..=workers).map(|_| Seat::default()).collect(),
             shown: Shown::of(workers + 1),
             neighbourhood,
-            joiners: Apart::new(Joiners::default()),
-            bell: Bell::default(),
         }
     }
 
@@ -290,7 +281,7 @@ impl Source for StealingSource {
     fn recall(&self, local: &StealingLocal) {
         // All that are reserved: who has spared a fence for one may have put its job into another.
         let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
-        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Thief::recall).collect();
+        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
         let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
         barrier::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
@@ -359,7 +350,7 @@ impl Source for StealingSource {
     fn has_crowds(&self, _local: &StealingLocal) -> bool {
         self.all_lanes().any(|lane| !lane.is_empty())
             || self.rings().any(|ring| ring.len() > 1)
-            || self.forks().any(|forks| forks.len() > 1)
+            || self.forks().any(|forks| forks.parts().len() > 1)
     }
 
     /// Whether there is a ring is asked when the lanes have been looked at: it is shown before it gets jobs from these.
@@ -370,11 +361,15 @@ impl Source for StealingSource {
         // The lanes first, as jobs go from there to the rings.
         self.all_lanes().any(|lane| !lane.is_empty())
             || self.rings().any(|ring| ring.len() > 0)
-            || self.forks().any(|forks| forks.len() > 0)
+            || self.forks().any(Forks::has_parts)
     }
 
     fn len(&self) -> usize {
         self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
+    }
+
+    fn parts(&self) -> usize {
+        self.forks().map(|forks| forks.parts().len()).sum()
     }
 }
 

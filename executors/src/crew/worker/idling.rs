@@ -34,7 +34,7 @@ where
         }
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
-        let looks = is_welcome && self.outlook.is_promising(self.meter.read().ended, self.crew.idle);
+        let looks = is_welcome && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
         // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
         let searches = looks && !(S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if searches && let Some(job) = self.search_for_a_while() {
@@ -68,7 +68,7 @@ where
     fn await_job(&self, has_looked: bool, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        self.outlook.rests(begin, self.meter.read().ended, self.spin().filter(|_| has_looked));
+        self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| has_looked));
         let deadline = self.deadline(begin);
         let mut is_first = true;
         loop {
@@ -88,7 +88,7 @@ where
                     return None;
                 }
             } else {
-                nap = nap.next(self.crew.reading().ended);
+                nap = nap.next(self.crew.reading().runs());
             }
         }
     }
@@ -186,6 +186,10 @@ where
                 self.crew.source.recall(&self.local);
             }
             self.crew.discard_backlog();
+            // What is left are parts of jobs that have begun.
+            if self.crew.source.has_jobs() {
+                self.crew.call_one(Origin::Inside);
+            }
         } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
             self.crew.call_one(Origin::Inside);
         }

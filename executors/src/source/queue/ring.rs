@@ -80,7 +80,7 @@ mod tests;
 pub(crate) use owner::Owner;
 pub(crate) use stealer::Stealer;
 
-use super::Busy;
+use super::{Busy, Span};
 use crate::{
     apart::Apart,
     barrier::{self, LightSide, Recalled},
@@ -191,12 +191,12 @@ impl<T> Ring<T> {
         (!head.is_open()).then_some(RecalledRing { ring: self, head })
     }
 
-    fn jobs(&self) -> Jobs {
+    fn jobs(&self) -> Span {
         // In this order, see the module.
         let head = self.head(Acquire);
         let next = if head.is_open() { head.next() } else { self.owners.taken.load(Acquire) };
         let tail = self.owners.tail.load(Acquire);
-        Jobs { next, tail }
+        Span { next, tail }
     }
 
     /// Where the slots are now. Acquire: see the module.
@@ -225,24 +225,6 @@ impl<T> Drop for Ring<T> {
             // SAFETY: made by `Box::into_raw`, once in this list, and nobody is left who might use it.
             buffer = unsafe { Box::from_raw(buffer) }.former;
         }
-    }
-}
-
-/// The jobs in a ring that nobody has taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Jobs {
-    pub(super) next: u32,
-    pub(super) tail: u32,
-}
-
-impl Jobs {
-    pub(crate) fn len(self) -> usize {
-        (self.tail.wrapping_sub(self.next) as usize).min(MAX_SIZE)
-    }
-
-    /// Whether the first of these is also the first of those.
-    pub(crate) fn begin_as(self, others: Self) -> bool {
-        self.len() > 0 && self.next == others.next
     }
 }
 

@@ -1,12 +1,12 @@
 //! A worker's own stack, last in first out, of which others may steal what is oldest.
 //!
-//! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the orderings of Lê, Pop, Cohen
-//! and Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done at
+//! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the fences of Lê, Pop, Cohen and
+//! Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done at
 //! once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and then
 //! takes what it has put there without a fence, until somebody *recalls* it.
 //!
-//! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. `bottom` is
-//! written by the owner only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are
+//! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. (But while the
+//! owner takes the last one, or one that was stolen, `bottom` may be `top - 1`.) `bottom` is written by the owner only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are
 //! pointers; what they point to belongs to who has taken the item.
 //!
 //! - *An item is written before it is read.* The owner stores `bottom` (Release) behind the slot and what it points to;
@@ -20,7 +20,8 @@
 //!   exchanges decide.
 //! - *A slot that a thief has read was not written again* if S4 succeeds: the head was the same all the while. Before
 //!   the owner writes a slot again, `top` has passed its item; but while the stack is reserved, or recalled, in which
-//!   states no thief reads slots, and which no head outlasts: it says how often the stack has been reserved.
+//!   states no thief reads slots, and which no head outlasts: it says how often the stack has been reserved. (Unless
+//!   that, of 30 bits, and `top`, of 32, came round to the very same values while the thief was suspended.)
 //!
 //! # A reserved stack
 //!

@@ -2,13 +2,12 @@
 
 use crate::{
     job::Job,
-    part::Stub,
+    part::Forker,
     source::{
         dice::Dice,
         queue::{
             privilege::Privilege,
             ring::{self, Owner, Stealer},
-            stack,
         },
     },
 };
@@ -28,7 +27,7 @@ pub(crate) struct StealingLocal {
     /// overtake.
     pub(super) spilled: Cell<bool>,
     /// Parts of its job that others may take. Once it has forked.
-    pub(super) forks: OnceCell<stack::Owner<Stub>>,
+    pub(super) forker: OnceCell<Forker>,
     /// Jobs run, as far as they are counted here, and what they have earned.
     ran: Cell<usize>,
     privilege: Cell<Privilege>,
@@ -52,7 +51,7 @@ impl StealingLocal {
             stealer: Cell::new(has_seat.then_some(stealer)),
             is_hidden: Cell::new(has_seat),
             spilled: Cell::new(false),
-            forks: OnceCell::new(),
+            forker: OnceCell::new(),
             ran: Cell::new(0),
             privilege: Cell::new(Privilege::NEW),
             circles: OnceCell::new(),

@@ -4,7 +4,7 @@ use super::{BATCH, StealingLocal, StealingSource};
 use crate::{
     job::Job,
     meter::Meter,
-    source::queue::{Busy, first_found, ring::Jobs},
+    source::queue::{Busy, Span, first_found},
 };
 use std::hint;
 
@@ -31,7 +31,7 @@ impl StealingSource {
 
     /// A part of the job that the victim runs comes first: what has begun is ended before something else begins.
     fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
-        if let Some(part) = self.steal_part_from(victim, |forks| is_worth_stealing(|| forks.items()))? {
+        if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()))? {
             meter.took_part();
             return Ok(Some(Job::new(move || part.run())));
         }
@@ -60,13 +60,13 @@ const PAUSES: u32 = 16;
 /// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
 /// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
 /// stays, its owner is busy with a longer one (or even waits for this one).
-fn is_worth_stealing(look: impl Fn() -> Jobs) -> bool {
+fn is_worth_stealing(look: impl Fn() -> Span) -> bool {
     let jobs = look();
     match jobs.len() {
         0 => false,
         1 => (0..PAUSES).all(|_| {
             hint::spin_loop();
-            look().begin_as(jobs)
+            look().begins_as(jobs)
         }),
         _ => true,
     }

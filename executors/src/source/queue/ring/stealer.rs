@@ -1,8 +1,8 @@
 //! The end of a ring that is for everybody: thieves, and who looks whether there are jobs.
 
-use super::{Jobs, Owner, RecalledRing, Ring};
+use super::{Owner, RecalledRing, Ring};
 use crate::{
-    source::queue::Busy,
+    source::queue::{Busy, Span},
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
@@ -52,7 +52,7 @@ impl<T> Stealer<T> {
     }
 
     /// Where the jobs begin and end that nobody has taken; exact when nobody puts in or takes out.
-    pub(crate) fn jobs(&self) -> Jobs {
+    pub(crate) fn jobs(&self) -> Span {
         self.0.jobs()
     }
 

@@ -186,7 +186,7 @@ fn a_push_is_seen_or_its_owner_sees_who_looks() {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
                     barrier::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
-                    thief.len()
+                    thief.items().len()
                 })
             })
             .collect();

@@ -13,11 +13,12 @@ use crate::{
 };
 use std::{cell::Cell, ptr::NonNull};
 
-/// So many pushes to an open stack earn the owner the privilege of having it for itself; and twice as many each time
-/// that somebody else had to open it, up to [`MOST`].
+/// So many pushes to an open stack earn the owner the privilege of having it for itself: twice as many each time that
+/// somebody else has had to open it, up to [`MOST`], and half as many each time that the owner has opened it.
 ///
 /// An owner that opens it itself has lost the time of some pushes; if it does not come there for so long that another
-/// has to, that one loses as much as a thousand take, and the owner a quarter of that.
+/// has to, that one loses as much as a thousand take, and the owner a quarter of that. (The price that
+/// [`privilege`](crate::source::queue::privilege) asks is of another kind, as there each recall costs that much.)
 const LEAST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 const MOST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 16 };
@@ -122,12 +123,10 @@ impl<T> Owner<T> {
         fence(SeqCst);
         self.earned.update(|earned| earned + 1);
         if self.earned.get() >= self.price.get() {
+            // So that this is not asked often if it is not ready.
             self.earned.set(0);
             if barrier::is_ready() {
                 self.reserve();
-            } else {
-                // So that this is not asked often.
-                self.becomes_dearer();
             }
         }
     }
@@ -144,12 +143,8 @@ impl<T> Owner<T> {
         if !head.is_open() && self.stack.exchange(head, head.opened()) {
             self.price.update(|price| (price / 2).max(LEAST));
         } else {
-            self.becomes_dearer();
+            self.price.update(|price| (price * 2).min(MOST));
         }
-    }
-
-    fn becomes_dearer(&self) {
-        self.price.update(|price| (price * 2).min(MOST));
     }
 
     #[cfg(all(test, executors_loom))]

@@ -3,7 +3,7 @@
 use super::{RecalledStack, Stack};
 use crate::{
     barrier::{self, Recalled},
-    source::queue::{Busy, ring::Jobs},
+    source::queue::{Busy, Span},
     sync::{
         Arc,
         atomic::{
@@ -20,12 +20,6 @@ const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
 
 /// The end of a stack that is for everybody.
 pub(crate) struct Thief<T>(Arc<Stack<T>>);
-
-// SAFETY: an item is a pointer that is given to one thread, whoever takes it; what it points to is the affair of who
-// uses it. Nothing of a stack is bound to a thread, or borrowed from it.
-unsafe impl<T> Send for Thief<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Thief<T> {}
 
 impl<T> Thief<T> {
     pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
@@ -68,16 +62,11 @@ impl<T> Thief<T> {
     }
 
     /// Where the items begin and end; exact when nobody puts in or takes out.
-    pub(crate) fn items(&self) -> Jobs {
+    pub(crate) fn items(&self) -> Span {
         let next = self.0.head(Acquire).top();
         let tail = self.0.owners.bottom.load(Acquire);
         // The owner has said that it takes an item that was stolen from it.
-        if tail.wrapping_sub(next).cast_signed() < 0 { Jobs { next, tail: next } } else { Jobs { next, tail } }
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.items().len()
+        if tail.wrapping_sub(next).cast_signed() < 0 { Span { next, tail: next } } else { Span { next, tail } }
     }
 
     /// Whether neither the owner has it reserved nor anybody is about to open it.

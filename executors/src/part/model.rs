@@ -1,0 +1,143 @@
+//! Models of a fork: the part on its forker's stack, the worker that takes it, and who waits for it.
+
+use super::{Forker, Forks, Loan, Stub, forks, lend};
+use crate::{
+    barrier::{self, Recalled},
+    sync::{Arc, Gate, check, thread},
+};
+
+/// A worker, and what others see of it.
+fn worker() -> (Forker, Arc<Forks>) {
+    let (forker, forks) = forks();
+    (forker, Arc::new(forks))
+}
+
+/// Takes a part, if there is one, in one attempt.
+fn take(seat: usize, thief: &Forker, from: &Forks) -> Option<Loan> {
+    thief.take(seat, from).unwrap_or(None)
+}
+
+/// Forks as a worker does, and returns whether it has run the part itself.
+fn fork(forker: &Forker, part: impl FnOnce() + Send, one: impl FnOnce(), wait: impl Fn(&Stub)) -> bool {
+    let here = thread::current().id();
+    let tell = || {
+        forker.order_parts();
+        forker.call_joiners();
+    };
+    let other = move || {
+        part();
+        thread::current().id() == here
+    };
+    forker.fork_join(one, other, tell, wait).1
+}
+
+/// Who waits for a part, and takes no others.
+fn await_on(forks: &Forks) -> impl Fn(&Stub) {
+    |part| {
+        while !part.is_settled() {
+            match part.taker() {
+                Ok(_) => forks.joiners.wait_until(|| part.is_settled(), || false),
+                Err(_) => thread::yield_now(),
+            }
+        }
+    }
+}
+
+/// It may be gone as soon as it is settled.
+#[test]
+fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
+    for (is_reserved, is_run) in [(false, true), (true, true), (false, false)] {
+        check(3, move || {
+            let ((forker, forks), (thief, of_thief)) = (worker(), worker());
+            if is_reserved {
+                forker.stack.reserve();
+            }
+            let thief = thread::spawn(move || match take(1, &thief, &forks) {
+                Some(loan) if is_run => loan.run(),
+                loan => drop(loan),
+            });
+            let what = Box::new(7);
+            let wait = await_on(&of_thief);
+            let outcome = forker.fork_join(|| (), move || what, || (), &wait);
+            assert_eq!(*outcome.1, 7);
+            thief.join().unwrap();
+        });
+    }
+}
+
+/// The same for who only looks whether it is settled.
+#[test]
+fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
+    check(3, || {
+        let ((forker, forks), (thief, _of_thief)) = (worker(), worker());
+        let thief = thread::spawn(move || take(1, &thief, &forks).into_iter().for_each(Loan::run));
+        let wait = |_: &Stub| thread::yield_now();
+        let outcome = forker.fork_join(|| (), || Box::new(7), || (), wait);
+        assert_eq!(*outcome.1, 7);
+        thief.join().unwrap();
+    });
+}
+
+/// Who waits for its part takes what the worker has forked that has it, or that one would wait for ever: however it
+/// shares its stack, and if somebody recalls privileges meanwhile, as who falls asleep does.
+fn who_waits_takes_part(is_reserved: bool, is_recalled: bool) {
+    check(3, move || {
+        let ((forker, forks), (taker, of_taker)) = (worker(), worker());
+        if is_reserved {
+            taker.stack.reserve();
+        }
+        let sleeper = is_recalled.then(|| {
+            let of_taker = Arc::clone(&of_taker);
+            thread::spawn(move || {
+                barrier::end_recalls(of_taker.recall().iter().map(|stack| stack as &dyn Recalled));
+            })
+        });
+        let taking = thread::spawn(move || {
+            let Some(loan) = take(1, &taker, &forks) else { return };
+            let gate = Gate::default();
+            fork(&taker, || gate.open(), || gate.pass(), await_on(&forks));
+            loan.run();
+        });
+        let wait = |part: &Stub| match part.taker() {
+            Err(_) => thread::yield_now(),
+            Ok(_) => match take(0, &forker, &of_taker) {
+                Some(loan) => loan.run(),
+                None => of_taker.wait(part),
+            },
+        };
+        fork(&forker, || (), || (), wait);
+        taking.join().unwrap();
+        sleeper.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
+}
+
+#[test]
+fn who_waits_takes_part_in_what_it_waits_for() {
+    who_waits_takes_part(false, false);
+}
+
+#[test]
+fn the_same_if_the_other_has_its_stack_to_itself() {
+    who_waits_takes_part(true, false);
+}
+
+#[test]
+fn the_same_if_somebody_recalls_that() {
+    who_waits_takes_part(true, true);
+}
+
+/// Whether it is run or not.
+#[test]
+fn who_lends_a_closure_waits_for_it() {
+    for is_run in [true, false] {
+        check(3, move || {
+            let (mut borrowed, mut thread) = (Box::new(1), None);
+            let double = || *borrowed *= 2;
+            lend(double, |loan| {
+                thread = Some(thread::spawn(move || if is_run { loan.run() } else { drop(loan) }));
+            });
+            assert_eq!(*borrowed, 2);
+            thread.expect("it was started").join().unwrap();
+        });
+    }
+}
