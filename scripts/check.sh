@@ -50,6 +50,7 @@ unsafe_leaves=(
     executors/src/job/record.rs
     executors/src/joining.rs
     executors/src/local.rs
+    executors/src/part.rs
     executors/src/placement/mask.rs
     executors/src/seccomp.rs
     executors/src/source/queue/biased_lock.rs
@@ -65,6 +66,7 @@ unsafe_leaves=(
     executors/src/source/queue/ring/slots.rs
     executors/src/source/queue/ring/stealer.rs
     executors/src/source/queue/ring/tests.rs
+    executors/src/source/queue/stack/model.rs
     executors/src/time_slice.rs
 )
 

@@ -27,7 +27,7 @@ fn main() {
     let pool = ThreadPool::default();
     let mut numbers: Vec<u64> = (1..=2_000_000_u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
 
-    // From outside: a job of the pool does both parts, and this thread waits. Nothing is copied, or counted by an `Arc`.
+    // From outside: a job of the pool does both parts, and this thread waits. Nothing is copied or allocated.
     let begin = Instant::now();
     sort(&pool, &mut numbers);
     println!("sorted {} numbers in {:?}", numbers.len(), begin.elapsed());

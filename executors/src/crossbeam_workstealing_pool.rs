@@ -233,30 +233,32 @@ where
     /// Runs both closures, maybe at the same time, and returns what both return. They may borrow from the caller.
     ///
     /// In a job of this pool `one` runs at once, while any idle worker may take `other`; if nobody has when `one` has
-    /// ended, the caller runs it, too. If somebody has, the caller waits for that one, and runs meanwhile what others
-    /// have forked, but no jobs. So a problem can be divided again and again, down to parts of some hundred nanoseconds:
-    /// a fork that nobody takes costs a few, without an allocation or a locked instruction (while many are made in a
-    /// row, on Linux; a fence or two otherwise).
+    /// ended, the caller runs it, too. If somebody has, the caller waits for that, and runs meanwhile what `other` has
+    /// forked on that worker, but nothing else: so it may hold locks. Thus a problem can be divided again and again,
+    /// down to parts of some hundred nanoseconds: a fork that nobody takes costs a few, without an allocation or a
+    /// locked instruction (when many are made in a row, on Linux; otherwise with a fence or two).
     ///
     /// Elsewhere, also in a job of another pool, a job of this pool does both, and the caller blocks until it has. If
     /// the pool is closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller
     /// does both itself, one after the other.
     ///
-    /// The two may wait for each other only if the pool has another worker that is free; and neither should wait for
-    /// jobs of this pool by other means than a [`TaskHandle`](crate::TaskHandle) or a call of this, for the workers that
-    /// would run those may be waiting here. Calls nest on the stack of the thread, and those of others that the caller
-    /// runs while it waits do so, too: how deep a recursion may be depends on
-    /// [`stack_size`](crate::Builder::stack_size). At a depth of 256 nothing more is given to others.
+    /// That `other` is taken is not promised: all workers may be busy, or find jobs from outside first. So the two may
+    /// wait for each other only if a worker has nothing else to do. Calls nest on the stack of the thread, and those of
+    /// others that the caller runs while it waits do so, too: how deep a recursion may be depends on
+    /// [`stack_size`](crate::Builder::stack_size). While a worker has given 256 parts that nobody has taken, it gives
+    /// no more.
     ///
-    /// What others take does not count as a job in [`Stats`](crate::Stats), but for `steals`; no hook is called for it.
+    /// What others take counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
     ///
-    /// After `join` of rayon (Matsakis and Stone), and the work-first principle of Cilk-5 (Frigo, Leiserson and Randall,
-    /// 1998).
+    /// After `join` of rayon (Matsakis and Stone), the work-first principle of Cilk-5 (Frigo, Leiserson and Randall,
+    /// 1998) and the leapfrogging of Wagner and Calder (1993).
     ///
     /// # Panics
     ///
     /// If a closure does, with what it threw, when both have ended; if both do, with what `one` threw. If `one` panics
     /// before `other` has begun, that is dropped. The pool neither counts nor reports the panic, unless it ends a job.
+    /// (A user's [`Parker`] that panics when it is told of a part counts as `one`, which does not run then. A result
+    /// whose destructor panics, too, may end the process, as anywhere.)
     ///
     /// # Examples
     ///

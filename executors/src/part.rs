@@ -3,15 +3,15 @@
 //!
 //! A part stays where it is until who has made it knows that nobody else has it: it has taken the part back from its
 //! [stack](Forker), or has seen that the part is settled. In between one other thread may have a [`Loan`] of it, which
-//! settles the part when the closure has run, or when the loan is dropped. All that this takes is in this file: who uses
-//! it gives closures, and gets what they return.
+//! settles the part when the closure has run, or when the loan is dropped. All that this takes is in this file: who
+//! uses it gives closures, and gets what they return.
 //!
 //! - *There is one loan of a part.* [`lend`] makes one; of a part that is pushed to a stack, [`Forker::take`] makes one
 //!   for who has stolen it, which only one has. Only [`Forker::fork_join`] pushes parts.
 //! - *What the borrower has done, and the outcome, is seen by who waits*: the state is stored Release behind it, and
 //!   loaded Acquire.
-//! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it rings
-//!   a bell that is not in the part.
+//! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it
+//!   rings a bell that is not in the part.
 //! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `fork_join` calls other code by
 //!   [`contain`] and [`guard`] only; and `lend` has a guard that waits.
 
@@ -212,8 +212,8 @@ pub(crate) fn forks() -> (Forker, Forks) {
 }
 
 impl Forker {
-    /// Runs `one`, and `other`, if nobody has taken it meanwhile. `tell` is called when it can be taken, and if somebody
-    /// has, `wait` until it is settled: what that throws is ignored.
+    /// Runs `one`, and `other`, if nobody has taken it meanwhile. `tell` is called when it can be taken, and if
+    /// somebody has, `wait` until it is settled: what that throws is ignored.
     ///
     /// If the stack is full, it just runs both.
     #[inline(always)]

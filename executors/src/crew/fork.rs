@@ -71,11 +71,8 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
         forker.call_joiners();
     }
 
-    /// Another worker has the part. Runs what that one has forked, if it has, and waits otherwise, until there is more, or
-    /// the part is settled.
-    ///
-    /// Nothing else, be it a job or a part: it might wait for what is further down on this stack, or take long. After the
-    /// leapfrogging of Wagner and Calder (1993).
+    /// Another worker has the part. Runs what that one has forked, if it has, or waits until there is something, or the
+    /// part is settled. Nothing else, be it a job or a part: it might wait for what is further down on this stack.
     #[cold]
     #[inline(never)]
     fn await_part(&self, part: &Stub) {

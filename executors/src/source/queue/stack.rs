@@ -1,23 +1,24 @@
 //! A worker's own stack, last in first out, of which others may steal what is oldest.
 //!
-//! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the fences of Lê, Pop, Cohen and
-//! Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done at
-//! once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and then
+//! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the fences of Lê, Pop, Cohen
+//! and Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done
+//! at once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and then
 //! takes what it has put there without a fence, until somebody *recalls* it.
 //!
-//! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. (But while the
-//! owner takes the last one, or one that was stolen, `bottom` may be `top - 1`.) `bottom` is written by the owner only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are
-//! pointers; what they point to belongs to who has taken the item.
+//! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. (But while
+//! the owner takes the last one, or one that was stolen, `bottom` may be `top - 1`.) `bottom` is written by the owner
+//! only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are pointers; what they
+//! point to belongs to who has taken the item.
 //!
 //! - *An item is written before it is read.* The owner stores `bottom` (Release) behind the slot and what it points to;
 //!   a thief loads it (Acquire). The owner stores it Release also when it takes an item: a thief that reads that has
 //!   seen what was pushed before.
 //! - *The last item is taken once.* **P1** The owner stores in `bottom` that it takes the item. **P2** Fence. **P3** It
 //!   looks at the head: if there are others before this item, it is the owner's; if not, it is whose exchange moves
-//!   `top`. **S1** A thief loads the head. **S2** Fence. **S3** It loads `bottom`, and if that is behind `top`, the slot;
-//!   **S4** it moves `top` by an exchange. Of P2 and S2 one is first: so the thief sees what P1 has stored, and leaves
-//!   the item; or the owner sees at least the head that the thief has loaded, and if the item is that head's oldest, the
-//!   exchanges decide.
+//!   `top`. **S1** A thief loads the head. **S2** Fence. **S3** It loads `bottom`, and if that is behind `top`, the
+//!   slot; **S4** it moves `top` by an exchange. Of P2 and S2 one is first: so the thief sees what P1 has stored, and
+//!   leaves the item; or the owner sees at least the head that the thief has loaded, and if the item is that head's
+//!   oldest, the exchanges decide.
 //! - *A slot that a thief has read was not written again* if S4 succeeds: the head was the same all the while. Before
 //!   the owner writes a slot again, `top` has passed its item; but while the stack is reserved, or recalled, in which
 //!   states no thief reads slots, and which no head outlasts: it says how often the stack has been reserved. (Unless
@@ -25,13 +26,16 @@
 //!
 //! # A reserved stack
 //!
-//! While the head says *reserved*, or *recalled*, nobody but the owner takes items. (The biased locking of Dice, Moir and
-//! Scherer, 2003, and its revocation by an asymmetric fence.)
+//! While the head says *reserved*, or *recalled*, nobody but the owner takes items. (The biased locking of Dice, Moir
+//! and Scherer, 2003, and its revocation by an asymmetric fence.)
 //!
-//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved* the item is the owner's.
-//! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for *open*.
+//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved* the item is the
+//!   owner's.
+//! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
+//!   *open*.
 //! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. Who wants to steal waits for
-//!   that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and loses less.
+//!   that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and loses
+//!   less.
 //!
 //! What makes that safe:
 //!

@@ -1,5 +1,5 @@
-//! Models of the stack. Items point to cells, so that an item that is read before it was written, or by two, is an error
-//! of its own.
+//! Models of the stack. Items point to cells, so that an item that is read before it was written, or by two, is an
+//! error of its own.
 
 use super::{Owner, Thief, stack};
 use crate::{

@@ -104,8 +104,9 @@ impl<T> Owner<T> {
     }
 
     /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
-    /// write and a [recall](super::Thief::recall), and then look into this stack: they see the pushes, or the owner sees
-    /// what they have written. The reasons are those of the [ring's](crate::source::queue::ring::Owner::order_pushes).
+    /// write and a [recall](super::Thief::recall), and then look into this stack: they see the pushes, or the owner
+    /// sees what they have written. The reasons are those of the
+    /// [ring's](crate::source::queue::ring::Owner::order_pushes).
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
         let side = &self.stack.owners.side;
