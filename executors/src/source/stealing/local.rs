@@ -27,7 +27,7 @@ pub(crate) struct StealingLocal {
     /// overtake.
     pub(super) spilled: Cell<bool>,
     /// Parts of its job that others may take. Once it has forked.
-    pub(super) forker: OnceCell<Forker>,
+    pub(super) forker: OnceCell<Box<Forker>>,
     /// Jobs run, as far as they are counted here, and what they have earned.
     ran: Cell<usize>,
     privilege: Cell<Privilege>,
