@@ -280,7 +280,7 @@ where
     /// pool.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
     where
         One: FnOnce() -> A + Send,

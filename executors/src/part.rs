@@ -96,24 +96,56 @@ where
         NonNull::from(self).cast()
     }
 
-    /// The closure of a part that nobody has run.
+    /// The closure, unless it was taken.
     ///
     /// Out of its place, as to move all of a part costs more than the rest of a fork.
     #[inline(always)]
-    fn take_closure(&mut self) -> F {
+    fn take_closure(&mut self) -> Option<F> {
         // SAFETY: borrowed uniquely, so there is no loan any more.
-        self.closure.with_mut(|closure| unsafe { (*closure).take() }).expect("nobody has run it")
+        self.closure.with_mut(|closure| unsafe { (*closure).take() })
     }
 
-    /// What came of a part that is settled; if nobody has run it, it is run here.
-    ///
-    /// # Errors
-    ///
-    /// What the closure threw, if another thread has run it.
-    fn take_outcome(&mut self) -> thread::Result<R> {
+    /// What the closure returned, or threw, on another thread, if it has run there.
+    fn take_outcome(&mut self) -> Option<thread::Result<R>> {
         // SAFETY: as above.
-        let outcome = self.outcome.with_mut(|outcome| unsafe { (*outcome).take() });
-        outcome.unwrap_or_else(|| Ok(self.take_closure()()))
+        self.outcome.with_mut(|outcome| unsafe { (*outcome).take() })
+    }
+
+    /// Runs a part that nobody has run.
+    #[inline(always)]
+    fn run_here(&mut self) -> R {
+        self.take_closure().expect("nobody has run it")()
+    }
+
+    /// What comes of a part that nobody else has any more.
+    fn finish(&mut self) -> thread::Result<R> {
+        self.take_outcome().unwrap_or_else(|| Ok(self.run_here()))
+    }
+
+    /// Waits, by calls of `wait`, until the part is settled. What these throw is ignored.
+    #[cold]
+    fn await_end(&self, wait: impl Fn(&Stub)) {
+        while !self.stub.is_settled() {
+            guard(|| wait(&self.stub));
+        }
+    }
+
+    /// What comes of `one`, and of a part that nobody else has any more. What is not returned is dropped, and throws
+    /// nothing.
+    #[cold]
+    fn join<A>(&mut self, one: thread::Result<A>) -> (A, R) {
+        match one.map(|one| (one, self.finish())) {
+            Ok((one, Ok(other))) => (one, other),
+            Ok((one, Err(thrown))) => {
+                discard(one);
+                resume_unwind(thrown)
+            }
+            Err(thrown) => {
+                discard(self.take_closure());
+                discard(self.take_outcome());
+                resume_unwind(thrown)
+            }
+        }
     }
 }
 
@@ -178,7 +210,7 @@ where
     let waits = Waits { stub: &part.stub, joiners: &joiners };
     give(Loan::new(part.stub(), &joiners));
     local::blocking(|| drop(waits));
-    part.take_outcome().unwrap_or_else(|thrown| resume_unwind(thrown))
+    part.finish().unwrap_or_else(|thrown| resume_unwind(thrown))
 }
 
 /// Waits, when it is dropped, until the part is settled.
@@ -231,7 +263,7 @@ impl Forker {
     {
         let mut part = Part::new(other);
         if !self.stack.push(part.stub()) {
-            return (one(), part.take_closure()());
+            return (one(), part.run_here());
         }
         // From here on the part must not move, nor this call end, before it is known that nobody has it: so nothing may
         // be thrown past this.
@@ -239,22 +271,13 @@ impl Forker {
             tell();
             one()
         });
-        let is_own = self.stack.pop();
-        while !is_own && !part.stub.is_settled() {
-            guard(|| wait(&part.stub));
-        }
-        match one {
-            Ok(one) if is_own => (one, part.take_closure()()),
-            Ok(one) => match part.take_outcome() {
-                Ok(other) => (one, other),
-                Err(thrown) => {
-                    discard(one);
-                    resume_unwind(thrown)
+        match (self.stack.pop(), one) {
+            (true, Ok(one)) => (one, part.run_here()),
+            (is_own, one) => {
+                if !is_own {
+                    part.await_end(wait);
                 }
-            },
-            Err(thrown) => {
-                discard(part);
-                resume_unwind(thrown)
+                part.join(one)
             }
         }
     }

@@ -140,7 +140,7 @@ where
     ///
     /// The reference must not be kept when the caller returns.
     #[inline(always)]
-    unsafe fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
+    pub(super) unsafe fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts that have a worker are made in `post_of` only, which borrows the crew at that address for as
         // long: this one, and so the type is the same. The caller does not keep the reference.
         unsafe { local::worker_of(self.id()) }

@@ -12,7 +12,7 @@ use crate::{
 impl<P: Parker + 'static> Handle<StealingSource, P> {
     /// Runs both, and returns what they return. In a job of the crew another worker may take `other`; elsewhere the
     /// caller blocks while a job does both.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
     where
         One: FnOnce() -> A + Send,
@@ -20,14 +20,16 @@ impl<P: Parker + 'static> Handle<StealingSource, P> {
         A: Send,
         B: Send,
     {
-        let crew = self.crew();
-        crew.with_this_worker(|worker| match worker {
+        // SAFETY: the reference is used here only.
+        match unsafe { self.crew().this_worker() } {
             Some(worker) => worker.fork_join(one, other),
             None => self.enter(one, other),
-        })
+        }
     }
 
     /// Has a job do both. If it is refused, or dropped, they run here.
+    #[cold]
+    #[inline(never)]
     fn enter<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
     where
         One: FnOnce() -> A + Send,
@@ -46,7 +48,9 @@ impl<P: Parker + 'static> Handle<StealingSource, P> {
 }
 
 impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
-    #[inline]
+    /// Inlined, with all that is not cold, where the closures are made: copied from there as a whole, they could not be
+    /// read before all their pieces have reached the cache, which takes as long as all else.
+    #[inline(always)]
     fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
     where
         One: FnOnce() -> A + Send,
