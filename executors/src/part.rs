@@ -7,12 +7,12 @@
 //! uses it gives closures, and gets what they return.
 //!
 //! - *There is one loan of a part.* [`lend`] makes one; of a part that is pushed to a stack, [`Forker::take`] makes one
-//!   for who has stolen it, which only one has. Only [`Forker::fork_join`] pushes parts.
+//!   for who has stolen it, which only one has. Only [`Forker::run`] pushes parts.
 //! - *What the borrower has done, and the outcome, is seen by who waits*: the state is stored Release behind it, and
 //!   loaded Acquire.
 //! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it
 //!   rings a bell that is not in the part.
-//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `fork_join` calls other code by
+//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `Forker::run` calls other code by
 //!   [`contain`] and [`guard`] only; and `lend` has a guard that waits.
 
 mod joiners;
@@ -225,6 +225,39 @@ impl Drop for Waits<'_> {
     }
 }
 
+/// Two closures, of which one may be lent.
+///
+/// Made where the closures are, before anything else: they are written to their places in pieces, and to copy them from
+/// there as a whole would have to wait until these have reached the cache, which takes longer than all else.
+pub(crate) struct Fork<One, Other, B> {
+    one: Option<One>,
+    other: Part<Other, B>,
+}
+
+impl<One, Other, A, B> Fork<One, Other, B>
+where
+    One: FnOnce() -> A,
+    Other: FnOnce() -> B + Send,
+    B: Send,
+{
+    #[inline(always)]
+    pub(crate) fn new(one: One, other: Other) -> Self {
+        Fork { one: Some(one), other: Part::new(other) }
+    }
+
+    /// Runs both, one after the other.
+    #[cold]
+    pub(crate) fn run_here(&mut self) -> (A, B) {
+        let (one, other) = self.take();
+        (one(), other())
+    }
+
+    /// Both closures, neither of which has run.
+    pub(crate) fn take(&mut self) -> (One, Other) {
+        self.one.take().zip(self.other.take_closure()).expect("a fork is run once")
+    }
+}
+
 /// A worker's own end of the stack of its parts.
 pub(crate) struct Forker {
     stack: Owner<Stub>,
@@ -244,15 +277,14 @@ pub(crate) fn forks() -> (Forker, Forks) {
 }
 
 impl Forker {
-    /// Runs `one`, and `other`, if nobody has taken it meanwhile. `tell` is called when it can be taken, and if
-    /// somebody has, `wait` until it is settled: what that throws is ignored.
+    /// Runs both parts of `fork`, but the other only if nobody has taken it meanwhile. `tell` is called when it can be
+    /// taken, and if somebody has, `wait` until it is settled: what that throws is ignored.
     ///
     /// If the stack is full, it just runs both.
     #[inline(always)]
-    pub(crate) fn fork_join<A, B, One, Other>(
+    pub(crate) fn run<A, B, One, Other>(
         &self,
-        one: One,
-        other: Other,
+        fork: &mut Fork<One, Other, B>,
         tell: impl FnOnce(),
         wait: impl Fn(&Stub),
     ) -> (A, B)
@@ -261,23 +293,23 @@ impl Forker {
         Other: FnOnce() -> B + Send,
         B: Send,
     {
-        let mut part = Part::new(other);
-        if !self.stack.push(part.stub()) {
-            return (one(), part.run_here());
+        if !self.stack.push(fork.other.stub()) {
+            return fork.run_here();
         }
-        // From here on the part must not move, nor this call end, before it is known that nobody has it: so nothing may
-        // be thrown past this.
+        // From here on the fork must not move, nor this call end, before it is known that nobody has the part: so
+        // nothing may be thrown past this; nor may the part be borrowed uniquely.
+        let one = &mut fork.one;
         let one = contain(|| {
             tell();
-            one()
+            one.take().expect("a fork is run once")()
         });
         match (self.stack.pop(), one) {
-            (true, Ok(one)) => (one, part.run_here()),
+            (true, Ok(one)) => (one, fork.other.run_here()),
             (is_own, one) => {
                 if !is_own {
-                    part.await_end(wait);
+                    fork.other.await_end(wait);
                 }
-                part.join(one)
+                fork.other.join(one)
             }
         }
     }

@@ -210,20 +210,22 @@ fn who_waits_for_a_part_takes_none_of_another_job() {
 fn who_waits_for_a_part_takes_no_jobs() {
     within(|| {
         let (pool, ran) = (pool(2), Arc::new(AtomicUsize::new(0)));
-        let begun = Barrier::new(2);
+        let [begun, given] = [(); 2].map(|()| Barrier::new(2));
         let give = || {
             let ran = Arc::clone(&ran);
             pool.execute(move || _ = ran.fetch_add(1, SeqCst));
         };
         let (_, ran_meanwhile) = pool.fork_join(
             || {
+                begun.wait();
                 // From inside, to the worker that waits next, and from outside.
                 give();
                 thread::scope(|scope| scope.spawn(give).join().expect("no panic"));
-                begun.wait();
+                given.wait();
             },
             || {
                 begun.wait();
+                given.wait();
                 thread::sleep(Duration::from_millis(20));
                 ran.load(SeqCst)
             },

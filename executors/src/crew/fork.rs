@@ -5,7 +5,7 @@ use crate::{
     backing::Backing,
     courtesy,
     parker::Parker,
-    part::{self, Forker, Stub},
+    part::{self, Fork, Forker, Stub},
     source::stealing::StealingSource,
 };
 
@@ -20,27 +20,30 @@ impl<P: Parker + 'static> Handle<StealingSource, P> {
         A: Send,
         B: Send,
     {
+        let mut fork = Fork::new(one, other);
         // SAFETY: the reference is used here only.
         match unsafe { self.crew().this_worker() } {
-            Some(worker) => worker.fork_join(one, other),
-            None => self.enter(one, other),
+            Some(worker) => worker.run_fork(&mut fork),
+            None => self.enter(&mut fork),
         }
     }
 
     /// Has a job do both. If it is refused, or dropped, they run here.
     #[cold]
     #[inline(never)]
-    fn enter<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
+    fn enter<A, B, One, Other>(&self, fork: &mut Fork<One, Other, B>) -> (A, B)
     where
         One: FnOnce() -> A + Send,
         Other: FnOnce() -> B + Send,
         A: Send,
         B: Send,
     {
+        let (one, other) = fork.take();
         let both = || {
+            let mut fork = Fork::new(one, other);
             self.crew().with_this_worker(|worker| match worker {
-                Some(worker) => worker.fork_join(one, other),
-                None => (one(), other()),
+                Some(worker) => worker.run_fork(&mut fork),
+                None => fork.run_here(),
             })
         };
         part::lend(both, |loan| drop(self.admit(move || loan.run())))
@@ -48,10 +51,8 @@ impl<P: Parker + 'static> Handle<StealingSource, P> {
 }
 
 impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
-    /// Inlined, with all that is not cold, where the closures are made: copied from there as a whole, they could not be
-    /// read before all their pieces have reached the cache, which takes as long as all else.
     #[inline(always)]
-    fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
+    fn run_fork<A, B, One, Other>(&self, fork: &mut Fork<One, Other, B>) -> (A, B)
     where
         One: FnOnce() -> A + Send,
         Other: FnOnce() -> B + Send,
@@ -59,8 +60,8 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
         B: Send,
     {
         match self.crew().source.forker(self.local()) {
-            Some(forker) => forker.fork_join(one, other, || self.tell_of_part(forker), |part| self.await_part(part)),
-            None => (one(), other()),
+            Some(forker) => forker.run(fork, || self.tell_of_part(forker), |part| self.await_part(part)),
+            None => fork.run_here(),
         }
     }
 

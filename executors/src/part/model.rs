@@ -1,6 +1,6 @@
 //! Models of a fork: the part on its forker's stack, the worker that takes it, and who waits for it.
 
-use super::{Forker, Forks, Loan, Stub, forks, lend};
+use super::{Fork, Forker, Forks, Loan, Stub, forks, lend};
 use crate::{
     barrier::{self, Recalled},
     sync::{Arc, Gate, check, thread},
@@ -28,7 +28,7 @@ fn fork(forker: &Forker, part: impl FnOnce() + Send, one: impl FnOnce(), wait: i
         part();
         thread::current().id() == here
     };
-    forker.fork_join(one, other, tell, wait).1
+    forker.run(&mut Fork::new(one, other), tell, wait).1
 }
 
 /// Who waits for a part, and takes no others.
@@ -58,7 +58,7 @@ fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
             });
             let what = Box::new(7);
             let wait = await_on(&of_thief);
-            let outcome = forker.fork_join(|| (), move || what, || (), &wait);
+            let outcome = forker.run(&mut Fork::new(|| (), move || what), || (), &wait);
             assert_eq!(*outcome.1, 7);
             thief.join().unwrap();
         });
@@ -72,7 +72,7 @@ fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
         let ((forker, forks), (thief, _of_thief)) = (worker(), worker());
         let thief = thread::spawn(move || take(1, &thief, &forks).into_iter().for_each(Loan::run));
         let wait = |_: &Stub| thread::yield_now();
-        let outcome = forker.fork_join(|| (), || Box::new(7), || (), wait);
+        let outcome = forker.run(&mut Fork::new(|| (), || Box::new(7)), || (), wait);
         assert_eq!(*outcome.1, 7);
         thief.join().unwrap();
     });
