@@ -102,7 +102,7 @@ load_published() {
 
 # peer_loads COMMAND: calls COMMAND with FILE NAME BY WORDS EXECUTORS OPTION... for each: see peers.awk.
 peer_loads() {
-    local some=${others:-}
+    local some=${others:-} forkers=${forkers:-}
     "$1" outside "throughput, outside" threads threads "$some" -t 1,2,4,8 -p 2 -m 200000 -a 1 throughput
     "$1" inside "throughput, inside" threads threads "$some" -t 1,2,4,8 -p 2 -m 1000 -a 500 throughput
     "$1" outside-1us "1 us of work, outside" "" "" "$some" -t 2 -p 2 -m 200000 -a 1 throughput --pre 600 --post 600
@@ -120,6 +120,7 @@ peer_loads() {
     "$1" lifecycle "lifecycle" threads threads all -t 2,16,64 lifecycle
     "$1" lifecycle-meeting "all at work" threads threads all -t 2,16,64 lifecycle --meeting
     "$1" fork-join "fork and join" "" "" all -t 2 fork-join
+    "$1" fork-join-large "fork and join, larger" threads threads "$forkers" -t 1,2,4,8 fork-join --workload fib --fib 30
 }
 
 load_peers() {
@@ -132,6 +133,8 @@ load_peers() {
             print $1
         }
     ' | paste -sd,)
+    # Those whose `join` is made for this: the others would take all of the time.
+    forkers=workstealing,channel,rayon$(known forte)
     peer_loads load_peer
 }
 
@@ -142,7 +145,7 @@ load_peer() {
     # of futures share their time.
     local times=4
     case $1 in
-        wake | bursts) times=12 ;;
+        wake | bursts | fork-join) times=12 ;;
         futures) times=20 ;;
     esac
     load "$1" "$times" "$5" "${@:6}"
