@@ -12,8 +12,8 @@
 //!   loaded Acquire.
 //! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it
 //!   rings a bell that is not in the part.
-//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `Forker::run` calls other code by
-//!   [`contain`] and [`guard`] only; and `lend` has a guard that waits.
+//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `Forker::run` calls other code
+//!   by [`contain`] and [`guard`] only; and `lend` has a guard that waits.
 
 mod joiners;
 #[cfg(all(test, executors_loom))]
