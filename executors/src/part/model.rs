@@ -80,7 +80,7 @@ fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
 
 /// Who waits for its part takes what the worker has forked that has it, or that one would wait for ever: however it
 /// shares its stack, and if somebody recalls privileges meanwhile, as who falls asleep does.
-fn who_waits_takes_part(is_reserved: bool, is_recalled: bool) {
+fn who_waits_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bool) {
     check(3, move || {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
         if is_reserved {
@@ -94,16 +94,16 @@ fn who_waits_takes_part(is_reserved: bool, is_recalled: bool) {
         });
         let taking = thread::spawn(move || {
             let Some(loan) = take(1, &taker, &forks) else { return };
-            let gate = Gate::default();
-            fork(&taker, || gate.open(), || gate.pass(), await_on(&forks));
+            for _ in 0..forks_in_a_row {
+                let gate = Gate::default();
+                fork(&taker, || gate.open(), || gate.pass(), await_on(&forks));
+            }
             loan.run();
         });
         let wait = |part: &Stub| match part.taker() {
             Err(_) => thread::yield_now(),
-            Ok(_) => match take(0, &forker, &of_taker) {
-                Some(loan) => loan.run(),
-                None => of_taker.wait(part),
-            },
+            Ok(_) if of_taker.has_parts() => take(0, &forker, &of_taker).into_iter().for_each(Loan::run),
+            Ok(_) => of_taker.wait(part),
         };
         fork(&forker, || (), || (), wait);
         taking.join().unwrap();
@@ -113,17 +113,17 @@ fn who_waits_takes_part(is_reserved: bool, is_recalled: bool) {
 
 #[test]
 fn who_waits_takes_part_in_what_it_waits_for() {
-    who_waits_takes_part(false, false);
+    who_waits_takes_part(2, false, false);
 }
 
 #[test]
 fn the_same_if_the_other_has_its_stack_to_itself() {
-    who_waits_takes_part(true, false);
+    who_waits_takes_part(2, true, false);
 }
 
 #[test]
 fn the_same_if_somebody_recalls_that() {
-    who_waits_takes_part(true, true);
+    who_waits_takes_part(1, true, true);
 }
 
 /// Whether it is run or not.
