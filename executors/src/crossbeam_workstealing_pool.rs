@@ -234,9 +234,10 @@ where
     ///
     /// In a job of this pool `one` runs at once, while any idle worker may take `other`; if nobody has when `one` has
     /// ended, the caller runs it, too. If somebody has, the caller waits for that, and runs meanwhile what `other` has
-    /// forked on that worker, but nothing else: so it may hold locks. Thus a problem can be divided again and again,
-    /// down to parts of some hundred nanoseconds: a fork that nobody takes costs a few, without an allocation or a
-    /// locked instruction (when many are made in a row, on Linux; otherwise with a fence or two).
+    /// forked on that worker, but nothing else: so it may hold locks that `other` does not take. Thus a problem can be
+    /// divided again and again, down to parts of some hundred nanoseconds: a fork that nobody takes costs a few,
+    /// without an allocation or a locked instruction (when many are made in a row, on Linux; otherwise with a fence or
+    /// two).
     ///
     /// Elsewhere, also in a job of another pool, a job of this pool does both, and the caller blocks until it has. If
     /// the pool is closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller

@@ -21,7 +21,7 @@ pub(crate) struct Meter {
     steals: Counter,
     /// Parts of other workers' jobs that it has run.
     parts: Counter,
-    /// Whether it runs one, and no job. Relaxed, as above.
+    /// Whether it has found one, and no job, and that has not ended. Relaxed, as above.
     is_at_part: AtomicBool,
 }
 
@@ -52,6 +52,8 @@ impl Meter {
 
     /// The worker has run out of jobs.
     pub(crate) fn work_ends(&self) {
+        // If it has found a part and lost it, as a user's parker has panicked, the next job is one.
+        self.is_at_part.store(false, Relaxed);
         self.is_at_work.store(false, Relaxed);
     }
 

@@ -209,7 +209,11 @@ where
     // Also if something is thrown here.
     let waits = Waits { stub: &part.stub, joiners: &joiners };
     give(Loan::new(part.stub(), &joiners));
-    local::blocking(|| drop(waits));
+    if part.stub.is_settled() {
+        drop(waits);
+    } else {
+        local::blocking(|| drop(waits));
+    }
     part.finish().unwrap_or_else(|thrown| resume_unwind(thrown))
 }
 
@@ -328,13 +332,19 @@ impl Forker {
         self.joiners.call();
     }
 
-    /// Takes a part from another worker, the oldest that it has. This one is on `seat`.
+    /// Takes a part from another worker, the oldest that it has, if it [`is_wanted`](Thief::steal). This one is on
+    /// `seat`.
     ///
     /// # Errors
     ///
     /// [`Busy`] if somebody else was faster.
-    pub(crate) fn take(&self, seat: usize, from: &Forks) -> Result<Option<Loan>, Busy> {
-        let Some(stub) = from.stack.steal()? else { return Ok(None) };
+    pub(crate) fn take(
+        &self,
+        seat: usize,
+        from: &Forks,
+        is_wanted: impl FnOnce() -> bool,
+    ) -> Result<Option<Loan>, Busy> {
+        let Some(stub) = from.stack.steal(is_wanted)? else { return Ok(None) };
         // SAFETY: whoever has pushed the part keeps it until it has popped it, which it cannot any more, or it is
         // settled. A stack gives each out once, and only here.
         unsafe { stub.as_ref() }.state.store(TAKEN + seat, Release);

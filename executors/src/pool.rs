@@ -268,7 +268,7 @@ pub struct Stats {
     pub panicked: u64,
     /// Jobs dropped by [`Pool::shutdown_now`], and in favour of others by a pool that is built to discard the oldest.
     pub discarded: u64,
-    /// Times a worker took jobs from another worker's queue, or a part of its job that it has forked.
+    /// Times a worker took jobs from another worker's queue, or a part that another worker's job had forked.
     pub steals: u64,
     /// Times a worker was woken from sleep.
     pub wake_ups: u64,

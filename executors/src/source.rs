@@ -40,10 +40,11 @@ pub(crate) enum Whom {
 /// How jobs are stored, found and shared among workers.
 ///
 /// Every job given to a source comes out exactly once. (Also the [parts](Self::parts) of running jobs that a source may
-/// have, which it gives to whoever searches as if they were jobs.) A source is free in the order, and may keep jobs at
-/// workers; but a job that is in, wherever, must be found by any worker's [`search`](Self::search) and seen by
-/// [`has_jobs`](Self::has_jobs), unless it is withheld or its owner's ([`Whom::Owner`], or [`Whom::Nobody`] if that one
-/// has put it in). The search of a worker without a seat of its own finds all in any case.
+/// have, which it gives as if they were jobs to whoever searches and has a seat; others are told of them in vain.) A
+/// source is free in the order, and may keep jobs at workers; but a job that is in, wherever, must be found by any
+/// worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs), unless it is withheld or its owner's
+/// ([`Whom::Owner`], or [`Whom::Nobody`] if that one has put it in). The search of a worker without a seat of its own
+/// finds all in any case.
 ///
 /// What has no default is storage, and all that a queue for all has to answer.
 pub(crate) trait Source: Send + Sync + 'static {

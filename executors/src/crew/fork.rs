@@ -82,12 +82,11 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
     #[inline(never)]
     fn await_part(&self, part: &Stub) {
         match self.crew().source.take_part_of(part, self.local()) {
-            // Or else the other was done with ours before we took this one, which may be of any job.
-            Ok(loan) if !part.is_settled() => {
+            Ok(loan) => {
                 self.meter().stole();
                 loan.run();
             }
-            Ok(_) | Err(None) => {}
+            Err(None) => {}
             Err(Some(forks)) => {
                 if !courtesy::look(|| part.is_settled() || forks.has_parts()) {
                     forks.wait(part);

@@ -14,7 +14,12 @@ fn worker() -> (Forker, Arc<Forks>) {
 
 /// Takes a part, if there is one, in one attempt.
 fn take(seat: usize, thief: &Forker, from: &Forks) -> Option<Loan> {
-    thief.take(seat, from).unwrap_or(None)
+    thief.take(seat, from, || true).unwrap_or(None)
+}
+
+/// Takes a part of what the thief waits for, in the same way.
+fn take_part_of(part: &Stub, thief: &Forker, from: &Forks) -> Option<Loan> {
+    thief.take(0, from, || !part.is_settled()).unwrap_or(None)
 }
 
 /// Forks as a worker does, and returns whether it has run the part itself.
@@ -102,7 +107,7 @@ fn who_waits_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: b
         });
         let wait = |part: &Stub| match part.taker() {
             Err(_) => thread::yield_now(),
-            Ok(_) if of_taker.has_parts() => take(0, &forker, &of_taker).into_iter().for_each(Loan::run),
+            Ok(_) if of_taker.has_parts() => take_part_of(part, &forker, &of_taker).into_iter().for_each(Loan::run),
             Ok(_) => of_taker.wait(part),
         };
         fork(&forker, || (), || (), wait);
@@ -124,6 +129,28 @@ fn the_same_if_the_other_has_its_stack_to_itself() {
 #[test]
 fn the_same_if_somebody_recalls_that() {
     who_waits_takes_part(1, true, true);
+}
+
+/// What the other forks when it has settled the part may be of any job.
+#[test]
+fn who_waits_takes_nothing_else() {
+    check(3, || {
+        let ((forker, forks), (taker, of_taker)) = (worker(), worker());
+        let taking = thread::spawn(move || {
+            let Some(loan) = take(1, &taker, &forks) else { return };
+            loan.run();
+            assert!(fork(&taker, || (), || (), await_on(&forks)), "nobody else has run it");
+        });
+        let wait = |part: &Stub| {
+            if part.taker().is_ok() && of_taker.has_parts() {
+                take_part_of(part, &forker, &of_taker).into_iter().for_each(Loan::run);
+            } else {
+                thread::yield_now();
+            }
+        };
+        fork(&forker, || (), || (), wait);
+        taking.join().unwrap();
+    });
 }
 
 /// Whether it is run or not.

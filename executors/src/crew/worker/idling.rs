@@ -186,8 +186,8 @@ where
                 self.crew.source.recall(&self.local);
             }
             self.crew.discard_backlog();
-            // What is left are parts of jobs that have begun.
-            if self.crew.source.has_jobs() {
+            // These belong to jobs that have begun.
+            if self.crew.source.parts() > 0 {
                 self.crew.call_one(Origin::Inside);
             }
         } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {

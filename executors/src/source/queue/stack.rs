@@ -69,7 +69,7 @@ use crate::{
 use head::Head;
 use std::{array, ptr};
 
-/// Items that fit into a stack: more than a computation has open at a time that divides what it does by two.
+/// Items that fit into a stack: more than the depth of a computation that halves what it does.
 pub(crate) const CAPACITY: usize = if cfg!(executors_loom) { 2 } else { 256 };
 
 struct Stack<T> {

@@ -32,32 +32,35 @@ impl StealingSource {
         Some(forker)
     }
 
-    /// Takes a part of the job that the victim runs, if `is_worth_it`.
+    /// Takes a part of the job that the victim runs, if `is_worth_it`, and then if it `is_wanted`: see
+    /// [`Forker::take`].
     pub(super) fn take_part(
         &self,
         victim: usize,
         local: &StealingLocal,
         is_worth_it: impl FnOnce(&Forks) -> bool,
+        is_wanted: impl FnOnce() -> bool,
     ) -> Result<Option<Loan>, Busy> {
         match self.seats[victim].forks.get() {
             Some(forks) if is_worth_it(forks) => match self.forker(local) {
-                Some(forker) => forker.take(local.seat, forks),
+                Some(forker) => forker.take(local.seat, forks, is_wanted),
                 None => Ok(None),
             },
             _ => Ok(None),
         }
     }
 
-    /// A part of `part`, for its forker, which waits for it.
+    /// A part of `part`, for its forker, which waits for it: one that the worker which has taken `part` has forked
+    /// before that was settled.
     ///
     /// # Errors
     ///
-    /// What the worker that has taken the part shows to others, if it has none for them.
+    /// What that worker shows to others, if it has none for them; nothing if `part` is settled.
     pub(crate) fn take_part_of(&self, part: &Stub, local: &StealingLocal) -> Result<Loan, Option<&Forks>> {
         let taker = insist(|| if part.is_settled() { Ok(None) } else { part.taker().map(Some) });
         let Some(taker) = taker else { return Err(None) };
-        let has_parts = |forks: &Forks| forks.has_parts();
-        insist(|| self.take_part(taker, local, has_parts)).ok_or_else(|| self.seats[taker].forks.get())
+        insist(|| self.take_part(taker, local, Forks::has_parts, || !part.is_settled()))
+            .ok_or_else(|| self.seats[taker].forks.get())
     }
 
     pub(super) fn forks(&self) -> impl Iterator<Item = &Forks> {

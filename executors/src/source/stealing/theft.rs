@@ -31,7 +31,7 @@ impl StealingSource {
 
     /// A part of the job that the victim runs comes first: what has begun is ended before something else begins.
     fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
-        if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()))? {
+        if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)? {
             meter.took_part();
             return Ok(Some(Job::new(move || part.run())));
         }
@@ -59,7 +59,8 @@ const PAUSES: u32 = 16;
 ///
 /// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
 /// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
-/// stays, its owner is busy with a longer one (or even waits for this one).
+/// stays, its owner is busy with a longer one (or even waits for this one). Of parts, which their owner takes back and
+/// puts in again at the same place, it is enough that there is one at each look.
 fn is_worth_stealing(look: impl Fn() -> Span) -> bool {
     let jobs = look();
     match jobs.len() {

@@ -37,7 +37,7 @@ fn open(item: NonNull<Item>) -> usize {
 
 /// What a thief gets, in so many attempts.
 fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
-    (0..attempts).filter_map(|_| thief.steal().unwrap_or(None)).map(open).collect()
+    (0..attempts).filter_map(|_| thief.steal(|| true).unwrap_or(None)).map(open).collect()
 }
 
 /// An owner that knows, as a worker does, what it has put in.
@@ -210,7 +210,7 @@ fn a_full_stack_has_room_when_something_was_stolen() {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
         forker.push(1);
-        let thief = thread::spawn(move || match thief.steal() {
+        let thief = thread::spawn(move || match thief.steal(|| true) {
             Ok(item) => item.map(open).into_iter().collect(),
             Err(Busy) => Vec::new(),
         });

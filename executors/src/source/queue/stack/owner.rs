@@ -17,7 +17,7 @@ use std::{cell::Cell, ptr::NonNull};
 /// somebody else has had to open it, up to [`MOST`], and half as many each time that the owner has opened it.
 ///
 /// An owner that opens it itself has lost the time of some pushes; if it does not come there for so long that another
-/// has to, that one loses as much as a thousand take, and the owner a quarter of that. (The price that
+/// has to, that one loses as much as a thousand pushes take, and the owner a quarter of that. (The price that
 /// [`privilege`](crate::source::queue::privilege) asks is of another kind, as there each recall costs that much.)
 const LEAST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 

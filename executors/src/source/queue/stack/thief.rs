@@ -26,12 +26,13 @@ impl<T> Thief<T> {
         Thief(stack)
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item, if it `is_wanted` when it has been seen: what that looks at is as it was when the item
+    /// was pushed, or later.
     ///
     /// # Errors
     ///
     /// [`Busy`] if another thief, or the owner, was faster.
-    pub(crate) fn steal(&self) -> Result<Option<NonNull<T>>, Busy> {
+    pub(crate) fn steal(&self, is_wanted: impl FnOnce() -> bool) -> Result<Option<NonNull<T>>, Busy> {
         self.have_it_open();
         // S1.
         let head = self.0.head(Acquire);
@@ -40,8 +41,9 @@ impl<T> Thief<T> {
         }
         // S2, which pairs with P2.
         fence(SeqCst);
-        // S3.
-        if self.0.owners.bottom.load(Acquire).wrapping_sub(head.top()).cast_signed() <= 0 {
+        // S3. If S4 succeeds, the item that is taken is the one that was there now: its owner cannot take that and push
+        // another in its place without a change of the head.
+        if self.0.owners.bottom.load(Acquire).wrapping_sub(head.top()).cast_signed() <= 0 || !is_wanted() {
             return Ok(None);
         }
         // Relaxed: what `bottom` says is there was written before.
