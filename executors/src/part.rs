@@ -50,7 +50,7 @@ const TAKEN: usize = 3;
 
 /// What a part is for whoever does not know the types of the closure and of what it returns.
 pub(crate) struct Stub {
-    /// Runs the closure of the part that begins with this stub.
+    /// Runs the closure of the part that begins with this stub. Safety: as of [`run`].
     run: unsafe fn(NonNull<Stub>),
     state: AtomicUsize,
 }
