@@ -87,8 +87,8 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, items: usize) {
     assert_eq!(all, (0..items).collect::<Vec<_>>());
 }
 
-/// The owner forks as a computation does that divides what it does by two, while thieves are at it.
-fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) {
+/// The owner forks as a computation does that divides what it does by two, while thieves are at it, so many times each.
+fn owner_against_thieves(thieves: usize, attempts: usize, is_reserved: bool, preemptions: usize) {
     check(preemptions, move || {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
@@ -98,7 +98,7 @@ fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) 
         let thieves: Vec<_> = (0..thieves)
             .map(|_| {
                 let thief = Arc::clone(&thief);
-                thread::spawn(move || steal(&thief, 2))
+                thread::spawn(move || steal(&thief, attempts))
             })
             .collect();
         forker.push(1);
@@ -115,22 +115,22 @@ fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) 
 
 #[test]
 fn an_owner_and_a_thief_share_the_items() {
-    owner_against_thieves(1, false, 3);
+    owner_against_thieves(1, 2, false, 3);
 }
 
 #[test]
 fn an_owner_and_two_thieves_share_the_items() {
-    owner_against_thieves(2, false, 2);
+    owner_against_thieves(2, 1, false, 2);
 }
 
 #[test]
 fn a_reserved_stack_is_recalled_by_a_thief() {
-    owner_against_thieves(1, true, 3);
+    owner_against_thieves(1, 2, true, 3);
 }
 
 #[test]
 fn a_reserved_stack_is_recalled_by_two_thieves() {
-    owner_against_thieves(2, true, 2);
+    owner_against_thieves(2, 1, true, 2);
 }
 
 /// The owner reserves its stack again and again while a thief recalls it.
