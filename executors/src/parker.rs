@@ -89,6 +89,9 @@ pub enum Origin {
     /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker
     /// blocks, it will come to it next.
     Alone,
+    /// As [`Inside`](Origin::Inside), but nobody knows who gave it, or several threads are not to be called at once: who
+    /// reports it need not be a worker.
+    Waiting,
 }
 
 /// Lets the workers of a pool sleep until there is work.

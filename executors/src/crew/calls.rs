@@ -84,7 +84,7 @@ where
     fn call_for_given(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
         let origin = match self.origin(giver, to) {
             // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
-            Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Inside,
+            Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Waiting,
             origin => origin,
         };
         if jobs == 1 && !S::ELASTIC { self.call_one(origin) } else { self.call_for(jobs, origin) }

@@ -106,7 +106,7 @@ where
             _ if jobs == 0 => {}
             Whom::Nobody => {}
             // As many may come as there are jobs, and no more: each calls the next.
-            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Inside),
+            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Waiting),
             Whom::Anyone => crew.call_for(jobs, Origin::Outside),
             Whom::Owner(seat) => crew.parker.unpark(seat),
         }

@@ -6,7 +6,7 @@ mod register;
 mod sleepers;
 mod whereabouts;
 
-use self::register::{ASLEEP, AWAKE, Bed, CALLED, Register};
+use self::register::{ASLEEP, AWAKE, Bed, CALLED, NO_CORE, Register};
 use super::{
     Origin, ParkResult,
     word::{Census, IdleWord},
@@ -18,7 +18,7 @@ use crate::{
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
-            AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
+            AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
         },
         thread,
@@ -105,10 +105,8 @@ impl IdleSet {
             self.word.sleep_cancelled();
             register.whereabouts.wakes(worker);
         }
-        register.whereabouts.moves_in(worker, self.core_of_caller());
-        let bed =
-            Bed { thread: thread::current(), state: AtomicU8::new(AWAKE), called_for_lone_job: AtomicBool::new(false) };
-        match register.beds[worker].replace(Arc::new(bed)) {
+        register.whereabouts.moves_in(worker, current_core());
+        match register.beds[worker].replace(Arc::new(Bed::of_caller())) {
             // Acquire as in `abort_park`; the former thread cannot answer its call any more.
             Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
             Some(_) => {}
@@ -147,7 +145,7 @@ impl IdleSet {
         }
         register.own_bed(worker).state.store(ASLEEP, Relaxed);
         register.asleep.push(worker);
-        register.whereabouts.falls_asleep(worker, self.core_of_caller());
+        register.whereabouts.falls_asleep(worker, current_core());
         let is_nap = is_nap(&mut register);
         if is_nap {
             self.word.fall_into_nap();
@@ -193,6 +191,7 @@ impl IdleSet {
                 ASLEEP => thread::park(),
                 CALLED => {
                     bed.state.store(AWAKE, Relaxed);
+                    self.make_way(worker, &bed);
                     self.word.arrive();
                     return ParkResult::Woken;
                 }
@@ -206,8 +205,20 @@ impl IdleSet {
         if bed.state.load(Relaxed) == ASLEEP {
             thread::doze(duration);
         }
+        // Acquire as in `park`.
+        if bed.state.load(Acquire) == CALLED {
+            self.make_way(worker, &bed);
+        }
         // Called or not, early or late: the worker is awake now, and will look for work.
         self.abort_park(worker);
+    }
+
+    /// For `worker`, which has been called and has not arrived: until it does, others rely on it as on one that is on its
+    /// way.
+    fn make_way(&self, worker: usize, bed: &Bed) {
+        if bed.makes_way() {
+            self.register().whereabouts.moves_in(worker, current_core());
+        }
     }
 
     /// Whether there is somebody who seeks, or can be called. Relies on a fence before.
@@ -258,7 +269,7 @@ impl IdleSet {
             register.asleep.remove(worker).then(|| self.call(&mut register, worker, None))
         };
         if let Some(bed) = called {
-            bed.thread.unpark(); // as in `call_one`
+            bed.unpark(); // as in `call_one`
         }
     }
 
@@ -267,7 +278,7 @@ impl IdleSet {
             let mut register = self.register();
             std::iter::from_fn(|| register.asleep.pop().map(|worker| self.call(&mut register, worker, None))).collect()
         };
-        sleepers.iter().for_each(|bed| bed.thread.unpark());
+        sleepers.iter().for_each(|bed| bed.unpark());
     }
 
     /// Returns whether the caller is the only one that counts as looking: one is enough.
@@ -331,20 +342,26 @@ impl IdleSet {
         if let Some(bed) = called {
             // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the
             // call before; then the token is left for its next sleep, whose loop checks the state.
-            bed.thread.unpark();
+            bed.unpark();
         }
     }
 
     /// Takes the next sleeper off the list and counts it as called; the caller of this has to unpark it.
     fn call_next(&self, register: &mut Register, origin: Option<Origin>) -> Option<Arc<Bed>> {
-        let worker = register.take_next(self.cores, self.core_to_call(origin))?;
+        let worker = self.take_next(register, origin)?;
         Some(self.call(register, worker, origin))
+    }
+
+    fn take_next(&self, register: &mut Register, origin: Option<Origin>) -> Option<usize> {
+        let rather = self.core_to_call(origin);
+        if self.spreads { register.take_next(self.cores, rather) } else { register.asleep.pop() }
     }
 
     /// Counts `worker`, which has just been taken off the list, as called.
     fn call(&self, register: &mut Register, worker: usize, origin: Option<Origin>) -> Arc<Bed> {
         let bed = Arc::clone(register.own_bed(worker));
         bed.called_for_lone_job.store(origin == Some(Origin::Alone), Relaxed);
+        bed.core_in_use.store(self.core_in_use(register, origin).unwrap_or(NO_CORE), Relaxed);
         register.whereabouts.wakes(worker);
         self.word.call();
         self.calls.fetch_add(1, Relaxed);
@@ -353,15 +370,17 @@ impl IdleSet {
         bed
     }
 
+    /// Where who is called would be in the way: on the core of its caller, if that is a worker, which goes on, while
+    /// workers are known to be awake on fewer cores than there are.
+    fn core_in_use(&self, register: &Register, origin: Option<Origin>) -> Option<usize> {
+        let caller_goes_on = matches!(origin, Some(Origin::Inside | Origin::Alone));
+        if caller_goes_on && register.whereabouts.occupied() < self.cores { current_core() } else { None }
+    }
+
     /// Where somebody is rather to be called: on the caller's own core if it waits for its jobs, as that is free then.
     fn core_to_call(&self, origin: Option<Origin>) -> Option<usize> {
         let waits = origin == Some(Origin::Outside) && courtesy::has_slept();
-        if waits { self.core_of_caller() } else { None }
-    }
-
-    /// Unknown, and so the same for all, where only the order of falling asleep counts.
-    fn core_of_caller(&self) -> Option<usize> {
-        if self.spreads { current_core() } else { None }
+        if waits { current_core() } else { None }
     }
 
     fn register(&self) -> MutexGuard<'_, Register> {
@@ -454,7 +473,10 @@ mod tests {
 
     /// Of four workers, three of which have fallen asleep on core 1, and one before two of these on core 0.
     fn with_sleepers() -> IdleSet {
-        let idle = IdleSet::new(None);
+        with_sleepers_of(IdleSet::new(None))
+    }
+
+    fn with_sleepers_of(idle: IdleSet) -> IdleSet {
         for (worker, core) in [(0, 1), (1, 0), (2, 1), (3, 1)] {
             idle.init(worker);
             idle.prepare_park(worker);
@@ -502,9 +524,70 @@ mod tests {
     #[test]
     #[cfg(feature = "elastic-exec")]
     fn where_the_last_is_first_cores_do_not_count() {
-        assert_eq!(IdleSet::last_first().core_of_caller(), None);
-        let is_told = cfg!(all(target_os = "linux", target_arch = "x86_64"));
-        assert_eq!(IdleSet::new(None).core_of_caller().is_some(), is_told);
+        for (set, order) in [(IdleSet::new(None), [3, 1, 2, 0]), (IdleSet::last_first(), [3, 2, 1, 0])] {
+            let idle = with_sleepers_of(IdleSet { cores: 2, ..set });
+            let mut register = idle.register();
+            let mut call_next = || {
+                let worker = idle.take_next(&mut register, None).expect("somebody sleeps");
+                idle.call(&mut register, worker, None);
+                worker
+            };
+            assert_eq!(order.map(|_| call_next()), order);
+        }
+    }
+
+    /// Whether a worker that was called for a job of `origin`, by somebody on its own core, wakes up on another one. A
+    /// second worker is awake on its core, too, and there are so many cores.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    fn makes_way(idle: &IdleSet, origin: Option<Origin>, is_nap: bool, call_ends: bool) -> bool {
+        idle.prepare_park(0);
+        let core = {
+            let mut register = idle.register();
+            let core = current_core();
+            register.whereabouts.moves_in(1, core);
+            assert!(register.asleep.remove(0));
+            let bed = idle.call(&mut register, 0, origin);
+            if call_ends {
+                bed.unpark();
+            }
+            core
+        };
+        if is_nap {
+            idle.nap(0, Duration::from_secs(1000));
+        } else {
+            assert_eq!(idle.park(0), ParkResult::Woken);
+        }
+        let has_moved = current_core() != core;
+        idle.assert_everybody_awake();
+        has_moved
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    fn who_interrupts_a_worker_that_calls_makes_way_if_there_is_another_core() {
+        use crate::{placement::Mask, seccomp::is_filtered};
+
+        if Mask::of_this_thread().first_of_several().is_none() || is_filtered() {
+            println!("skipped: threads cannot be moved");
+            return;
+        }
+        let cases = [
+            (2, Some(Origin::Inside), false, true),
+            (2, Some(Origin::Alone), false, true),
+            (2, Some(Origin::Inside), true, false),
+            (2, Some(Origin::Waiting), false, false),
+            (2, Some(Origin::Outside), false, false),
+            (2, None, false, false),
+            (1, Some(Origin::Inside), false, false),
+        ];
+        for is_nap in [false, true] {
+            let idle = [IdleSet { cores: 1, ..IdleSet::new(None) }, IdleSet { cores: 2, ..IdleSet::new(None) }];
+            // The system is free to move it, too: but not each time just then.
+            let makes_way_mostly = |(cores, origin, call_ends, _): (usize, Option<Origin>, bool, bool)| {
+                (0..20).filter(|_| makes_way(&idle[cores - 1], origin, is_nap, call_ends)).count() > 10
+            };
+            assert_eq!(cases.map(makes_way_mostly), cases.map(|(.., moves)| moves), "{is_nap}");
+        }
     }
 
     /// The former thread of the number has ended asleep, called or not.

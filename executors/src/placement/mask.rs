@@ -39,8 +39,7 @@ impl Mask {
 
     /// Has the calling thread go on on another core, [if it can](Self::has_others). It waits until it is there.
     ///
-    /// Up to eight system calls. Whoever restricts this thread between the check in their midst and the last of them
-    /// does so in vain.
+    /// Up to eight system calls. Whoever restricts this thread meanwhile may do so in vain.
     pub(crate) fn move_on(&self) {
         let Some(others) = self.others() else { return };
         if let Mask(Some(cores)) = &others {

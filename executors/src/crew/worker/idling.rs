@@ -188,10 +188,10 @@ where
             self.crew.discard_backlog();
             // These belong to jobs that have begun.
             if self.crew.source.parts() > 0 {
-                self.crew.call_one(Origin::Inside);
+                self.crew.call_one(Origin::Waiting);
             }
         } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
-            self.crew.call_one(Origin::Inside);
+            self.crew.call_one(Origin::Waiting);
         }
     }
 
@@ -235,7 +235,7 @@ where
             return false;
         }
         if source.has_jobs() {
-            parker.job_arrived(Origin::Inside);
+            parker.job_arrived(Origin::Waiting);
         }
         self.crew.is_over();
         true

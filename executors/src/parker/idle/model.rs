@@ -106,7 +106,7 @@ impl Toy {
         if self.idle.stop_looking() {
             fence(SeqCst);
             if self.has_jobs() {
-                self.idle.job_arrived(Origin::Inside);
+                self.idle.job_arrived(Origin::Waiting);
             }
         }
     }

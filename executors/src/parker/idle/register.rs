@@ -1,10 +1,13 @@
 //! Who sleeps where, and who is called next.
 
 use super::{sleepers::Sleepers, whereabouts::Whereabouts};
-use crate::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU8},
-    thread::{self, Thread},
+use crate::{
+    placement::{Mask, current_core},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed},
+        thread::{self, Thread},
+    },
 };
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
@@ -29,6 +32,46 @@ pub(super) struct Bed {
     pub(super) state: AtomicU8,
     /// Whether the last call was for a job that was alone at its worker. Under the register's lock.
     pub(super) called_for_lone_job: AtomicBool,
+    /// The core of who is calling the worker now, and needs that core itself; otherwise [`NO_CORE`]. Relaxed: written
+    /// before the state says *called*, read behind that, and taken back at some time behind the call.
+    pub(super) core_in_use: AtomicUsize,
+    /// Where the thread could run when it got this bed.
+    mask: Mask,
+}
+
+/// More than there are.
+pub(super) const NO_CORE: usize = usize::MAX;
+
+impl Bed {
+    /// Of the calling thread, which is awake.
+    pub(super) fn of_caller() -> Self {
+        Bed {
+            thread: thread::current(),
+            state: AtomicU8::new(AWAKE),
+            called_for_lone_job: AtomicBool::new(false),
+            core_in_use: AtomicUsize::new(NO_CORE),
+            mask: Mask::of_this_thread(),
+        }
+    }
+
+    /// Wakes the worker, which has just been counted as called.
+    pub(super) fn unpark(&self) {
+        self.thread.unpark();
+        if self.core_in_use.load(Relaxed) != NO_CORE {
+            self.core_in_use.store(NO_CORE, Relaxed);
+        }
+    }
+
+    /// For its worker, which has been called: if it has interrupted its caller, which needs the core, it leaves that;
+    /// not if somebody has restricted it since it got this bed. Returns whether it has interrupted its caller.
+    pub(super) fn makes_way(&self) -> bool {
+        let core_in_use = self.core_in_use.load(Relaxed);
+        let is_in_the_way = core_in_use != NO_CORE && current_core() == Some(core_in_use);
+        if is_in_the_way {
+            self.mask.move_on();
+        }
+        is_in_the_way
+    }
 }
 
 /// The worker neither sleeps nor is about to.
