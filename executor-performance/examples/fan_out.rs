@@ -3,10 +3,10 @@
 //! With few jobs, and short ones, all may be over before the system has noticed that two workers share a core while
 //! another one is idle. The pools take turns; each lives as long as the program.
 //!
-//! `cargo run --release -p executor-performance --features peers --example fan_out -- 50 [WORKERS] [JOBS] [MICROSECONDS]`
+//! `cargo run --release -p executor-performance --features peers --example fan_out -- [ROUNDS] [WORKERS] [JOBS] [US]`
 //!
-//! With 0 rounds in place of 50 it takes a single one. Each job lasts for so many microseconds. These should be few
-//! beside the time for which the system leaves a core to one thread: a job goes on by the clock when others have its core.
+//! With 0 rounds it takes a single one. Each job lasts for so many microseconds. These should be few beside the time
+//! for which the system leaves a core to one thread, as a job goes on by the clock while others have its core.
 
 use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher, elastic_pool};

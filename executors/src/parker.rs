@@ -89,8 +89,7 @@ pub enum Origin {
     /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker
     /// blocks, it will come to it next.
     Alone,
-    /// As [`Inside`](Origin::Inside), but nobody knows who gave it, or several threads are not to be called at once: who
-    /// reports it need not be a worker.
+    /// As [`Inside`](Origin::Inside), but who reports it has not given it, or need not be a worker.
     Waiting,
 }
 

@@ -213,8 +213,7 @@ impl IdleSet {
         self.abort_park(worker);
     }
 
-    /// For `worker`, which has been called and has not arrived: until it does, others rely on it as on one that is on its
-    /// way.
+    /// For `worker`, which has been called and has not arrived: until it does, others rely on it as before.
     fn make_way(&self, worker: usize, bed: &Bed) {
         if bed.makes_way() {
             self.register().whereabouts.moves_in(worker, current_core());
