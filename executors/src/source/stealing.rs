@@ -50,6 +50,9 @@ struct Seat {
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
 const BATCH: usize = 32;
 
+/// As many are left to those who were called for them.
+const FEW: usize = 4;
+
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
         barrier::prepare();
@@ -72,6 +75,45 @@ impl StealingSource {
     pub(super) fn recall_lanes(&self) {
         let lanes: Vec<_> = self.lanes.recall().collect();
         barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
+    }
+
+    /// Takes the job from outside that the worker sees first, if it is alone there, or one of a few, and the worker has
+    /// had no more since it slept: others may have been called for them.
+    ///
+    /// Apart from the search for all others, as most often this is what a worker was woken for: all code is cold then,
+    /// and each line of it delays the job.
+    #[inline(always)]
+    fn take_lone(&self, local: &StealingLocal) -> Option<Job> {
+        let most = if local.is_hidden.get() { FEW } else { 1 };
+        let (number, lane) = self.lanes.beginning_with(local.lane.get()).next()?;
+        let found = if (1..=most).contains(&lane.len()) { lane.pop().ok()? } else { None };
+        if found.is_some() {
+            local.go_on_behind(number);
+        }
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search_everywhere(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
+        insist(|| {
+            if self.may_have_own(local)
+                && let Some(own) = self.take_own(local)?
+            {
+                return Ok(Some(own));
+            }
+            let outside = self.take_from_outside(local);
+            if let Ok(Some(_)) = outside {
+                return outside;
+            }
+            match self.steal(local, meter)? {
+                None => outside, // nothing, or somebody was at it
+                stolen => {
+                    meter.stole();
+                    Ok(stolen)
+                }
+            }
+        })
     }
 
     /// Takes jobs from outside, all but the first into the worker's ring.
@@ -180,8 +222,13 @@ impl StealingSource {
         self.seats_shown().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.ring.get())
     }
 
+    /// The lanes for jobs that were spilled.
+    fn spills(&self) -> impl Iterator<Item = &Lane> {
+        self.seats_shown().filter_map(|(_, seat)| Some(&**seat.spill.get()?))
+    }
+
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(self.seats_shown().filter_map(|(_, seat)| Some(&**seat.spill.get()?)))
+        self.lanes.iter().chain(self.spills())
     }
 
     /// The jobs that are spilled there, if ever there were any.
@@ -199,8 +246,29 @@ impl StealingSource {
         local.spilled.get() || !local.has_seat && self.shown.contains(local.seat)
     }
 
+    fn may_have_own(&self, local: &StealingLocal) -> bool {
+        Self::has_next(local) || self.may_have_spilled(local)
+    }
+
     fn has_own(&self, local: &StealingLocal) -> bool {
         Self::has_next(local) || local.spilled.get() && self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+    }
+}
+
+/// What is asked of the seats, if any are shown: of who wakes and sleeps again, mostly none is.
+impl StealingSource {
+    #[cold]
+    fn seats_have_jobs(&self) -> bool {
+        // In this order: jobs go from spills to rings.
+        self.spills().any(|spill| !spill.is_empty())
+            || self.rings().any(|ring| ring.len() > 0)
+            || self.forks().any(Forks::has_parts)
+    }
+
+    #[cold]
+    fn others_spare_fences(&self, local: &StealingLocal) -> bool {
+        self.rings_of_others(local).any(|ring| !ring.is_open())
+            || self.forks_of_others(local).any(|forks| !forks.is_open())
     }
 }
 
@@ -272,10 +340,9 @@ impl Source for StealingSource {
         }
     }
 
+    #[inline(never)] // as `has_jobs`
     fn spares_fences(&self, local: &StealingLocal) -> bool {
-        self.rings_of_others(local).any(|ring| !ring.is_open())
-            || self.forks_of_others(local).any(|forks| !forks.is_open())
-            || self.has_reserved_lanes()
+        self.has_reserved_lanes() || !self.shown.is_empty() && self.others_spare_fences(local)
     }
 
     fn recall(&self, local: &StealingLocal) {
@@ -306,24 +373,18 @@ impl Source for StealingSource {
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
-        insist(|| {
-            if (Self::has_next(local) || self.may_have_spilled(local))
-                && let Some(own) = self.take_own(local)?
-            {
-                return Ok(Some(own));
+        if !self.may_have_own(local) {
+            let lone = self.take_lone(local);
+            if lone.is_some() {
+                return lone;
             }
-            let outside = self.take_from_outside(local);
-            if let Ok(Some(_)) = outside {
-                return outside;
+            // So does who is about to sleep, next.
+            if !self.has_jobs() {
+                local.go_back();
+                return None;
             }
-            match self.steal(local, meter)? {
-                None => outside, // nothing, or somebody was at it
-                stolen => {
-                    meter.stole();
-                    Ok(stolen)
-                }
-            }
-        })
+        }
+        self.search_everywhere(local, meter)
     }
 
     fn take(&self) -> Option<Job> {
@@ -353,15 +414,13 @@ impl Source for StealingSource {
             || self.forks().any(|forks| forks.parts().len() > 1)
     }
 
-    /// Whether there is a ring is asked when the lanes have been looked at: it is shown before it gets jobs from these.
+    /// The lanes first, as jobs go from there to the rings. Whether there is a ring is asked when the lanes have been
+    /// looked at: it is shown before it gets jobs from these.
     ///
     /// Not inlined: a worker that wakes and sleeps again asks this in several places, and all code is cold then.
     #[inline(never)]
     fn has_jobs(&self) -> bool {
-        // The lanes first, as jobs go from there to the rings.
-        self.all_lanes().any(|lane| !lane.is_empty())
-            || self.rings().any(|ring| ring.len() > 0)
-            || self.forks().any(Forks::has_parts)
+        self.lanes.iter().any(|lane| !lane.is_empty()) || !self.shown.is_empty() && self.seats_have_jobs()
     }
 
     fn len(&self) -> usize {

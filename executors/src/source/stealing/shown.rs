@@ -65,6 +65,10 @@ impl Shown {
         self.0[word].load(Acquire) & bit != 0
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
     /// All that are shown. Each word is read when the iterator comes there, and not before.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(word, seats)| {
