@@ -26,7 +26,7 @@ pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 pub(crate) const LONG: Duration = Duration::from_micros(300);
 
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
-const ABSTINENCE: Duration = Duration::from_secs(10);
+pub(crate) const ABSTINENCE: Duration = Duration::from_secs(10);
 
 /// Who has a way out abstains for so many times as long as it was late, if that is less than the others do: should it
 /// turn out to be none, a twentieth of the time is lost at most.
@@ -49,6 +49,11 @@ pub(crate) fn has_slept() -> bool {
 /// What the calling thread gives from now on may not be what it waits for next.
 pub(crate) fn forget_sleep() {
     HAS_SLEPT.set(false);
+}
+
+/// Whether this thread abstains from yields, as others do that have no way out.
+pub(crate) fn was_late(now: Instant) -> bool {
+    WAS_LATE.get().is_some_and(|(then, _)| now.saturating_duration_since(then) < ABSTINENCE)
 }
 
 /// The yields of one wait.

@@ -21,6 +21,7 @@ pub(crate) mod model;
 mod nap;
 mod outlook;
 mod pace;
+mod precedence;
 mod roll;
 mod staff;
 mod sweep;

@@ -243,6 +243,29 @@ pub trait Parker: Sync + Send + Clone {
         let _ = thread_id;
     }
 
+    /// Whether all threads sleep but one, which was called and has not come. A thread that is no worker asks this
+    /// before it reports a job to [`job_arrived`](Self::job_arrived): the one that comes may wait for its core. If so,
+    /// it may [give way](Self::give_way) first.
+    ///
+    /// The provided body does not know, and returns `false`.
+    fn is_one_coming(&self) -> bool {
+        false
+    }
+
+    /// Event: a thread that is no worker and has made a job visible, with a [fence](Self#fences) behind it, lets other
+    /// threads have its core. It will [`go_on`](Self::go_on), and then look whether there are jobs, as a thread does
+    /// that was called: until then others may rely on that. Who forwards one of these three forwards all, and
+    /// [`stop_looking`](Self::stop_looking).
+    fn give_way(&self) {}
+
+    /// Event: a thread that has [given way](Self::give_way) goes on.
+    ///
+    /// Returns whether to report [`job_arrived`](Self::job_arrived) if there are jobs, by a look behind a fence that
+    /// follows this. `true` is always right; `false` promises that somebody else will search for jobs after this.
+    fn go_on(&self) -> bool {
+        true
+    }
+
     /// How many times threads were woken so far; zero if the parker does not count.
     fn wake_ups(&self) -> u64 {
         0
@@ -461,6 +484,19 @@ macro_rules! impl_parker_by_set {
 
             fn unpark_one(&self) {
                 self.set.unpark_one();
+            }
+
+            #[inline]
+            fn is_one_coming(&self) -> bool {
+                self.set.is_one_coming()
+            }
+
+            fn give_way(&self) {
+                self.set.give_way();
+            }
+
+            fn go_on(&self) -> bool {
+                self.set.go_on()
             }
 
             fn unpark_all(&self) {

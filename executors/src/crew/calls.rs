@@ -3,7 +3,7 @@
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`. Who is woken is
 //! the parker's affair, and who is hired that of `hiring.rs`.
 
-use super::{Crew, worker::Worker};
+use super::{Crew, precedence::Precedence, worker::Worker};
 use crate::{
     parker::{Origin, Parker},
     placement::cores,
@@ -115,9 +115,27 @@ where
     /// The same if all threads have been started.
     #[inline]
     fn call_warm(&self, origin: Origin) {
-        if self.parker.is_anybody_asleep() {
+        let is_seen_to = || origin == Origin::Outside && self.parker.is_one_coming() && self.gives_way();
+        if self.parker.is_anybody_asleep() && !is_seen_to() {
             self.parker.job_arrived(origin);
         }
+    }
+
+    /// Lets the worker that comes go first, if that is likely to be faster than to call another, as it would next.
+    /// Returns whether it has, and the job is seen to.
+    #[cold]
+    fn gives_way(&self) -> bool {
+        let Some(precedence) = self.source.given().and_then(Precedence::due) else { return false };
+        self.parker.give_way();
+        precedence.give();
+        if self.parker.go_on() {
+            // As in `Worker::see_to_the_rest`. Without a recall: who is called looks for what a spared fence hides.
+            fence(SeqCst);
+            if self.source.has_privileges() || self.source.has_jobs() {
+                self.parker.job_arrived(Origin::Outside);
+            }
+        }
+        true
     }
 
     /// Starts threads for such a job, if they are needed, or calls one that is there.

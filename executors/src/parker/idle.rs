@@ -294,6 +294,23 @@ impl IdleSet {
         self.word.come_back();
     }
 
+    /// Whether all workers sleep but one, which has been called, or is aside and counts as called.
+    #[inline]
+    pub(super) fn is_one_coming(&self) -> bool {
+        let census = self.word.read();
+        let are_few = !self.hastens && census.called() == 1 && census.looking() == 0 && census.sleeping() > 0;
+        are_few && self.awake(census) == 1 && self.cores > 1
+    }
+
+    pub(super) fn give_way(&self) {
+        self.word.give_way();
+    }
+
+    /// Returns whether a job of the submitter's that is still there needs a call.
+    pub(super) fn go_on(&self) -> bool {
+        self.call_is_due(self.word.go_on(), Origin::Outside)
+    }
+
     /// Returns whether nobody seeks any more.
     pub(super) fn stop_looking(&self) -> bool {
         let before = self.word.stop_looking();
@@ -324,8 +341,14 @@ impl IdleSet {
         if origin != Origin::Outside {
             return false;
         }
-        let awake = self.members.load(Relaxed).saturating_sub(census.sleeping());
+        let awake = self.awake(census);
         awake < self.cores && (self.hastens || awake == census.called())
+    }
+
+    /// Workers that do not sleep, as far as is known.
+    #[inline]
+    fn awake(&self, census: Census) -> usize {
+        self.members.load(Relaxed).saturating_sub(census.sleeping())
     }
 
     /// Calls a sleeper, unless a look under the lock shows that `origin` no longer needs it.
@@ -433,6 +456,47 @@ mod tests {
         idle.come_back();
         let census = idle.word.read();
         assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 1, 1));
+    }
+
+    #[test]
+    fn others_rely_on_a_submitter_that_gives_way_until_it_goes_on() {
+        let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
+        for worker in 0..2 {
+            idle.init(worker);
+            idle.prepare_park(worker);
+        }
+        assert!(!idle.is_one_coming(), "all sleep");
+        idle.unpark(0);
+        assert!(idle.is_one_coming());
+        idle.give_way();
+        assert!(!idle.is_one_coming(), "another submitter calls, or relies on this one");
+        idle.job_arrived(Origin::Outside);
+        assert_eq!(idle.wake_ups(), 1);
+        assert!(idle.go_on(), "the worker has not come, and a job calls another");
+        idle.give_way();
+        idle.abort_park(0);
+        idle.start_looking();
+        assert!(!idle.is_one_coming(), "it has come");
+        assert!(!idle.go_on(), "it looks");
+        idle.give_way();
+        assert!(!idle.stop_looking(), "who gives way looks next");
+        assert!(idle.go_on(), "nobody else does");
+        idle.abort_park(1);
+        idle.assert_everybody_awake();
+    }
+
+    #[test]
+    fn nobody_gives_way_on_one_core_nor_in_a_pool_for_bursts() {
+        let of_one = IdleSet { cores: 1, ..IdleSet::new(None) };
+        let for_bursts = IdleSet { cores: 2, hastens: true, ..IdleSet::new(None) };
+        for idle in [of_one, for_bursts] {
+            for worker in 0..2 {
+                idle.init(worker);
+                idle.prepare_park(worker);
+            }
+            idle.unpark(0);
+            assert!(!idle.is_one_coming());
+        }
     }
 
     #[test]

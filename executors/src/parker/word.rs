@@ -22,7 +22,8 @@ impl Census {
         (self.0 & COUNT) as usize
     }
 
-    /// Workers that were called and have not arrived yet, and those that were called while they were aside.
+    /// Workers that were called and have not arrived yet, those that were called while they were aside, and submitters
+    /// that give way.
     pub(super) fn called(self) -> usize {
         ((self.0 / CALLED) & COUNT) as usize
     }
@@ -99,6 +100,16 @@ impl IdleWord {
 
     pub(super) fn arrive(&self) {
         self.0.fetch_sub(CALLED, SeqCst);
+    }
+
+    /// A submitter gives way, and counts as called meanwhile.
+    pub(super) fn give_way(&self) {
+        self.0.fetch_add(CALLED, SeqCst);
+    }
+
+    /// It goes on. Returns the census behind that.
+    pub(super) fn go_on(&self) -> Census {
+        Census(self.0.fetch_sub(CALLED, SeqCst) - CALLED)
     }
 
     /// Returns the census before.

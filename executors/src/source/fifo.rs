@@ -69,4 +69,8 @@ impl Source for FifoSource {
     fn len(&self) -> usize {
         self.queue.len()
     }
+
+    fn given(&self) -> Option<usize> {
+        Some(self.queue.put_in())
+    }
 }

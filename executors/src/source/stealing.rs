@@ -427,6 +427,16 @@ impl Source for StealingSource {
         self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
     }
 
+    fn given(&self) -> Option<usize> {
+        Some(self.lanes.put_in())
+    }
+
+    fn has_privileges(&self) -> bool {
+        self.has_reserved_lanes()
+            || self.rings().any(|ring| !ring.is_open())
+            || self.forks().any(|forks| !forks.is_open())
+    }
+
     fn parts(&self) -> usize {
         self.forks().map(|forks| forks.parts().len()).sum()
     }

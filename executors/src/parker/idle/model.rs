@@ -67,6 +67,20 @@ impl Toy {
         self.idle.job_arrived(origin);
     }
 
+    /// As `Crew::gives_way`, whether or not a worker comes.
+    fn submit_giving_way(&self) {
+        self.jobs.fetch_add(1, Release);
+        fence(SeqCst);
+        self.idle.give_way();
+        thread::yield_now();
+        if self.idle.go_on() {
+            fence(SeqCst);
+            if self.has_jobs() {
+                self.idle.job_arrived(Origin::Outside);
+            }
+        }
+    }
+
     /// As `Worker::work`.
     fn work(&self, worker: usize) {
         self.idle.init(worker);
@@ -167,6 +181,30 @@ fn jobs_are_taken_by_who_has_stepped_aside() {
             toy.submit(Origin::Outside);
         });
     });
+}
+
+/// A submitter relies on another that gives way; a worker that arrives meanwhile relies on it, too.
+fn jobs_are_taken_though_a_submitter_gives_way(workers: usize, preemptions: usize) {
+    check(preemptions, move || {
+        Toy::run(workers, 2, |toy| {
+            let other = thread::spawn({
+                let toy = Arc::clone(toy);
+                move || toy.submit(Origin::Outside)
+            });
+            toy.submit_giving_way();
+            other.join().unwrap();
+        });
+    });
+}
+
+#[test]
+fn jobs_are_taken_by_one_though_a_submitter_gives_way() {
+    jobs_are_taken_though_a_submitter_gives_way(1, 3);
+}
+
+#[test]
+fn jobs_are_taken_by_two_though_a_submitter_gives_way() {
+    jobs_are_taken_though_a_submitter_gives_way(2, 2);
 }
 
 /// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be
