@@ -54,6 +54,7 @@ use crate::{
 use cold::ColdSeats;
 use holds::Holds;
 use life::Life;
+use precedence::Precedence;
 use std::{
     any::Any,
     fmt,
@@ -104,6 +105,7 @@ pub(crate) struct Crew<S: Source, P> {
     /// By seat.
     meters: Rows<Meter>,
     cold: ColdSeats,
+    precedence: Precedence,
     /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
     charter: Charter,
@@ -145,6 +147,7 @@ where
             cores: options.placement.cores(threads),
             meters: Rows::new([]),
             cold: ColdSeats::new(cold),
+            precedence: Precedence::new(),
             vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,
             idle: options.idle.unwrap_or(charter.idle),

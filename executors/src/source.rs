@@ -126,11 +126,6 @@ pub(crate) trait Source: Send + Sync + 'static {
         0
     }
 
-    /// How many jobs have come from outside, as far as has been seen; modulo what fits. `None` where nobody counts.
-    fn given(&self) -> Option<usize> {
-        None
-    }
-
     /// Whether [`order_pushes`](Self::order_pushes) may have spared anybody a fence.
     fn has_privileges(&self) -> bool {
         false

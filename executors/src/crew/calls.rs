@@ -3,7 +3,7 @@
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`. Who is woken is
 //! the parker's affair, and who is hired that of `hiring.rs`.
 
-use super::{Crew, precedence::Precedence, worker::Worker};
+use super::{Crew, worker::Worker};
 use crate::{
     parker::{Origin, Parker},
     placement::cores,
@@ -125,9 +125,9 @@ where
     /// Returns whether it has, and the job is seen to.
     #[cold]
     fn gives_way(&self) -> bool {
-        let Some(precedence) = self.source.given().and_then(Precedence::due) else { return false };
+        let Some(now) = self.precedence.is_due() else { return false };
         self.parker.give_way();
-        precedence.give();
+        self.precedence.give(now);
         if self.parker.go_on() {
             // As in `Worker::see_to_the_rest`. Without a recall: who is called looks for what a spared fence hides.
             fence(SeqCst);

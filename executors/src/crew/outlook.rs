@@ -65,16 +65,20 @@ impl Outlook {
     }
 
     /// The worker goes to sleep, having run so many jobs until now, after it has looked for others in vain for as long
-    /// as it `looked`, if it has.
-    pub(super) fn rests(&self, now: Instant, jobs: u64, looked: Option<Duration>) {
+    /// as it `looked`, if it has. If its last sleep was long, this tells how many jobs it had run between that and the
+    /// long one before.
+    pub(super) fn rests(&self, now: Instant, jobs: u64, looked: Option<Duration>) -> Option<u64> {
         let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
-        if round.is_some_and(|round| round >= LONG_SLEEP) {
-            self.jobs_at_long_sleep.set(self.jobs_at_sleep.get());
-        }
+        let was_long = round.is_some_and(|round| round >= LONG_SLEEP);
+        let burst = was_long.then(|| {
+            let jobs = self.jobs_at_sleep.get();
+            jobs - self.jobs_at_long_sleep.replace(jobs)
+        });
         self.jobs_at_sleep.set(jobs);
         self.has_found.set(false);
         let is_short = round.zip(looked).is_some_and(|(round, looked)| round < SHORT_ROUND.saturating_add(looked));
         self.short_rounds.set(if is_short { self.short_rounds.get() + 1 } else { 0 });
+        burst
     }
 
     /// Whether the worker has looked in vain many times in a row, and was called each time, but maybe the last, as soon

@@ -7,9 +7,8 @@
 //! if it is on its way elsewhere, next to no time is lost, and the other is called.
 //!
 //! A larger burst gains nothing: with one call more a hundred jobs are given in less time than giving precedence a few
-//! times takes. So a thread goes by its burst before. And where it takes long, as the jobs do, or as others want the
-//! core, the submitter is late, and a job may have waited while another core was idle. Then the thread gives none for a
-//! while.
+//! times takes. So a pool goes by the bursts before, as its workers tell of them. And where it takes long, as the jobs do, or as others want the core,
+//! the submitter is late, and a job may have waited while another core was idle. Then nobody gives precedence for a while.
 //!
 //! What that is worth is told in `docs/results/waking.md`, "A submitter that lets its worker go first".
 
@@ -17,10 +16,16 @@ use crate::{
     courtesy::{self, ABSTINENCE, LONG, LONGEST_CALL},
     sync::thread,
 };
-use std::{cell::Cell, time::Instant};
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError, TryLockError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
 /// A burst of so many jobs is small.
-const FEW: usize = 4;
+const FEW: u64 = 4;
 
 /// How many times precedence is given in one burst. Each time is followed by a job that calls nobody, as the worker has
 /// just been there.
@@ -30,62 +35,81 @@ const TIMES: u32 = 2;
 /// than others abstain from yields.
 const CAUTION: u32 = 1000;
 
-thread_local! {
-    /// The burst in which this thread last had to call a second worker.
-    static BURST: Cell<Option<Burst>> = const { Cell::new(None) };
+/// What the bursts of a pool have taught.
+pub(super) struct Precedence {
+    /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked. Relaxed:
+    /// a guess at what comes next.
+    most: AtomicU64,
+    /// Locked for some instructions, once or twice in a burst.
+    past: Mutex<Past>,
+}
 
-    /// Until when this thread gives no precedence, as it was late.
-    static ABSTAINS: Cell<Option<Instant>> = const { Cell::new(None) };
+#[derive(Default)]
+struct Past {
+    /// The burst in which somebody last had to call a second worker.
+    burst: Option<Burst>,
+    /// Until when nobody gives precedence, as somebody was late.
+    abstains: Option<Instant>,
 }
 
 #[derive(Clone, Copy)]
 struct Burst {
     began: Instant,
-    /// How many jobs the pool had been given by then. If the next burst is for another pool, this says nothing of it, and
-    /// most likely that one passes for large.
-    given: usize,
     /// How many times precedence may still be given in it.
     left: u32,
 }
 
-impl Burst {
-    /// The one of a job that is given `now`: `last`, if that still goes on.
-    fn at(now: Instant, given: usize, last: Option<Burst>) -> Burst {
-        match last {
-            Some(last) if now.saturating_duration_since(last.began) < LONG => last,
-            Some(last) if given.wrapping_sub(last.given) <= FEW => Burst { began: now, given, left: TIMES },
-            _ => Burst { began: now, given, left: 0 },
-        }
-    }
-}
-
-/// A submitter's offer to let others have its core.
-#[must_use = "nobody has been let go first yet"]
-pub(super) struct Precedence {
-    begin: Instant,
-}
-
 impl Precedence {
-    /// If it is likely to pay, for a pool that has been `given` so many jobs, modulo what fits.
-    pub(super) fn due(given: usize) -> Option<Precedence> {
+    pub(super) const fn new() -> Self {
+        Precedence { most: AtomicU64::new(0), past: Mutex::new(Past { burst: None, abstains: None }) }
+    }
+
+    /// A worker tells that it has run so many jobs between two long sleeps.
+    pub(super) fn learns(&self, jobs: u64) {
+        self.most.fetch_max(jobs, Relaxed);
+    }
+
+    /// Whether to [give](Self::give) it: if so, what time it is. To be asked by a submitter that would have to call a
+    /// second worker for its burst.
+    pub(super) fn is_due(&self) -> Option<Instant> {
         // What a model does must not depend on the clock.
         if cfg!(executors_loom) {
             return None;
         }
+        let mut past = match self.past.try_lock() {
+            Ok(past) => past,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None, // one at a time
+        };
         let now = Instant::now();
-        let burst = Burst::at(now, given, BURST.get());
-        let is_due = burst.left > 0 && ABSTAINS.get().is_none_or(|end| end <= now) && !courtesy::was_late(now);
-        BURST.set(Some(Burst { left: burst.left - u32::from(is_due), ..burst }));
-        is_due.then_some(Precedence { begin: now })
+        let burst = match past.burst {
+            Some(last) if now.saturating_duration_since(last.began) < LONG => last,
+            _ => Burst { began: now, left: self.times() },
+        };
+        let is_due = burst.left > 0 && past.abstains.is_none_or(|end| end <= now) && !courtesy::was_late(now);
+        past.burst = Some(Burst { left: burst.left - u32::from(is_due), ..burst });
+        is_due.then_some(now)
     }
 
-    pub(super) fn give(self) {
+    /// How many times it is given in a new burst.
+    fn times(&self) -> u32 {
+        let are_small = (1..=FEW).contains(&self.most.swap(0, Relaxed));
+        if are_small { TIMES } else { 0 }
+    }
+
+    /// Lets other threads have the core of the calling one. It is `now`.
+    pub(super) fn give(&self, now: Instant) {
         thread::yield_now();
         let end = Instant::now();
-        let took = end.saturating_duration_since(self.begin);
+        let took = end.saturating_duration_since(now);
         if took > LONGEST_CALL {
-            ABSTAINS.set(end.checked_add(took.saturating_mul(CAUTION).min(ABSTINENCE)));
+            self.past().abstains = end.checked_add(took.saturating_mul(CAUTION).min(ABSTINENCE));
         }
+    }
+
+    fn past(&self) -> MutexGuard<'_, Past> {
+        // Nothing under this lock panics halfway through a change.
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,47 +117,61 @@ impl Precedence {
 mod tests {
     use super::*;
 
-    /// How many times precedence may be given in each of these bursts, one after the other, of so many jobs each.
-    fn times(bursts: &[usize]) -> Vec<u32> {
-        let (mut now, mut given, mut last) = (Instant::now(), 0, None);
-        let mut burst = |&jobs: &usize| {
-            now += LONG;
-            let burst = Burst::at(now, given, last);
-            let later = Burst::at(now + LONG / 2, given + 1, Some(Burst { left: 17, ..burst }));
-            assert_eq!((later.began, later.left), (now, 17), "it goes on");
-            (last, given) = (Some(burst), given.wrapping_add(jobs));
-            burst.left
+    #[test]
+    fn precedence_is_given_in_bursts_behind_small_ones() {
+        let precedence = Precedence::new();
+        let times = |told: &[u64]| {
+            told.iter().for_each(|&jobs| precedence.learns(jobs));
+            precedence.times()
         };
-        bursts.iter().map(&mut burst).collect()
+        assert_eq!([&[][..], &[0], &[1], &[2, FEW]].map(times), [0, 0, TIMES, TIMES]);
+        assert_eq!([&[1, FEW + 1, 0][..], &[], &[2]].map(times), [0, 0, TIMES], "the largest counts, and once");
+    }
+
+    /// Behind a small burst; the next one lasts.
+    fn behind_a_small_burst() -> Precedence {
+        let precedence = Precedence::new();
+        precedence.past().burst = Some(Burst { began: Instant::now() + 1000 * LONG, left: TIMES });
+        precedence
     }
 
     #[test]
-    fn precedence_is_given_in_bursts_behind_small_ones() {
-        assert_eq!(times(&[2, FEW, FEW + 1, 1000, 2, 2]), [0, TIMES, TIMES, 0, 0, TIMES]);
-        assert_eq!(times(&[FEW, usize::MAX - 100, 2]), [0, TIMES, 0], "the second was the first for another pool");
+    fn a_new_burst_is_one_behind_some_quiet() {
+        let precedence = Precedence::new();
+        precedence.past().burst = Some(Burst { began: Instant::now(), left: 0 });
+        precedence.learns(1);
+        assert!(precedence.is_due().is_none());
+        precedence.past().burst =
+            Some(Burst { began: Instant::now().checked_sub(LONG).expect("it runs for that long"), left: 0 });
+        assert!(precedence.is_due().is_some());
     }
 
     #[test]
     fn it_is_given_a_few_times_in_each() {
-        BURST.set(Some(Burst { began: Instant::now() + LONG, given: 0, left: TIMES }));
-        assert_eq!((0..3 * TIMES).filter_map(|_| Precedence::due(1)).count(), TIMES as usize);
+        let precedence = behind_a_small_burst();
+        assert_eq!((0..3 * TIMES).filter_map(|_| precedence.is_due()).count(), TIMES as usize);
     }
 
     #[test]
-    fn who_was_late_gives_none_for_a_while() {
-        let is_due = || {
-            BURST.set(Some(Burst { began: Instant::now() + LONG, given: 0, left: TIMES }));
-            Precedence::due(1).is_some()
-        };
-        let abstains_for = || ABSTAINS.get().map(|end| end.saturating_duration_since(Instant::now()));
+    fn one_submitter_gives_it_at_a_time() {
+        let precedence = behind_a_small_burst();
+        let past = precedence.past();
+        assert!(precedence.is_due().is_none());
+        drop(past);
+        assert!(precedence.is_due().is_some());
+    }
+
+    #[test]
+    fn none_is_given_for_a_while_after_somebody_was_late() {
+        let precedence = behind_a_small_burst();
+        let abstains_for = || precedence.past().abstains.map(|end| end.saturating_duration_since(Instant::now()));
         let ago = |time| Instant::now().checked_sub(time).expect("the machine runs for that long");
-        assert!(is_due());
-        Precedence { begin: ago(LONG) }.give();
-        assert!(!is_due());
+        precedence.give(ago(LONG));
+        assert!(precedence.is_due().is_none());
         assert!(abstains_for() > Some(LONG * CAUTION / 2));
-        Precedence { begin: ago(ABSTINENCE) }.give();
+        precedence.give(ago(ABSTINENCE));
         assert!(abstains_for() <= Some(ABSTINENCE));
-        ABSTAINS.set(Some(Instant::now()));
-        assert!(is_due(), "some time it is over");
+        precedence.past().abstains = Some(Instant::now());
+        assert!(precedence.is_due().is_some(), "some time it is over");
     }
 }

@@ -69,8 +69,4 @@ impl Source for FifoSource {
     fn len(&self) -> usize {
         self.queue.len()
     }
-
-    fn given(&self) -> Option<usize> {
-        Some(self.queue.put_in())
-    }
 }

@@ -163,8 +163,4 @@ impl Source for SharedSource {
     fn len(&self) -> usize {
         self.expendable_len() + self.kept.iter().map(Lane::len).sum::<usize>()
     }
-
-    fn given(&self) -> Option<usize> {
-        Some(self.kept.put_in())
-    }
 }

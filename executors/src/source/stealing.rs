@@ -427,10 +427,6 @@ impl Source for StealingSource {
         self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
     }
 
-    fn given(&self) -> Option<usize> {
-        Some(self.lanes.put_in())
-    }
-
     fn has_privileges(&self) -> bool {
         self.has_reserved_lanes()
             || self.rings().any(|ring| !ring.is_open())

@@ -68,7 +68,8 @@ where
     fn await_job(&self, has_looked: bool, mut looks_around: bool) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| has_looked));
+        let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| has_looked));
+        burst.inspect(|&jobs| self.crew.precedence.learns(jobs));
         let deadline = self.deadline(begin);
         let mut is_first = true;
         loop {

@@ -152,7 +152,7 @@ impl Lane {
     }
 
     /// How many jobs have been put in, as far as has been seen here; modulo what fits.
-    pub(crate) fn put_in(&self) -> usize {
+    pub(super) fn put_in(&self) -> usize {
         self.back.end.passed.load(Relaxed)
     }
 

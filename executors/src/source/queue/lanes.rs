@@ -74,11 +74,6 @@ impl Lanes {
         self.places.iter().filter_map(OnceLock::get).map(|lane| &**lane)
     }
 
-    /// How many jobs have been put into all of them, as far as has been seen; modulo what fits.
-    pub(crate) fn put_in(&self) -> usize {
-        self.iter().map(Lane::put_in).fold(0, usize::wrapping_add)
-    }
-
     /// All lanes that there are, with their numbers, beginning with number `start`.
     pub(crate) fn beginning_with(&self, start: usize) -> impl Iterator<Item = (usize, &Lane)> {
         let numbers = (0..self.places.len()).map(move |step| start.wrapping_add(step));

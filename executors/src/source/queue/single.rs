@@ -161,11 +161,6 @@ impl SingleLane {
         }
     }
 
-    /// How many jobs have been put into the lane, as far as has been seen here; modulo what fits.
-    pub(crate) fn put_in(&self) -> usize {
-        self.lane.put_in()
-    }
-
     /// How many jobs have been taken out of the lane, as far as has been seen here; modulo what fits.
     pub(crate) fn taken(&self) -> usize {
         self.lane.taken()
