@@ -1,14 +1,15 @@
 //! Who goes first on a core: a submitter, or the worker that it has called.
 //!
-//! A worker that is called for the first job of a burst may have to wait for its caller's core until that sleeps. (On few
-//! cores, and on a virtual machine, the system mostly wakes it there.) So the second job calls another worker, which
-//! takes the submitter longer than the worker needs for both jobs, if they are short. In a burst of a few jobs the
-//! submitter first lets others have the core: if the worker is there, it runs what there is, and no other need be called;
-//! if it is on its way elsewhere, next to no time is lost, and the other is called.
+//! A worker that is called for the first job of a burst may have to wait for its caller's core until that sleeps. (On
+//! few cores, and on a virtual machine, the system mostly wakes it there.) So the second job calls another worker. That
+//! takes the submitter longer than the first worker needs for both jobs, if they are short. In a burst of a few jobs
+//! the submitter first lets others have the core: if the worker is there, it runs what there is, and no other need be
+//! called; if it is on its way elsewhere, next to no time is lost, and the other is called.
 //!
 //! A larger burst gains nothing: with one call more a hundred jobs are given in less time than giving precedence a few
-//! times takes. So a pool goes by the bursts before, as its workers tell of them. And where it takes long, as the jobs do, or as others want the core,
-//! the submitter is late, and a job may have waited while another core was idle. Then nobody gives precedence for a while.
+//! times takes. So a pool goes by the bursts before, as its workers tell of them. And where it takes long, as the jobs
+//! do, or as others want the core, the submitter is late, and a job may have waited while another core was idle. Then
+//! nobody gives precedence for a while.
 //!
 //! What that is worth is told in `docs/results/waking.md`, "A submitter that lets its worker go first".
 
@@ -37,8 +38,8 @@ const CAUTION: u32 = 1000;
 
 /// What the bursts of a pool have taught.
 pub(super) struct Precedence {
-    /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked. Relaxed:
-    /// a guess at what comes next.
+    /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked.
+    /// Relaxed: a guess at what comes next.
     most: AtomicU64,
     /// Locked for some instructions, once or twice in a burst.
     past: Mutex<Past>,
