@@ -51,9 +51,9 @@ pub(crate) fn forget_sleep() {
     HAS_SLEPT.set(false);
 }
 
-/// Whether this thread abstains from yields, as others do that have no way out.
-pub(crate) fn was_late(now: Instant) -> bool {
-    WAS_LATE.get().is_some_and(|(then, _)| now.saturating_duration_since(then) < ABSTINENCE)
+/// Whether the calling thread abstains from yields, `now`, as those do that have no way out.
+pub(crate) fn abstains(now: Instant) -> bool {
+    Courtesy::new().abstains(now)
 }
 
 /// The yields of one wait.

@@ -220,8 +220,8 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: worker `thread_id` has stopped looking, because it found a job or because it has announced its sleep.
     ///
-    /// Returns whether nobody looks any more, so that the caller has to see to it that nothing visible is overlooked.
-    /// Who has told a caller `false` must have that call happen before the later one that is told `true`, as
+    /// Returns whether nobody looks any more, or [gives way](Self::give_way), so that the caller has to see to it that
+    /// nothing visible is overlooked. Who has told a caller `false` must have that call happen before the later one that is told `true`, as
     /// read-modify-writes with `AcqRel` do.
     fn stop_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
@@ -245,7 +245,7 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Whether all threads sleep but one, which was called and has not come. A thread that is no worker asks this
     /// before it reports a job to [`job_arrived`](Self::job_arrived): the one that comes may wait for its core. If so,
-    /// it may [give way](Self::give_way) first.
+    /// it may [give way](Self::give_way) first. Either answer is right.
     ///
     /// The provided body does not know, and returns `false`.
     fn is_one_coming(&self) -> bool {
@@ -260,8 +260,9 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: a thread that has [given way](Self::give_way) goes on.
     ///
-    /// Returns whether to report [`job_arrived`](Self::job_arrived) if there are jobs, by a look behind a fence that
-    /// follows this. `true` is always right; `false` promises that somebody else will search for jobs after this.
+    /// Returns whether somebody is to be called if there are jobs, by a look behind a fence that follows this. `true` is
+    /// always right; `false` promises that somebody else will search for jobs after this. Who has told another caller
+    /// `false` must have that call happen before, as for [`stop_looking`](Self::stop_looking).
     fn go_on(&self) -> bool {
         true
     }
@@ -486,19 +487,6 @@ macro_rules! impl_parker_by_set {
                 self.set.unpark_one();
             }
 
-            #[inline]
-            fn is_one_coming(&self) -> bool {
-                self.set.is_one_coming()
-            }
-
-            fn give_way(&self) {
-                self.set.give_way();
-            }
-
-            fn go_on(&self) -> bool {
-                self.set.go_on()
-            }
-
             fn unpark_all(&self) {
                 self.set.unpark_all();
             }
@@ -520,6 +508,19 @@ macro_rules! impl_parker_by_set {
             #[inline(always)]
             fn job_arrived(&self, origin: Origin) {
                 self.set.job_arrived(origin);
+            }
+
+            #[inline]
+            fn is_one_coming(&self) -> bool {
+                self.set.is_one_coming()
+            }
+
+            fn give_way(&self) {
+                self.set.give_way();
+            }
+
+            fn go_on(&self) -> bool {
+                self.set.go_on()
             }
 
             fn wake_ups(&self) -> u64 {

@@ -90,7 +90,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether [`order_pushes`](Self::order_pushes) may have spared others a fence. If not, a look behind this has seen
     /// what it has to see, if this is behind a fence of the caller's; if so, another look is needed, behind a
     /// [`recall`](Self::recall).
-    fn spares_fences(&self, local: &Self::Local) -> bool {
+    ///
+    /// The own privilege of the worker that asks does not count; `None` stands for somebody else.
+    fn spares_fences(&self, local: Option<&Self::Local>) -> bool {
         let _ = local;
         false
     }
@@ -124,11 +126,6 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// [`has_jobs`](Self::has_jobs) these are jobs. See `part/README.md`.
     fn parts(&self) -> usize {
         0
-    }
-
-    /// Whether [`order_pushes`](Self::order_pushes) may have spared anybody a fence.
-    fn has_privileges(&self) -> bool {
-        false
     }
 
     // Where workers keep jobs:

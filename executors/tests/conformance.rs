@@ -1118,7 +1118,8 @@ mod stealing {
         tests! { Wrapper::answering;
             parkers:
                 a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps
-                a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call;
+                a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call
+                a_parker_is_told_that_a_submitter_gives_way_and_goes_on;
         }
     }
 

@@ -87,6 +87,11 @@ where
             Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Waiting,
             origin => origin,
         };
+        // A model gives way whether one comes or not.
+        let is_one_coming = || cfg!(executors_loom) || self.parker.is_one_coming();
+        if jobs == 1 && origin == Origin::Outside && is_one_coming() && self.gives_way() {
+            return;
+        }
         if jobs == 1 && !S::ELASTIC { self.call_one(origin) } else { self.call_for(jobs, origin) }
     }
 
@@ -115,27 +120,25 @@ where
     /// The same if all threads have been started.
     #[inline]
     fn call_warm(&self, origin: Origin) {
-        let is_seen_to = || origin == Origin::Outside && self.parker.is_one_coming() && self.gives_way();
-        if self.parker.is_anybody_asleep() && !is_seen_to() {
+        if self.parker.is_anybody_asleep() {
             self.parker.job_arrived(origin);
         }
     }
 
-    /// Lets the worker that comes go first, if that is likely to be faster than to call another, as it would next.
-    /// Returns whether it has, and the job is seen to.
+    /// Lets the worker that comes go first, if that is likely to be faster than to call another. Returns whether it has,
+    /// and the job needs no call any more.
     #[cold]
     fn gives_way(&self) -> bool {
-        let Some(now) = self.precedence.is_due() else { return false };
+        let Some(claim) = self.precedence.claim() else { return false };
         self.parker.give_way();
-        self.precedence.give(now);
-        if self.parker.go_on() {
-            // As in `Worker::see_to_the_rest`. Without a recall: who is called looks for what a spared fence hides.
-            fence(SeqCst);
-            if self.source.has_privileges() || self.source.has_jobs() {
-                self.parker.job_arrived(Origin::Outside);
-            }
+        claim.give();
+        if !self.parker.go_on() {
+            return true;
         }
-        true
+        // As in `Worker::see_to_the_rest`: who has relied on this thread has spared a call. Without a recall, as who is
+        // called looks for what a spared fence hides.
+        fence(SeqCst);
+        !self.source.spares_fences(None) && !self.source.has_jobs()
     }
 
     /// Starts threads for such a job, if they are needed, or calls one that is there.

@@ -133,7 +133,7 @@ impl Source for ModelSource {
         }
     }
 
-    fn spares_fences(&self, _seat: &usize) -> bool {
+    fn spares_fences(&self, _seat: Option<&usize>) -> bool {
         !self.sides.is_empty()
     }
 

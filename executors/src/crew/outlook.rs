@@ -71,8 +71,8 @@ impl Outlook {
         let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
         let was_long = round.is_some_and(|round| round >= LONG_SLEEP);
         let burst = was_long.then(|| {
-            let jobs = self.jobs_at_sleep.get();
-            jobs - self.jobs_at_long_sleep.replace(jobs)
+            let until_then = self.jobs_at_sleep.get();
+            until_then - self.jobs_at_long_sleep.replace(until_then)
         });
         self.jobs_at_sleep.set(jobs);
         self.has_found.set(false);

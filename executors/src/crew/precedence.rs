@@ -19,7 +19,7 @@ use crate::{
 };
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError, TryLockError,
+        Mutex, MutexGuard, TryLockError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Instant,
@@ -41,7 +41,7 @@ pub(super) struct Precedence {
     /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked.
     /// Relaxed: a guess at what comes next.
     most: AtomicU64,
-    /// Locked for some instructions, once or twice in a burst.
+    /// Locked by who gives precedence, until it goes on.
     past: Mutex<Past>,
 }
 
@@ -70,26 +70,30 @@ impl Precedence {
         self.most.fetch_max(jobs, Relaxed);
     }
 
-    /// Whether to [give](Self::give) it: if so, what time it is. To be asked by a submitter that would have to call a
-    /// second worker for its burst.
-    pub(super) fn is_due(&self) -> Option<Instant> {
-        // What a model does must not depend on the clock.
-        if cfg!(executors_loom) {
-            return None;
-        }
+    /// For a submitter that would have to call a second worker for its burst: whether to give precedence to the first.
+    /// If so, that is one of the [`TIMES`] in this burst.
+    pub(super) fn claim(&self) -> Option<Claim<'_>> {
         let mut past = match self.past.try_lock() {
             Ok(past) => past,
+            // Nothing under this lock panics halfway through a change.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None, // one at a time
         };
         let now = Instant::now();
+        self.is_due(&mut past, now).then_some(Claim { past, now })
+    }
+
+    fn is_due(&self, past: &mut Past, now: Instant) -> bool {
+        if let Some(is_due) = is_due_in_model() {
+            return is_due;
+        }
         let burst = match past.burst {
             Some(last) if now.saturating_duration_since(last.began) < LONG => last,
             _ => Burst { began: now, left: self.times() },
         };
-        let is_due = burst.left > 0 && past.abstains.is_none_or(|end| end <= now) && !courtesy::was_late(now);
+        let is_due = burst.left > 0 && past.abstains.is_none_or(|end| end <= now) && !courtesy::abstains(now);
         past.burst = Some(Burst { left: burst.left - u32::from(is_due), ..burst });
-        is_due.then_some(now)
+        is_due
     }
 
     /// How many times it is given in a new burst.
@@ -97,26 +101,43 @@ impl Precedence {
         let are_small = (1..=FEW).contains(&self.most.swap(0, Relaxed));
         if are_small { TIMES } else { 0 }
     }
+}
 
-    /// Lets other threads have the core of the calling one. It is `now`.
-    pub(super) fn give(&self, now: Instant) {
+/// Not loom's: set before a model runs, each in a process of its own.
+#[cfg(executors_loom)]
+pub(super) static IS_DUE_IN_MODEL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// What a model does must not depend on the clock.
+fn is_due_in_model() -> Option<bool> {
+    #[cfg(executors_loom)]
+    return Some(IS_DUE_IN_MODEL.load(Relaxed));
+    #[cfg(not(executors_loom))]
+    None
+}
+
+/// What a submitter has that may give precedence now.
+#[must_use = "nobody has been let go first yet"]
+pub(super) struct Claim<'a> {
+    past: MutexGuard<'a, Past>,
+    now: Instant,
+}
+
+impl Claim<'_> {
+    /// Lets other threads have the core of this one.
+    pub(super) fn give(mut self) {
         thread::yield_now();
         let end = Instant::now();
-        let took = end.saturating_duration_since(now);
+        let took = end.saturating_duration_since(self.now);
         if took > LONGEST_CALL {
-            self.past().abstains = end.checked_add(took.saturating_mul(CAUTION).min(ABSTINENCE));
+            self.past.abstains = end.checked_add(took.saturating_mul(CAUTION).min(ABSTINENCE));
         }
-    }
-
-    fn past(&self) -> MutexGuard<'_, Past> {
-        // Nothing under this lock panics halfway through a change.
-        self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn precedence_is_given_in_bursts_behind_small_ones() {
@@ -129,50 +150,61 @@ mod tests {
         assert_eq!([&[1, FEW + 1, 0][..], &[], &[2]].map(times), [0, 0, TIMES], "the largest counts, and once");
     }
 
-    /// Behind a small burst; the next one lasts.
+    /// In a burst behind a small one, which lasts for longer than any test.
     fn behind_a_small_burst() -> Precedence {
         let precedence = Precedence::new();
-        precedence.past().burst = Some(Burst { began: Instant::now() + 1000 * LONG, left: TIMES });
+        precedence.past().burst = Some(Burst { began: Instant::now() + LONG_TIME, left: TIMES });
         precedence
+    }
+
+    const LONG_TIME: Duration = Duration::from_secs(1000);
+
+    impl Precedence {
+        fn past(&self) -> MutexGuard<'_, Past> {
+            self.past.lock().expect("nobody panics under this lock")
+        }
+    }
+
+    fn ago(time: Duration) -> Instant {
+        Instant::now().checked_sub(time).expect("the machine runs for that long")
     }
 
     #[test]
     fn a_new_burst_is_one_behind_some_quiet() {
         let precedence = Precedence::new();
-        precedence.past().burst = Some(Burst { began: Instant::now(), left: 0 });
-        precedence.learns(1);
-        assert!(precedence.is_due().is_none());
-        precedence.past().burst =
-            Some(Burst { began: Instant::now().checked_sub(LONG).expect("it runs for that long"), left: 0 });
-        assert!(precedence.is_due().is_some());
+        for (began, is_new) in [(Instant::now() + LONG_TIME, false), (ago(LONG), true)] {
+            precedence.past().burst = Some(Burst { began, left: 0 });
+            precedence.learns(1);
+            assert_eq!(precedence.claim().is_some(), is_new);
+        }
     }
 
     #[test]
     fn it_is_given_a_few_times_in_each() {
         let precedence = behind_a_small_burst();
-        assert_eq!((0..3 * TIMES).filter_map(|_| precedence.is_due()).count(), TIMES as usize);
+        assert_eq!((0..3 * TIMES).filter_map(|_| precedence.claim()).count(), TIMES as usize);
     }
 
     #[test]
     fn one_submitter_gives_it_at_a_time() {
         let precedence = behind_a_small_burst();
-        let past = precedence.past();
-        assert!(precedence.is_due().is_none());
-        drop(past);
-        assert!(precedence.is_due().is_some());
+        let claim = precedence.claim();
+        assert!(claim.is_some() && precedence.claim().is_none());
+        drop(claim);
+        assert!(precedence.claim().is_some());
     }
 
     #[test]
     fn none_is_given_for_a_while_after_somebody_was_late() {
         let precedence = behind_a_small_burst();
-        let abstains_for = || precedence.past().abstains.map(|end| end.saturating_duration_since(Instant::now()));
-        let ago = |time| Instant::now().checked_sub(time).expect("the machine runs for that long");
-        precedence.give(ago(LONG));
-        assert!(precedence.is_due().is_none());
-        assert!(abstains_for() > Some(LONG * CAUTION / 2));
-        precedence.give(ago(ABSTINENCE));
-        assert!(abstains_for() <= Some(ABSTINENCE));
+        let late = |took| {
+            Claim { past: precedence.past(), now: ago(took) }.give();
+            precedence.past().abstains.expect("it was late").saturating_duration_since(Instant::now())
+        };
+        assert!(late(ABSTINENCE / 1000 / 2) > ABSTINENCE / 4, "a thousand times as long");
+        assert!(precedence.claim().is_none());
+        assert!(late(ABSTINENCE) <= ABSTINENCE);
         precedence.past().abstains = Some(Instant::now());
-        assert!(precedence.is_due().is_some(), "some time it is over");
+        assert!(precedence.claim().is_some(), "some time it is over");
     }
 }

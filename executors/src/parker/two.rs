@@ -67,6 +67,18 @@ impl Parker for TwoParkers {
         self.sharing.job_arrived(origin);
     }
 
+    fn is_one_coming(&self) -> bool {
+        self.sharing.is_one_coming()
+    }
+
+    fn give_way(&self) {
+        self.sharing.give_way();
+    }
+
+    fn go_on(&self) -> bool {
+        self.sharing.go_on()
+    }
+
     fn wake_ups(&self) -> u64 {
         self.sharing.wake_ups() + self.reserved.wake_ups()
     }

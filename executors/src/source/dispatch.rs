@@ -326,7 +326,7 @@ impl Source for DispatchSource {
 
     /// None are spared here, for what [`expose`](Self::expose) reads. But threads that have ended may have left lanes
     /// reserved.
-    fn spares_fences(&self, _local: &DispatchLocal) -> bool {
+    fn spares_fences(&self, _local: Option<&DispatchLocal>) -> bool {
         self.stream.has_reserved_lanes()
     }
 

@@ -47,10 +47,17 @@ struct Seat {
     forks: OnceLock<Forks>,
 }
 
+impl Seat {
+    /// Whether its owner has something of this to itself.
+    fn spares_fences(&self) -> bool {
+        self.ring.get().is_some_and(|ring| !ring.is_open()) || self.forks.get().is_some_and(|forks| !forks.is_open())
+    }
+}
+
 /// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
 const BATCH: usize = 32;
 
-/// As many are left to those who were called for them.
+/// Of so many jobs a worker takes one only, when it has slept.
 const FEW: usize = 4;
 
 impl StealingSource {
@@ -77,13 +84,13 @@ impl StealingSource {
         barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
     }
 
-    /// Takes the job from outside that the worker sees first, if it is alone there, or one of a few, and the worker has
-    /// had no more since it slept: others may have been called for them.
+    /// Takes a job out of the first lane, if it is alone there; or one of a few, if the worker has had no others since
+    /// it slept: somebody else may have been called for them.
     ///
-    /// Apart from the search for all others, as most often this is what a worker was woken for: all code is cold then,
+    /// Apart from the search for all others: most often this is what a worker was woken for, and then all code is cold,
     /// and each line of it delays the job.
     #[inline(always)]
-    fn take_lone(&self, local: &StealingLocal) -> Option<Job> {
+    fn take_of_few(&self, local: &StealingLocal) -> Option<Job> {
         let most = if local.is_hidden.get() { FEW } else { 1 };
         let (number, lane) = self.lanes.beginning_with(local.lane.get()).next()?;
         let found = if (1..=most).contains(&lane.len()) { lane.pop().ok()? } else { None };
@@ -266,9 +273,9 @@ impl StealingSource {
     }
 
     #[cold]
-    fn others_spare_fences(&self, local: &StealingLocal) -> bool {
-        self.rings_of_others(local).any(|ring| !ring.is_open())
-            || self.forks_of_others(local).any(|forks| !forks.is_open())
+    fn seats_spare_fences(&self, local: Option<&StealingLocal>) -> bool {
+        let own = local.map(|local| local.seat);
+        self.seats_shown().filter(|&(number, _)| Some(number) != own).any(|(_, seat)| seat.spares_fences())
     }
 }
 
@@ -341,8 +348,8 @@ impl Source for StealingSource {
     }
 
     #[inline(never)] // as `has_jobs`
-    fn spares_fences(&self, local: &StealingLocal) -> bool {
-        self.has_reserved_lanes() || !self.shown.is_empty() && self.others_spare_fences(local)
+    fn spares_fences(&self, local: Option<&StealingLocal>) -> bool {
+        self.has_reserved_lanes() || !self.shown.is_empty() && self.seats_spare_fences(local)
     }
 
     fn recall(&self, local: &StealingLocal) {
@@ -374,11 +381,11 @@ impl Source for StealingSource {
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         if !self.may_have_own(local) {
-            let lone = self.take_lone(local);
-            if lone.is_some() {
-                return lone;
+            let found = self.take_of_few(local);
+            if found.is_some() {
+                return found;
             }
-            // So does who is about to sleep, next.
+            // Who finds nothing is about to sleep, and will look like that once more.
             if !self.has_jobs() {
                 local.go_back();
                 return None;
@@ -425,12 +432,6 @@ impl Source for StealingSource {
 
     fn len(&self) -> usize {
         self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
-    }
-
-    fn has_privileges(&self) -> bool {
-        self.has_reserved_lanes()
-            || self.rings().any(|ring| !ring.is_open())
-            || self.forks().any(|forks| !forks.is_open())
     }
 
     fn parts(&self) -> usize {
@@ -568,6 +569,17 @@ mod tests {
         let meter = Meter::default();
         assert!(source.search(&other, &meter).is_some(), "the one that was spilled");
         assert!(source.search(&other, &meter).is_none(), "nobody else takes the others");
+    }
+
+    #[test]
+    fn who_has_slept_leaves_a_few_jobs_where_they_are() {
+        let left = |own, outside| {
+            let (source, local) = loaded(own, outside);
+            (0..=own).for_each(|_| assert!(source.search(&local, &Meter::default()).is_some()));
+            source.lanes.iter().map(Lane::len).sum::<usize>()
+        };
+        assert_eq!([1, FEW, FEW + 1].map(|jobs| left(0, jobs)), [0, FEW - 1, 0]);
+        assert_eq!([1, FEW].map(|jobs| left(1, jobs)), [0, 0], "it has had others");
     }
 
     #[test]

@@ -200,13 +200,26 @@ pub(crate) struct Wrapper {
     answers: bool,
     /// Says this of every job that may need a call, in place of what the parker says.
     needs_call: Option<bool>,
+    /// Says that one is coming whenever somebody sleeps.
+    always_one_coming: bool,
     arrived: Arc<AtomicUsize>,
+    /// How many submitters have given way, and have gone on.
+    gave_way: Arc<AtomicUsize>,
+    went_on: Arc<AtomicUsize>,
 }
 
 impl Wrapper {
     pub(crate) fn answering(answers: bool) -> Self {
         let parker = parker::small().dynamic().expect("it has no clones");
-        Wrapper { parker, answers, needs_call: None, arrived: Arc::default() }
+        Wrapper {
+            parker,
+            answers,
+            needs_call: None,
+            always_one_coming: false,
+            arrived: Arc::default(),
+            gave_way: Arc::default(),
+            went_on: Arc::default(),
+        }
     }
 
     fn arrived(&self) -> usize {
@@ -288,6 +301,20 @@ impl Parker for Wrapper {
         self.parker.come_back(thread_id);
     }
 
+    fn is_one_coming(&self) -> bool {
+        self.always_one_coming || self.parker.is_one_coming()
+    }
+
+    fn give_way(&self) {
+        self.gave_way.fetch_add(1, SeqCst);
+        self.parker.give_way();
+    }
+
+    fn go_on(&self) -> bool {
+        self.went_on.fetch_add(1, SeqCst);
+        self.parker.go_on()
+    }
+
     fn wake_ups(&self) -> u64 {
         self.parker.wake_ups()
     }
@@ -332,4 +359,29 @@ pub(crate) fn a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a
             pool.shutdown().expect("nothing blocks");
         });
     }
+}
+
+/// Who gives few jobs now and then gives way, if one is coming, and goes on; and its jobs run.
+pub(crate) fn a_parker_is_told_that_a_submitter_gives_way_and_goes_on(subject: &impl Fn(bool) -> Wrapper) {
+    within(|| {
+        let parker = Wrapper { always_one_coming: true, ..subject(true) };
+        let builder = ThreadPool::builder().threads(2).preheat(2).idle(Idle::PARK).parker(parker.clone());
+        let (pool, ran) = (builder.build().expect("two threads"), Counter::default());
+        let mut given = 0;
+        let gives_way = || {
+            given += 2;
+            let give = || {
+                let ran = ran.clone();
+                pool.execute(move || ran.add());
+            };
+            // From a thread that has never come back late from a yield.
+            thread::scope(|scope| _ = scope.spawn(|| (0..2).for_each(|_| give())));
+            parker.gave_way.load(SeqCst) > 0
+        };
+        until("a submitter has given way", gives_way);
+        pool.join().expect("this is no worker");
+        assert_eq!(ran.get(), given);
+        assert_eq!(parker.gave_way.load(SeqCst), parker.went_on.load(SeqCst));
+        pool.shutdown().expect("nothing blocks");
+    });
 }

@@ -3,7 +3,7 @@
 use super::{ModelParker, ModelSource, Pair, see_off, setup, spawn};
 use crate::{
     backing::Backing,
-    crew::{Charter, Handle, Setup, Terms},
+    crew::{Charter, Handle, Setup, Terms, precedence::IS_DUE_IN_MODEL},
     job::Job,
     parker::{
         self,
@@ -41,6 +41,18 @@ fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> Stri
 /// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
 #[test]
 fn a_cold_thread_comes_for_a_second_job() {
+    check(2, || {
+        let (crew, pair) = (crew(2), Pair::default());
+        pair.jobs().for_each(|job| crew.execute(job));
+        pair.meet();
+        see_off(crew);
+    });
+}
+
+/// The same by a submitter that gives way: the worker that takes the first job meanwhile relies on it.
+#[test]
+fn a_cold_thread_comes_though_a_submitter_gives_way() {
+    IS_DUE_IN_MODEL.store(true, Relaxed);
     check(2, || {
         let (crew, pair) = (crew(2), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));

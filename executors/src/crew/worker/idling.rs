@@ -69,7 +69,9 @@ where
         let mut nap = Nap::default();
         let begin = Instant::now();
         let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| has_looked));
-        burst.inspect(|&jobs| self.crew.precedence.learns(jobs));
+        if let Some(jobs) = burst {
+            self.crew.precedence.learns(jobs);
+        }
         let deadline = self.deadline(begin);
         let mut is_first = true;
         loop {
@@ -207,7 +209,7 @@ where
     fn sees_any(&self, look: impl Fn() -> bool) -> bool {
         let Crew { source, .. } = self.crew;
         // In this order: what is not reserved any more, as somebody has recalled it, must have been so before the look.
-        let spares_fences = source.spares_fences(&self.local);
+        let spares_fences = source.spares_fences(Some(&self.local));
         look()
             || spares_fences && {
                 source.recall(&self.local);
