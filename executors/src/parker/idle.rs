@@ -294,8 +294,8 @@ impl IdleSet {
         self.word.come_back();
     }
 
-    /// Whether all workers sleep but one, and one is called, or aside and counts as called: the same, unless a submitter
-    /// that gives way is taken for it.
+    /// Whether all workers sleep but one, and one is called, or aside and counts as called: the same one, unless a
+    /// submitter that gives way is taken for it.
     #[inline]
     pub(super) fn is_one_coming(&self) -> bool {
         let census = self.word.read();
