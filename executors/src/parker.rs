@@ -221,8 +221,8 @@ pub trait Parker: Sync + Send + Clone {
     /// Event: worker `thread_id` has stopped looking, because it found a job or because it has announced its sleep.
     ///
     /// Returns whether nobody looks any more, or [gives way](Self::give_way), so that the caller has to see to it that
-    /// nothing visible is overlooked. Who has told a caller `false` must have that call happen before the later one that is told `true`, as
-    /// read-modify-writes with `AcqRel` do.
+    /// nothing visible is overlooked. Who has told a caller `false` must have that call happen before the later one
+    /// that is told `true`, as read-modify-writes with `AcqRel` do.
     fn stop_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         true
@@ -260,9 +260,9 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: a thread that has [given way](Self::give_way) goes on.
     ///
-    /// Returns whether somebody is to be called if there are jobs, by a look behind a fence that follows this. `true` is
-    /// always right; `false` promises that somebody else will search for jobs after this. Who has told another caller
-    /// `false` must have that call happen before, as for [`stop_looking`](Self::stop_looking).
+    /// Returns whether somebody is to be called if there are jobs, by a look behind a fence that follows this. `true`
+    /// is always right; `false` promises that somebody else will search for jobs after this. Who has told another
+    /// caller `false` must have that call happen before, as for [`stop_looking`](Self::stop_looking).
     fn go_on(&self) -> bool {
         true
     }

@@ -125,8 +125,8 @@ where
         }
     }
 
-    /// Lets the worker that comes go first, if that is likely to be faster than to call another. Returns whether it has,
-    /// and the job needs no call any more.
+    /// Lets the worker that comes go first, if that is likely to be faster than to call another. Returns whether it
+    /// has, and the job needs no call any more.
     #[cold]
     fn gives_way(&self) -> bool {
         let Some(claim) = self.precedence.claim() else { return false };
