@@ -87,12 +87,17 @@ where
             Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Waiting,
             origin => origin,
         };
+        if jobs > 1 {
+            return self.call_for(jobs, origin);
+        }
+        if S::ELASTIC && self.may_grow() {
+            self.grow(1);
+        }
         // A model gives way whether one comes or not.
         let is_one_coming = || cfg!(executors_loom) || self.parker.is_one_coming();
-        if jobs == 1 && origin == Origin::Outside && is_one_coming() && self.gives_way() {
-            return;
+        if origin != Origin::Outside || !is_one_coming() || !self.gives_way() {
+            self.call_one(origin);
         }
-        if jobs == 1 && !S::ELASTIC { self.call_one(origin) } else { self.call_for(jobs, origin) }
     }
 
     /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
@@ -129,7 +134,7 @@ where
     /// has, and the job needs no call any more.
     #[cold]
     fn gives_way(&self) -> bool {
-        let Some(claim) = self.precedence.claim() else { return false };
+        let Some(mut claim) = self.precedence.claim() else { return false };
         self.parker.give_way();
         claim.give();
         if !self.parker.go_on() {

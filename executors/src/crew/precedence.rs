@@ -41,7 +41,7 @@ pub(super) struct Precedence {
     /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked.
     /// Relaxed: a guess at what comes next.
     most: AtomicU64,
-    /// Locked by who gives precedence, until it goes on.
+    /// Locked by who gives precedence, until it has gone on.
     past: Mutex<Past>,
 }
 
@@ -115,7 +115,7 @@ fn is_due_in_model() -> Option<bool> {
     None
 }
 
-/// What a submitter has that may give precedence now.
+/// What a submitter has that may give precedence now: no other may as long as this lives.
 #[must_use = "nobody has been let go first yet"]
 pub(super) struct Claim<'a> {
     past: MutexGuard<'a, Past>,
@@ -124,7 +124,7 @@ pub(super) struct Claim<'a> {
 
 impl Claim<'_> {
     /// Lets other threads have the core of this one.
-    pub(super) fn give(mut self) {
+    pub(super) fn give(&mut self) {
         thread::yield_now();
         let end = Instant::now();
         let took = end.saturating_duration_since(self.now);

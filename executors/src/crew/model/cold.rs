@@ -109,6 +109,13 @@ fn a_cold_thread_comes_for_a_child() {
     });
 }
 
+/// The same, and who has submitted the parent gives way: the child's worker relies on it, and spares a fence.
+#[test]
+fn a_cold_thread_comes_for_a_child_though_a_submitter_gives_way() {
+    IS_DUE_IN_MODEL.store(true, Relaxed);
+    a_cold_thread_comes_for_a_child();
+}
+
 /// No thread that has been started has arrived yet, as nothing here lets another thread go on; neither has the first.
 #[test]
 fn a_worker_starts_two_if_there_are_jobs_for_both() {
