@@ -90,9 +90,7 @@ where
         if jobs > 1 {
             return self.call_for(jobs, origin);
         }
-        if S::ELASTIC && self.may_grow() {
-            self.grow(1);
-        }
+        self.hire_for(1);
         // A model gives way whether one comes or not.
         let is_one_coming = || cfg!(executors_loom) || self.parker.is_one_coming();
         if origin != Origin::Outside || !is_one_coming() || !self.gives_way() {
@@ -103,12 +101,18 @@ where
     /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
     #[inline(never)]
     pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
-        if S::ELASTIC && self.may_grow() {
-            self.grow(jobs);
-        }
+        self.hire_for(jobs);
         self.call_one(origin);
         for _ in 1..jobs.min(self.terms.max) {
             self.call_one(origin);
+        }
+    }
+
+    /// Hires workers for so many jobs, where they come and go and there is room.
+    #[inline(always)]
+    fn hire_for(&self, jobs: usize) {
+        if S::ELASTIC && self.may_grow() {
+            self.grow(jobs);
         }
     }
 

@@ -45,7 +45,6 @@ pub(super) struct Precedence {
     past: Mutex<Past>,
 }
 
-#[derive(Default)]
 struct Past {
     /// The burst in which somebody last had to call a second worker.
     burst: Option<Burst>,

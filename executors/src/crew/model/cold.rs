@@ -53,12 +53,7 @@ fn a_cold_thread_comes_for_a_second_job() {
 #[test]
 fn a_cold_thread_comes_though_a_submitter_gives_way() {
     IS_DUE_IN_MODEL.store(true, Relaxed);
-    check(2, || {
-        let (crew, pair) = (crew(2), Pair::default());
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    a_cold_thread_comes_for_a_second_job();
 }
 
 /// Each of the pair has a submitter of its own, who may rely on what the other has called.
