@@ -6,7 +6,7 @@
 use super::{Crew, worker::Worker};
 use crate::{
     containment::guard,
-    parker::Parker,
+    parker::{Origin, Parker},
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -28,7 +28,7 @@ where
             // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find
             // out.
             if !self.is_over() {
-                self.parker.unpark_all();
+                self.call_all();
             }
             guard(|| log::debug!("{} is closing.", self.name()));
         }
@@ -40,7 +40,16 @@ where
         self.source.on_close();
         // Pairs with the fence in `parker::sleep`, as in `Crew::announce`.
         fence(SeqCst);
+        self.call_all();
+    }
+
+    /// Calls all who sleep; and for jobs that were withheld until now, somebody even if there is nobody who sleeps. Who
+    /// comes calls the next.
+    fn call_all(&self) {
         self.parker.unpark_all();
+        if S::WITHHOLDS && self.source.has_jobs() {
+            self.call_one(Origin::Waiting);
+        }
     }
 
     /// Whether the crew's work is done for good; declares the end if this is the moment.

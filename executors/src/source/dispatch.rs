@@ -312,6 +312,8 @@ impl Source for DispatchSource {
             }
             if !self.leave(local) {
                 if !local.is_stranger || !self.has_left_something() {
+                    // Who finds nothing looks once more before it sleeps, and is counted meanwhile: W4, F3.
+                    local.left_open.set(false);
                     return None;
                 }
                 thread::yield_now();

@@ -2,7 +2,7 @@
 
 use super::tools::{end, watched};
 use crate::support::{
-    gate::Gate,
+    gate::{Gate, occupy},
     threads::{allowed_cores, on_pinned_thread, pin_to_one_of_several_cores},
     watchdog::until,
 };
@@ -78,5 +78,18 @@ fn what_is_full_or_paused_starts_no_threads() {
     until("one runs", || one.status().running == 1 && one.status().queued == 9);
     assert!(one.stats().workers <= 2, "{:?}", one.stats());
     gate.open();
+    end(dispatcher);
+}
+
+/// The close opens what was paused, to a job for which nobody has time.
+#[test]
+fn cold_threads_start_for_what_the_close_lets_begin() {
+    let dispatcher = Dispatcher::builder().threads(2).preheat(1).subpool("one", 1).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let one = dispatcher.subpool("one").expect("it was built");
+    one.pause();
+    let gate = occupy(&dispatcher, 1);
+    one.execute(move || gate.open());
+    assert_eq!(dispatcher.stats().workers, 1);
     end(dispatcher);
 }

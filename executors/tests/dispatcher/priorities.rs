@@ -42,6 +42,24 @@ fn higher_priorities_go_first_and_equal_ones_in_order() {
     }
 }
 
+/// Whichever subpool the lower one is of, and though jobs of the CPU subpool have a queue of their own at each worker.
+#[test]
+fn jobs_that_come_later_go_before_those_of_lower_priorities() {
+    for (name, priority) in ["cpu", "one"].into_iter().flat_map(|name| [1, 2, 3].map(|priority| (name, priority))) {
+        let dispatcher = Dispatcher::builder().threads(1).subpool("one", 1).build().expect("possible");
+        let _watchdog = watched(&dispatcher);
+        let low = dispatcher.subpool(name).expect("it was built").with_priority(Priority::LOWEST);
+        let (order, gate) = (Order::default(), occupy(&low, 1));
+        (10..20).for_each(|job| low.execute(order.note(job)));
+        let high = dispatcher.cpu().with_priority(Priority::new(priority).expect("below 5"));
+        (0..10).for_each(|job| high.execute(order.note(job)));
+        gate.open();
+        dispatcher.join().expect("this is no worker");
+        assert!(order.taken().into_iter().eq(0..20), "{name}, {priority}");
+        end(dispatcher);
+    }
+}
+
 #[test]
 fn higher_priorities_go_first_across_subpools() {
     let dispatcher =

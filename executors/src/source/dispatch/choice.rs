@@ -28,7 +28,7 @@ impl DispatchSource {
         if local.shares {
             let view = self.board.view();
             shared = view.eligible(local.slot.get());
-            if self.streams && stream && (view.is_open(CPU) || local.holds.get() == CPU) {
+            if self.streams && stream && self.may_take_stream(local) {
                 shared |= board::queue(NORMAL, CPU);
             }
         }
@@ -49,6 +49,13 @@ impl DispatchSource {
             || local.aging.is_due()
             || self.board.view().has_any(shared.get()) && self.goes(local)
             || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
+            || local.at.get().level() < NORMAL && self.streams && self.may_take_stream(local) && self.stream.has_jobs()
+    }
+
+    /// Whether the gate of the stream, which has no bit that could call a worker away, is open to this one.
+    #[inline]
+    fn may_take_stream(&self, local: &DispatchLocal) -> bool {
+        local.shares && (local.holds.get() == CPU || self.board.view().is_open(CPU))
     }
 
     /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint

@@ -37,12 +37,14 @@ impl Entrance<'_> {
         }
     }
 
-    /// T1: the queue at `level` was found empty.
-    pub(super) fn found_empty(self, level: usize, is_empty: impl FnOnce() -> bool) {
+    /// T1: the queue at `level` was found empty. If that was hidden for a moment which is not, it is `left_open`: as in
+    /// [`found_shut`](Self::found_shut).
+    pub(super) fn found_empty(self, level: usize, is_empty: impl FnOnce() -> bool, left_open: &Cell<bool>) {
         self.board.clear(board::queue(level, self.slot));
         fence(SeqCst);
         if !is_empty() {
             self.announce(level);
+            left_open.set(true);
         }
     }
 
@@ -69,10 +71,15 @@ impl Entrance<'_> {
         is_open
     }
 
-    /// G1 to G3: gives a token back. Returns whether there are jobs that somebody may take now.
-    pub(super) fn leave(self, has_more: impl FnOnce() -> bool) -> bool {
-        self.gate.give_back();
-        self.changed(has_more)
+    /// G1 to G3: gives a token back. Returns whether there are jobs that somebody may take now. If it was the last one,
+    /// the gate is `left_open` to them.
+    pub(super) fn leave(self, has_more: impl FnOnce() -> bool, left_open: &Cell<bool>) -> bool {
+        let was_shut = !self.gate.give_back().is_open();
+        let has_more = self.changed(has_more);
+        if was_shut && has_more {
+            left_open.set(true);
+        }
+        has_more
     }
 
     /// G2, G3: the gate may have become open. Returns whether there are jobs that somebody may take now: those on the
@@ -83,7 +90,11 @@ impl Entrance<'_> {
             self.board.open(self.slot);
             fence(SeqCst);
         }
-        let view = self.board.view();
-        view.has_eligible(self.slot) || view.is_open(self.slot) && has_more()
+        self.has_eligible() || self.board.view().is_open(self.slot) && has_more()
+    }
+
+    /// Whether there are jobs by the board, and tokens for them.
+    pub(super) fn has_eligible(self) -> bool {
+        self.board.view().has_eligible(self.slot)
     }
 }

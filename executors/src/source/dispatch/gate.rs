@@ -47,8 +47,9 @@ impl Gate {
         Some(State(before.wrapping_add(OUT + GIVEN)))
     }
 
-    pub(super) fn give_back(&self) {
-        self.0.fetch_sub(OUT, AcqRel);
+    /// Returns the state before.
+    pub(super) fn give_back(&self) -> State {
+        State(self.0.fetch_sub(OUT, AcqRel))
     }
 
     pub(super) fn pause(&self) {

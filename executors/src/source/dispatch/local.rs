@@ -30,7 +30,8 @@ pub(crate) struct DispatchLocal {
     /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
     pub(super) outside: Cell<bool>,
     pub(super) came_outside: Cell<bool>,
-    /// Whether somebody should come for a token: the worker has given it back, or has hidden it for a moment.
+    /// Whether somebody should come for what the worker has made free or has hidden for a moment, if it goes on to
+    /// something else: a token or a job.
     pub(super) left_open: Cell<bool>,
 }
 

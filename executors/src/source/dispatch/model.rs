@@ -65,6 +65,14 @@ impl Model {
         }
     }
 
+    /// The same for a job that only the worker on a seat can run, if that is awake.
+    fn submit_to_owner(self: &Arc<Self>, to: Address, seat: usize) -> bool {
+        let whom = self.source.inject(to, self.job());
+        assert_eq!(whom, Whom::Owner(seat));
+        fence(SeqCst);
+        self.source.expose(to)
+    }
+
     /// Relies on a fence before.
     fn call(&self) {
         if self.asleep.load(SeqCst) > 0 {
@@ -245,7 +253,7 @@ fn a_token_comes_back_while_the_last_one_is_taken() {
         // As if a job were running.
         assert!(model.source.entrance(A.subpool()).enter(&Cell::default()));
         let other = start(&model, |model| {
-            model.source.entrance(A.subpool()).leave(|| false);
+            model.source.entrance(A.subpool()).leave(|| false, &Cell::default());
             model.asleep.fetch_add(1, SeqCst);
             fence(SeqCst);
             if model.source.has_jobs() {
@@ -315,9 +323,7 @@ fn a_bound_job_comes() {
         let model = Model::new(&[1]);
         let bound = Address::new(3, 0);
         let worker = start(&model, |model| model.work(1));
-        assert_eq!(model.source.inject(bound, model.job()), Whom::Owner(1));
-        fence(SeqCst);
-        if model.source.expose(bound) {
+        if model.submit_to_owner(bound, 1) {
             model.call();
         }
         worker.join().unwrap();
@@ -325,5 +331,31 @@ fn a_bound_job_comes() {
             model.run_all(&model.source.attach(Some(1)));
         }
         model.end(1);
+    });
+}
+
+/// A worker that has run dry gives back the only token, while a job comes for that and one that only this worker can
+/// run. Somebody else sleeps, and has to come for the first one if the worker takes the second.
+#[test]
+fn a_job_is_not_overlooked_that_came_before_the_token() {
+    check(2, || {
+        let model = Model::new(&[1]);
+        let bound = Address::new(3, NORMAL + 1);
+        model.submit(A);
+        let local = model.source.attach(Some(1));
+        model.find(&local).expect("it was put in").run();
+        model.asleep.store(1, SeqCst);
+        let submitter = start(&model, move |model| {
+            model.submit(A);
+            model.submit_to_owner(bound, 1);
+        });
+        let job = model.find(&local);
+        submitter.join().unwrap();
+        let waits = model.source.read(A.subpool()).queued > 0;
+        let is_bound = local.holds.get() == bound.subpool();
+        assert!(!(is_bound && waits) || model.called.load(SeqCst) > 0, "{:?}", model.source);
+        job.into_iter().for_each(Job::run);
+        model.run_all(&local);
+        assert_eq!(model.ran.load(Relaxed), 3);
     });
 }

@@ -46,7 +46,7 @@ impl DispatchSource {
         let turn = if choice.by_turn { self.pass_turn(local, subpool, *stream) } else { None };
         let at = turn.unwrap_or(choice.at);
         *stream &= !at.is_stream();
-        let job = if at.is_stream() { self.take_from_stream(local, meter) } else { self.take_from_queue(at) };
+        let job = if at.is_stream() { self.take_from_stream(local, meter) } else { self.take_from_queue(local, at) };
         match job {
             Some(job) => {
                 self.settle(local, at);
@@ -58,7 +58,7 @@ impl DispatchSource {
                 Some(job)
             }
             None => {
-                let has_more = !is_held && self.entrance(subpool).leave(|| self.has_stream(subpool));
+                let has_more = !is_held && self.give_back(local, subpool);
                 *stream |= has_more && local.is_stranger;
                 None
             }
@@ -75,16 +75,16 @@ impl DispatchSource {
         // The thread of a bound subpool spares the fence behind a push, as nobody else clears a bit of its board who
         // does not hold its token. (Who is no worker does not go by that board, either.)
         if is_empty && !(local.is_stranger && self.is_bound(at.subpool())) {
-            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
+            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty(), &local.left_open);
         }
         !is_empty
     }
 
-    fn take_from_queue(&self, at: Address) -> Option<Job> {
+    fn take_from_queue(&self, local: &DispatchLocal, at: Address) -> Option<Job> {
         let queue = &self.subpools[at.subpool()].queues[at.level()];
         let job = queue.pop();
         if job.is_none() {
-            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty());
+            self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty(), &local.left_open);
         }
         job
     }
@@ -98,7 +98,9 @@ impl DispatchSource {
     /// The worker has taken a job, under a token of its subpool.
     pub(super) fn settle(&self, local: &DispatchLocal, at: Address) {
         let from = local.holds.replace(at.subpool());
-        if from != NONE && from != at.subpool() && self.entrance(from).leave(|| self.has_stream(from)) {
+        if from != NONE && from != at.subpool() && self.give_back(local, from) {
+            // Also if others could have come all along: for a job that is alone at its worker, nobody may have been
+            // called as this worker was going to take it next.
             local.left_open.set(true);
         }
         local.aging.go_on(from, at.subpool());
@@ -125,7 +127,12 @@ impl DispatchSource {
         local.slot.set(0);
         local.aging.go_on(from, NONE);
         // The look of those who go to sleep takes in the stream.
-        from != NONE && self.entrance(from).leave(|| local.is_stranger && self.has_stream(from))
+        from != NONE && self.give_back(local, from) && (local.is_stranger || self.entrance(from).has_eligible())
+    }
+
+    /// Gives back a token of `subpool`. Returns whether there are jobs that somebody may take now.
+    fn give_back(&self, local: &DispatchLocal, subpool: usize) -> bool {
+        self.entrance(subpool).leave(|| self.has_stream(subpool), &local.left_open)
     }
 
     /// A job of the CPU subpool from outside.
