@@ -329,7 +329,7 @@ impl Source for StealingSource {
             if !local.has_seat {
                 self.shown.show(local.seat); // for good: others without a seat may spill there, too
             }
-            self.seats[local.seat].spill.get_or_init(|| Box::new(Lane::new())).push(job);
+            lanes::lane_at(&self.seats[local.seat].spill).push(job);
         }
         Whom::Anyone
     }

@@ -46,7 +46,7 @@ impl Lanes {
         let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the making of a lane before its use.
-            places.iter().for_each(|lane| _ = lane.get_or_init(|| Box::new(Lane::new())));
+            places.iter().for_each(|place| _ = lane_at(place));
         }
         Lanes { places, spread: 0, grants_privileges: false }
     }
@@ -93,7 +93,7 @@ impl Lanes {
     /// The back of the lane, which is made if there is none.
     #[inline(always)]
     fn back(&self, number: usize) -> Option<Back<'_>> {
-        self.place(number).get_or_init(|| Box::new(Lane::new())).own_back()
+        lane_at(self.place(number)).own_back()
     }
 
     /// Puts a job into a lane that nobody else is writing to.
@@ -175,6 +175,19 @@ impl Lanes {
             Ok(hand.is_full().then_some(number))
         }))
     }
+}
+
+/// The lane at `place`, which is made if there is none.
+#[inline(always)]
+pub(crate) fn lane_at(place: &OnceLock<Box<Lane>>) -> &Lane {
+    place.get().map_or_else(|| make_lane(place), |lane| lane)
+}
+
+#[cold]
+fn make_lane(place: &OnceLock<Box<Lane>>) -> &Lane {
+    // Before the place is locked: the allocator may come here again.
+    let lane = Box::new(Lane::new());
+    place.get_or_init(|| lane)
 }
 
 #[cfg(all(test, not(executors_loom)))]

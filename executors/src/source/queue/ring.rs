@@ -95,13 +95,16 @@ use crate::{
 };
 use head::Head;
 use slots::{Buffer, Slots};
-use std::{ops::Range, ptr};
+use std::ptr;
 
 /// Jobs that fit into a ring at first.
 const FIRST_SIZE: usize = if cfg!(executors_loom) { 4 } else { 64 };
 
 /// Jobs that fit into a ring that has grown as far as it may: 192 KiB, which most second-level caches hold.
 pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
+
+/// Where the counts begin: they soon come round, so that nothing can rely on it that they do not.
+const FIRST_COUNT: u32 = if cfg!(executors_loom) { u32::MAX - 1 } else { u32::MAX - 999 };
 
 struct Ring<T> {
     /// A [`Head`].
@@ -127,10 +130,10 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 /// A new ring. It has no slots until the owner needs some.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
     let ring = Arc::new(Ring {
-        head: Apart::new(AtomicU64::new(0)),
+        head: Apart::new(AtomicU64::new(Head::opened_at(FIRST_COUNT).word())),
         owners: Apart::new(Owners {
-            tail: AtomicU32::new(0),
-            taken: AtomicU32::new(0),
+            tail: AtomicU32::new(FIRST_COUNT),
+            taken: AtomicU32::new(FIRST_COUNT),
             buffer: AtomicPtr::new(ptr::null_mut()),
             side: LightSide::default(),
         }),
@@ -151,8 +154,9 @@ impl<T> Ring<T> {
         outcome.map(drop).map_err(Head::of)
     }
 
-    /// Claims as many jobs as `wanted` says of those that are there.
-    fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<Range<u32>>, Busy> {
+    /// Claims as many jobs as `wanted` says of those that are there, at least one. Returns at which counts they are: in
+    /// a range from the first to the last there would be none if these come round in between.
+    fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
         barrier::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
         let head = self.head(Acquire);
         if !head.is_open() {
@@ -166,7 +170,7 @@ impl<T> Ring<T> {
         // What is far behind is out of date, and the exchange will say so.
         let jobs = wanted(jobs.min(MAX_SIZE as u32));
         if head.held() == 0 && self.exchange(head, head.with_claimed(jobs)).is_ok() {
-            Ok(Some(next..next.wrapping_add(jobs)))
+            Ok(Some((0..jobs).map(move |job| next.wrapping_add(job))))
         } else {
             Err(Busy)
         }

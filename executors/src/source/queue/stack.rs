@@ -72,6 +72,9 @@ use std::{array, ptr};
 /// Items that fit into a stack: more than the depth of a computation that halves what it does.
 pub(crate) const CAPACITY: usize = if cfg!(executors_loom) { 2 } else { 256 };
 
+/// Where the counts begin: they come round at once, so that nothing can rely on it that they do not.
+const FIRST_COUNT: u32 = u32::MAX;
+
 struct Stack<T> {
     /// A [`Head`].
     head: Apart<AtomicU64>,
@@ -88,8 +91,8 @@ struct Owners {
 /// A new stack.
 pub(crate) fn stack<T>() -> (Owner<T>, Thief<T>) {
     let stack = Arc::new(Stack {
-        head: Apart::new(AtomicU64::new(0)),
-        owners: Apart::new(Owners { bottom: AtomicU32::new(0), side: LightSide::default() }),
+        head: Apart::new(AtomicU64::new(Head::open_at(FIRST_COUNT).word())),
+        owners: Apart::new(Owners { bottom: AtomicU32::new(FIRST_COUNT), side: LightSide::default() }),
         slots: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
     });
     (Owner::new(Arc::clone(&stack)), Thief::new(stack))

@@ -1,7 +1,7 @@
 //! The end of a ring that puts jobs in, and takes them out first in first out.
 
 use super::{
-    FIRST_SIZE, Head, MAX_SIZE, Ring,
+    FIRST_COUNT, FIRST_SIZE, Head, MAX_SIZE, Ring,
     slots::{Buffer, Slots},
 };
 use crate::{
@@ -33,8 +33,8 @@ unsafe impl<T: Send> Send for Owner<T> {}
 
 impl<T> Owner<T> {
     pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
-        let (slots, [tail, limit, times]) = (Cell::new(Slots::NONE), Default::default());
-        Owner { ring, slots, tail, limit, times }
+        let (slots, [tail, limit]) = (Cell::new(Slots::NONE), [FIRST_COUNT; 2].map(Cell::new));
+        Owner { ring, slots, tail, limit, times: Cell::default() }
     }
 
     /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
@@ -86,9 +86,13 @@ impl<T> Owner<T> {
         if former_size as usize == MAX_SIZE {
             return;
         }
-        let size = (2 * former_size as usize).max(FIRST_SIZE);
+        let mut buffer = Buffer::new((2 * former_size as usize).max(FIRST_SIZE));
+        if self.slots.get().size() != former_size {
+            // The allocator has given a job, for which the ring has become larger.
+            return;
+        }
         // Relaxed: written by the owner only.
-        let buffer = Buffer::new(size, self.ring.owners.buffer.load(Relaxed));
+        buffer.former = self.ring.owners.buffer.load(Relaxed);
         let slots = buffer.slots();
         for back in 1..=former_size {
             // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,

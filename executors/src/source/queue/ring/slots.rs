@@ -6,7 +6,7 @@ use std::{mem::MaybeUninit, ptr};
 /// Slots, as many as a power of two.
 pub(super) struct Buffer<T> {
     slots: Box<[Slot<T>]>,
-    /// What this one has replaced, or null. Thieves may still be at it.
+    /// What this one has replaced, if it has. Thieves may still be at it.
     pub(super) former: *mut Buffer<T>,
 }
 
@@ -19,10 +19,10 @@ pub(super) struct Slots<T> {
 }
 
 impl<T> Buffer<T> {
-    pub(super) fn new(size: usize, former: *mut Self) -> Box<Self> {
+    pub(super) fn new(size: usize) -> Box<Self> {
         debug_assert!(size.is_power_of_two());
         let slots = (0..size).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
-        Box::new(Buffer { slots, former })
+        Box::new(Buffer { slots, former: ptr::null_mut() })
     }
 
     pub(super) fn slots(&self) -> Slots<T> {

@@ -42,13 +42,13 @@ impl<T> Stealer<T> {
     ///
     /// [`Busy`] if another thief is at it, or was faster.
     pub(crate) fn steal(&self) -> Result<Option<T>, Busy> {
-        let Some(claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
+        let Some(mut claimed) = self.0.claim(|_| 1)? else { return Ok(None) };
         // SAFETY: this thread has claimed a job.
         let slots = unsafe { self.0.slots() };
         // SAFETY: as in `steal_half`.
-        let job = unsafe { slots.read(claimed.start) };
+        let job = claimed.next().map(|count| unsafe { slots.read(count) });
         self.0.give_free();
-        Ok(Some(job))
+        Ok(job)
     }
 
     /// Where the jobs begin and end that nobody has taken; exact when nobody puts in or takes out.

@@ -1,6 +1,6 @@
 //! What a ring does for one thread at a time.
 
-use super::{FIRST_SIZE, MAX_SIZE, Owner, ring};
+use super::{FIRST_COUNT, FIRST_SIZE, MAX_SIZE, Owner, ring};
 use crate::{job::Job, sync::Arc};
 
 fn drain(owner: &Owner<Box<usize>>) -> Vec<usize> {
@@ -16,6 +16,24 @@ fn what_comes_first_goes_first() {
         assert_eq!(stealer.len(), 2);
         assert_eq!(drain(&owner), [round, round + 1]);
         assert_eq!(owner.len(), 0);
+    }
+}
+
+/// A thief claims jobs on both sides of where the counts come round.
+#[test]
+fn nothing_is_lost_when_the_counts_come_round() {
+    for before in [1, 50, 99, 100, 101, 150] {
+        let ((owner, stealer), (thief, _)) = (ring(), ring());
+        for job in 0..FIRST_COUNT.wrapping_neg() as usize - before {
+            assert_eq!(owner.push(Box::new(job)), Ok(()));
+            assert_eq!(owner.pop(), Some(Box::new(job)));
+        }
+        (0..200).for_each(|job| assert_eq!(owner.push(Box::new(job)), Ok(())));
+        assert_eq!(stealer.steal(), Ok(Some(Box::new(0))));
+        assert_eq!(stealer.steal_half(&thief, || thief.make_room()), Ok(Some(Box::new(1))), "{before}");
+        let (stolen, left) = (drain(&thief), drain(&owner));
+        assert!(stolen.len() > 50 && left.len() > 50, "{before}");
+        assert!(stolen.into_iter().chain(left).eq(2..200), "{before}");
     }
 }
 

@@ -28,6 +28,11 @@ impl Head {
         self.0
     }
 
+    /// Of a stack that has never been reserved.
+    pub(super) fn open_at(top: u32) -> Self {
+        Head(u64::from(top))
+    }
+
     #[inline(always)]
     pub(super) fn is_open(self) -> bool {
         self.0 < Self::RECALLED

@@ -1,6 +1,6 @@
 //! The end of a stack that puts items in, and takes them out last in first out.
 
-use super::{CAPACITY, Stack};
+use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
     barrier,
     sync::{
@@ -39,7 +39,7 @@ pub(crate) struct Owner<T> {
 
 impl<T> Owner<T> {
     pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
-        let (bottom, top, has_reserved, earned) = Default::default();
+        let ([bottom, top], has_reserved, earned) = ([FIRST_COUNT; 2].map(Cell::new), Cell::default(), Cell::default());
         Owner { stack, bottom, top, has_reserved, earned, price: Cell::new(LEAST) }
     }
 

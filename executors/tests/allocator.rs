@@ -1,0 +1,104 @@
+//! An allocator that gives a job to the pool that asks it for memory, as one may that tells somebody of what it does.
+#![cfg(feature = "workstealing-exec")]
+
+mod support;
+
+use executors::{Executor, Pool, crossbeam_workstealing_pool::ThreadPool, try_execute_locally};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::{Cell, RefCell},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+use support::watchdog::within;
+
+/// The system's allocator. One allocation of a thread, if it is told which, gives a job.
+struct Giver;
+
+#[global_allocator]
+static ALLOCATOR: Giver = Giver;
+
+thread_local! {
+    /// How many allocations come before that one.
+    static BEFORE: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Where the job goes, and who counts that it has run.
+    static TO: RefCell<Option<(ThreadPool, Arc<AtomicUsize>)>> = const { RefCell::new(None) };
+}
+
+// SAFETY: everything is passed to the system's allocator as it came, behind a job or not.
+unsafe impl GlobalAlloc for Giver {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let before = BEFORE.get();
+        BEFORE.set(before.and_then(|before| before.checked_sub(1)));
+        if before == Some(0) {
+            TO.with_borrow(|to| {
+                let (pool, ran) = to.as_ref().expect("it is said which allocation when it is known where to");
+                let ran = Arc::clone(ran);
+                pool.execute(move || _ = ran.fetch_add(1, SeqCst));
+            });
+        }
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) };
+    }
+}
+
+/// Does `work` while the allocation that has so many before it gives a job. Returns whether there was one.
+fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: impl FnOnce()) -> bool {
+    TO.set(Some((pool.clone(), Arc::clone(ran))));
+    BEFORE.set(Some(before));
+    work();
+    let is_given = BEFORE.take().is_none();
+    TO.take();
+    is_given
+}
+
+/// Runs `work`, which gives `jobs` that count up, once for each of its allocations, until there are no more of them.
+fn each_gift_runs(jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize) -> bool) {
+    for before in 0.. {
+        let pool = ThreadPool::builder().threads(1).build().expect("one thread is not refused");
+        let ran = Arc::new(AtomicUsize::new(0));
+        let is_given = within(|| {
+            let is_given = work(pool.clone(), Arc::clone(&ran), before);
+            pool.shutdown().expect("nothing blocks");
+            is_given
+        });
+        assert_eq!(ran.load(SeqCst), jobs + usize::from(is_given), "with {before} allocations before");
+        if !is_given {
+            assert!(before > 0, "nothing was allocated");
+            return;
+        }
+    }
+}
+
+#[test]
+fn while_a_job_comes_from_outside() {
+    each_gift_runs(1, |pool, ran, before| {
+        let job = Arc::clone(&ran);
+        with_gift(&pool, &ran, before, || pool.execute(move || _ = job.fetch_add(1, SeqCst)))
+    });
+}
+
+/// The ring is made, and made larger, meanwhile.
+#[test]
+fn while_a_job_gives_many_others() {
+    const JOBS: usize = 300;
+    each_gift_runs(JOBS, |pool, ran, before| {
+        let giver = pool.clone();
+        let job = pool.submit(move || {
+            with_gift(&giver, &ran, before, || {
+                for _ in 0..JOBS {
+                    let ran = Arc::clone(&ran);
+                    assert!(try_execute_locally(move || _ = ran.fetch_add(1, SeqCst)).is_ok());
+                }
+            })
+        });
+        job.wait().expect("it does not panic")
+    });
+}
