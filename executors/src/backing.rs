@@ -1,7 +1,7 @@
 //! What stands behind a pool's public methods.
 
 use crate::{
-    containment::{discard, guard, ignore},
+    containment::{discard, ignore, tell},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
     local::{self, Home, PoolId},
@@ -98,8 +98,8 @@ pub(crate) trait Backing {
 
     /// Drops a job that was not admitted, and says why.
     fn drop_refused<F>(&self, closure: F) {
-        let Some(reason) = self.refusal_while_open() else { return ignore(closure) };
-        guard(|| log::warn!("Ignoring a job, as {} {reason}.", self.name()));
+        let Some(reason) = self.refusal_while_open() else { return ignore(closure, self.name()) };
+        tell(|| log::warn!("Ignoring a job, as {} {reason}.", self.name()));
         discard(closure);
     }
 
@@ -181,7 +181,7 @@ pub(crate) trait Backing {
 
     fn shutdown_async(&self) {
         if !self.close() {
-            guard(|| log::warn!("{} {}", self.name(), Self::CLOSED_BEFORE));
+            tell(|| log::warn!("{} {}", self.name(), Self::CLOSED_BEFORE));
         }
     }
 

@@ -40,9 +40,9 @@ pub trait Executor: CanExecute + Clone + Send {
     ///
     /// Returns without waiting for the job, except that a [`RunNowExecutor`](crate::run_now::RunNowExecutor) runs it
     /// here; and that an elastic or a burst pool that was built so waits until it has room, or runs the job here. The
-    /// call may start a thread, which takes some ten microseconds. Behind some quiet, the call for a second job or one
-    /// of the next may let other threads have the caller's core for once, where a worker may wait for it; if these do
-    /// not give it back soon, that takes their time slice. In which order jobs start is said of each pool.
+    /// call may start a thread, which takes some ten microseconds. Behind some quiet, a call for the second job, or one
+    /// of the next, may yield the caller's core once, to a worker that may be waiting for it; a yield may last as long
+    /// as the time slice of another thread. In which order jobs start is said of each pool.
     ///
     /// A job that is not accepted is dropped, and a `warn!` says so;
     /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. That is so if the executor is closed,
@@ -62,6 +62,9 @@ pub trait Executor: CanExecute + Clone + Send {
 
     /// Closes the executor and waits, for at most five seconds, until everything it accepted has run and its workers
     /// have left.
+    ///
+    /// A future that waits to be woken is not waited for, and is dropped when it is woken behind the end: await it
+    /// before, by its handle.
     ///
     /// Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs
     /// have left on them.

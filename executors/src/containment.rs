@@ -3,6 +3,7 @@
 use crate::{error::message_of, options::PanicHandler};
 use std::{
     any::Any,
+    cell::Cell,
     ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -52,17 +53,17 @@ impl<V> DerefMut for Contained<V> {
     }
 }
 
-/// Drops what a closed executor was given, and says so.
+/// Drops what a closed executor of that name was given, and says so.
 #[cold]
-pub(crate) fn ignore<J>(job: J) {
-    warn_ignored();
+pub(crate) fn ignore<J>(job: J, executor: &str) {
+    warn_ignored(executor);
     discard(job);
 }
 
 /// Said whenever a job is dropped because its executor is closed.
 #[cold]
-pub(crate) fn warn_ignored() {
-    guard(|| log::warn!("Ignoring a job, as its executor is closed."));
+pub(crate) fn warn_ignored(executor: &str) {
+    tell(|| log::warn!("Ignoring a job, as {executor} is closed."));
 }
 
 /// Drops a panic's payload. A payload may throw another when it is dropped, and that one, too; after a few the last is
@@ -80,12 +81,25 @@ pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {
 /// Reports a panic to the log and to the user's handler, once. What these throw themselves goes no further.
 #[cold]
 pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>, handler: Option<&PanicHandler>) {
-    guard(|| log::error!("{place} panicked: {}", message_of(payload)));
+    tell(|| log::error!("{place} panicked: {}", message_of(payload)));
     if let Some(handler) = handler
         && let Err(second) = contain(|| handler(payload))
     {
-        guard(|| log::error!("The panic handler of {place} panicked itself: {}", message_of(&*second)));
+        tell(|| log::error!("{place} panicked, and the panic handler, too: {}", message_of(&*second)));
         discard_payload(second);
+    }
+}
+
+/// Has the log say something. What a logger throws goes no further; and what this thread would say because of what it
+/// says is left out: a logger that gives its lines to a pool which is closed would have another line for each.
+pub(crate) fn tell(log: impl FnOnce()) {
+    thread_local! {
+        static IS_TELLING: Cell<bool> = const { Cell::new(false) };
+    }
+
+    if !IS_TELLING.replace(true) {
+        guard(log);
+        IS_TELLING.set(false);
     }
 }
 
@@ -94,5 +108,24 @@ pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>,
 pub(crate) fn guard(f: impl FnOnce()) {
     if let Err(payload) = contain(f) {
         discard_payload(payload);
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_log_would_say_because_of_what_it_says_is_left_out() {
+        let said = Cell::new(0);
+        let say = || said.set(said.get() + 1);
+        for time in 1..=2 {
+            tell(|| {
+                say();
+                tell(say);
+                panic!("a logger may panic");
+            });
+            assert_eq!(said.get(), time);
+        }
     }
 }

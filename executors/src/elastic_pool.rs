@@ -87,7 +87,8 @@ pub const KEEP_ALIVE: Duration = Duration::from_secs(60);
 ///
 /// In an elastic pool that grows [`Growth::WhenBlocked`], that is what makes it grow beyond its core. In one that grows
 /// [`Growth::WhenBusy`] jobs have workers of their own in any case, up to the maximum, and this changes nothing.
-/// Elsewhere, and in jobs of other pools, it just calls `f`.
+/// A job that another executor runs within one of the pool, as [`RunNowExecutor`](crate::run_now::RunNowExecutor) does,
+/// blocks that one, too. Elsewhere it just calls `f`.
 ///
 /// # Examples
 ///

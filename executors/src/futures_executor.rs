@@ -87,6 +87,10 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///
+    /// While it waits to be woken it is no job of the executor: `join` and `shutdown` do not wait for it, and if the
+    /// executor has come to its end when it is woken, it is dropped, which is [`Dropped`](crate::TaskError::Dropped) at
+    /// the handle.
+    ///
     /// # Examples
     ///
     /// ```
@@ -138,7 +142,7 @@ pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
 /// futures of the same kind, and so on along a chain of any length.
 #[cold]
 pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
-    one_after_the_other(&REFUSED, Job::new(refused), ignore);
+    one_after_the_other(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
 }
 
 thread_local! {

@@ -105,6 +105,10 @@ impl<T> TaskHandle<T> {
     /// the job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the
     /// job itself.
     ///
+    /// # Panics
+    ///
+    /// If the handle was polled, as a future, and has given the result then.
+    ///
     /// # Examples
     ///
     /// ```
@@ -130,6 +134,10 @@ impl<T> TaskHandle<T> {
     /// # Errors
     ///
     /// The handle, if the job has not ended in time; wait again, or drop it.
+    ///
+    /// # Panics
+    ///
+    /// If the handle was polled, as a future, and has given the result then.
     ///
     /// # Examples
     ///
@@ -231,6 +239,9 @@ impl<T> TaskHandle<T> {
     }
 }
 
+/// # Panics
+///
+/// `poll` does if it has given the result before.
 impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
@@ -456,7 +467,7 @@ where
 {
     fn poll(&self, waker: &Waker) -> Poll<Result<W::Output, TaskError>> {
         let waker = waker.clone();
-        let _former = {
+        let former = {
             let mut status = self.status();
             match mem::replace(&mut status.stage, Stage::Taken) {
                 Stage::Done(result) => return Poll::Ready(result),
@@ -465,6 +476,7 @@ where
             }
             status.waiter.replace(waker)
         };
+        discard(former);
         Poll::Pending
     }
 

@@ -253,6 +253,16 @@ fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     with_post(|_any| true, f)
 }
 
+/// Calls `f` with each post of this thread, the innermost first.
+fn for_each_post(f: impl Fn(&Post<'_>)) {
+    let mut next = CURRENT.with(Cell::get);
+    // SAFETY: as in `with_post`.
+    while let Some(post) = unsafe { next.as_ref() } {
+        f(post);
+        next = post.outer;
+    }
+}
+
 /// Calls `f` with the post of `pool` on this thread, be it further out than those of other executors.
 #[inline]
 fn with_post_of<R>(pool: PoolId, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
@@ -317,17 +327,17 @@ pub(crate) fn report(payload: &(dyn Any + Send)) {
 }
 
 /// Calls `f`, which blocks, while the executor whose job this thread is running may have another thread stand in for
-/// it.
+/// it; and so may those in whose jobs that one runs.
 pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
     struct Blocked;
 
     impl Drop for Blocked {
         fn drop(&mut self) {
-            with_current(|post| post.iter().for_each(|post| post.attendant.goes_on()));
+            for_each_post(|post| post.attendant.goes_on());
         }
     }
 
-    with_current(|post| post.iter().for_each(|post| post.attendant.blocks()));
+    for_each_post(|post| post.attendant.blocks());
     let _blocked = Blocked;
     f()
 }
@@ -365,7 +375,7 @@ where
         None => Err(f),
         Some(post) => {
             if !post.attendant.accept(Job::new(f)) {
-                warn_ignored();
+                warn_ignored("its executor");
             }
             Ok(())
         }

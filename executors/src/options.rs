@@ -259,9 +259,9 @@ pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
 /// The environment's choice, else the cores that this process may use (cgroup quota and affinity included).
 fn default_threads() -> Result<usize, BuildError> {
     match env::var(THREADS_VARIABLE) {
-        Ok(value) => match value.trim().parse::<NonZeroUsize>() {
-            Ok(threads) => Ok(threads.get()),
-            Err(_) => Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into()),
+        Ok(value) => match value.trim().parse() {
+            Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
+            _ => Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into()),
         },
         Err(env::VarError::NotUnicode(value)) => {
             let value = value.to_string_lossy().into_owned();

@@ -29,7 +29,7 @@ pub(crate) use outset::Outset;
 pub(crate) use process::cores;
 
 use crate::{
-    containment::guard,
+    containment::tell,
     error::{BuildError, BuildErrorKind},
     options::Placement,
 };
@@ -74,7 +74,7 @@ pub(crate) fn place_current_thread(core: Option<usize>, mask: Option<&Mask>) {
 fn pin_current_thread(core: usize) -> bool {
     let is_pinned = pinning::pin_current_thread(core);
     if !is_pinned {
-        guard(|| log::warn!("A worker could not be pinned to core {core}; it runs unpinned."));
+        tell(|| log::warn!("A worker could not be pinned to core {core}; it runs unpinned."));
     }
     is_pinned
 }

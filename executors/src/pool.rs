@@ -114,6 +114,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Blocks until the pool is idle: everything that it has accepted, and all that those jobs spawned, has run. Jobs
     /// that come in before that moment prolong the wait; jobs that come in after it do not.
     ///
+    /// A future that waits to be woken is no job: nobody waits for it. [`JoinHandle`](crate::JoinHandle) and
+    /// [`TaskHandle`] do, by `await` or `wait`.
+    ///
     /// What a job owns is dropped by then; but not so what one owns that was [cancelled](TaskHandle::cancel): whoever
     /// cancels it drops that, and may still be about it.
     ///

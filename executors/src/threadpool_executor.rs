@@ -94,7 +94,7 @@ impl ThreadPoolExecutor {
             let source = io::Error::other(message_of(&*payload).to_owned());
             BuildErrorKind::Spawn { worker: None, threads, source }
         })?;
-        Ok(ThreadPoolExecutor { handle: Handle::new(pool, options.panic_handler.clone()) })
+        Ok(ThreadPoolExecutor { handle: Handle::new(pool, options) })
     }
 }
 

@@ -101,7 +101,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
 
     /// The pool has been closed: `job` and what follows is not accepted.
     fn cut_short(&self, job: impl IntoJob) -> usize {
-        ignore(job);
+        ignore(job, self.crew.name());
         self.accepted
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Crew, worker::Worker};
 use crate::{
-    containment::guard,
+    containment::tell,
     parker::{Origin, Parker},
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
@@ -30,7 +30,7 @@ where
             if !self.is_over() {
                 self.call_all();
             }
-            guard(|| log::debug!("{} is closing.", self.name()));
+            tell(|| log::debug!("{} is closing.", self.name()));
         }
         closed
     }

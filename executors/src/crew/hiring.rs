@@ -5,7 +5,7 @@
 
 use super::{Crew, threads::SpawnError, worker::Worker};
 use crate::{
-    containment::guard,
+    containment::tell,
     parker::Parker,
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
@@ -53,7 +53,7 @@ where
             Err(SpawnError::Name(error)) => error.to_string(),
         };
         let left = self.life.cancel_hire().live();
-        guard(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
         // Behind the change of the roll, as any other step of `elastic_pool/README.md`: a submitter that has counted on
         // this hire has put its job in before.
         fence(SeqCst);

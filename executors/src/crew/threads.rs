@@ -4,7 +4,7 @@
 
 use super::{Charter, Crew, Setup, door::DOOR, worker::Worker};
 use crate::{
-    containment::guard,
+    containment::tell,
     error::{BuildError, BuildErrorKind},
     joining,
     options::Options,
@@ -71,7 +71,7 @@ where
         let crew = Self::found(setup);
         crew.life.thread_starts();
         crew.expect_worker();
-        Self::keep(&mut crew.threads(), thread);
+        crew.keep(&mut crew.threads(), thread);
         *place = Some(Arc::clone(&crew));
         Ok(crew)
     }
@@ -84,7 +84,7 @@ where
         self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
             if !matches!(refused, SpawnError::Over) {
                 let refused = refused.into_build_error(None);
-                guard(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+                tell(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
             }
             false
         })
@@ -144,7 +144,7 @@ where
         if let Some(outset) = outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
-        Self::keep(&mut threads, thread);
+        self.keep(&mut threads, thread);
         Ok(())
     }
 
@@ -162,11 +162,23 @@ where
     }
 
     /// Keeps the handle of a thread that has been started, to wait for its end.
-    fn keep(threads: &mut Vec<JoinHandle<()>>, thread: JoinHandle<()>) {
-        if S::ELASTIC && threads.len() == threads.capacity() {
-            joining::forget_ended(threads);
-        }
+    fn keep(&self, threads: &mut Vec<JoinHandle<()>>, thread: JoinHandle<()>) {
+        self.forget_ended(threads);
         threads.push(thread);
+    }
+
+    /// Lets go of others that have left, for a worker that is about to.
+    pub(super) fn let_go_of_others(&self) {
+        self.forget_ended(&mut self.threads());
+    }
+
+    /// Forgets threads that have ended, each of which keeps its stack until then. Not before more have left than are
+    /// there, so that each handle is looked at a few times only.
+    fn forget_ended(&self, threads: &mut Vec<JoinHandle<()>>) {
+        if S::ELASTIC && threads.len() > 2 * self.life.threads() {
+            joining::forget_ended(threads);
+            threads.shrink_to(2 * threads.len());
+        }
     }
 
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {

@@ -95,7 +95,8 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use.
+    /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use; or
+    /// what `EXECUTORS_NUM_THREADS` says, if `threads` is not called.
     ///
     /// # Examples
     ///
@@ -191,8 +192,13 @@ impl Extra {
     }
 
     /// The limits of the CPU subpool and of those added with one.
-    fn limits(&self) -> Result<Vec<usize>, BuildError> {
-        let cpu = (CPU, self.cpu_limit.unwrap_or_else(cores));
+    fn limits(&self, options: &Options) -> Result<Vec<usize>, BuildError> {
+        let cpu_limit = match (self.cpu_limit, options.threads) {
+            (Some(limit), _) => limit,
+            (None, Some(_)) => cores(),
+            (None, None) => options.thread_count()?,
+        };
+        let cpu = (CPU, cpu_limit);
         let named = self.subpools.iter().map(|(name, limit)| (name.as_str(), *limit));
         let all: Vec<_> = [cpu].into_iter().chain(named).collect();
         if all.len() > MAX_SUBPOOLS {
@@ -242,7 +248,7 @@ impl Recipe for Dispatcher {
         };
         let Plan { sharing, threads, warm, seats } = extra.plan(&options)?;
         extra.check_names()?;
-        let limits = extra.limits()?;
+        let limits = extra.limits(&options)?;
         let names: Vec<String> = [CPU.to_owned()].into_iter().chain(extra.names().cloned()).collect();
         let (main, priority) = match &extra.main {
             None => (dispatch::CPU, Priority::NORMAL),

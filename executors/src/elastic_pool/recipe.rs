@@ -21,6 +21,9 @@ pub struct Extra {
 
 impl Extra {
     fn terms(&self, options: &Options) -> Result<Terms, BuildError> {
+        if let Some(threads) = options.threads {
+            check_threads(threads)?;
+        }
         let (core, max) = match (self.core, self.max, options.threads) {
             (Some(core), Some(max), _) => (core, max),
             (Some(core), None, Some(threads)) => (core, threads),
@@ -34,6 +37,7 @@ impl Extra {
             }
         };
         check_threads(max)?;
+        check_threads(core.max(1))?;
         if core > max {
             return Err(BuildErrorKind::CoreAboveMax { core, max }.into());
         }
@@ -48,6 +52,8 @@ impl Extra {
 /// What only an elastic pool has.
 impl Builder<ThreadPool> {
     /// How many workers stay, once jobs have brought them. The default is `threads`, or as many as there are cores.
+    ///
+    /// Where this and [`max`](Self::max) are called, what is said by `threads` makes no difference.
     ///
     /// # Examples
     ///
@@ -65,6 +71,9 @@ impl Builder<ThreadPool> {
     }
 
     /// How many workers there are at most. The default is `threads`, or twice the core.
+    ///
+    /// A worker that leaves is none any more when its stop hook is called, so that another may come before that ends:
+    /// there may be more threads than this between their start hook and the end of their stop hook.
     ///
     /// # Examples
     ///

@@ -1,5 +1,6 @@
 //! Why a pool cannot be built.
 
+use crate::options::MAX_THREADS;
 use std::{error::Error, fmt, io};
 
 /// Why a pool could not be built.
@@ -110,7 +111,7 @@ impl fmt::Display for BuildError {
                 write!(f, "{pool} cannot honour the option `{option}`: {remedy}")
             }
             BuildErrorKind::Environment { variable, value } => {
-                write!(f, "{variable} is set to {value:?}: set it to a whole number of at least 1, or unset it")
+                write!(f, "{variable} is set to {value:?}: set it to a whole number from 1 to {MAX_THREADS}, or unset it")
             }
             BuildErrorKind::Spawn { worker, threads, source } => {
                 match worker {

@@ -6,7 +6,7 @@ use crate::{
     error::ShutdownReport,
     futures_executor::{JoinHandle, cancel, spawn_task, step},
     local::PoolId,
-    options::PanicHandler,
+    options::Options,
     pool::Stats,
 };
 use std::{
@@ -24,8 +24,8 @@ use threadpool::ThreadPool;
 pub(super) struct Handle(Arc<Wrapped>);
 
 impl Handle {
-    pub(super) fn new(pool: ThreadPool, panic_handler: Option<PanicHandler>) -> Self {
-        Handle(Wrapped::start(pool, panic_handler))
+    pub(super) fn new(pool: ThreadPool, options: &Options) -> Self {
+        Handle(Wrapped::start(pool, options))
     }
 
     pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
@@ -50,7 +50,7 @@ impl Backing for Handle {
     const CLOSED_BEFORE: &str = "was already shut down!";
 
     fn name(&self) -> &str {
-        LABEL
+        self.0.records.name()
     }
 
     fn id(&self) -> PoolId {

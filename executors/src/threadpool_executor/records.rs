@@ -1,7 +1,11 @@
 //! What is known of the jobs.
 
 use super::{LABEL, ledger::Ledger};
-use crate::{local::PoolId, meter::Exporter, options::PanicHandler};
+use crate::{
+    local::PoolId,
+    meter::Exporter,
+    options::{Options, PanicHandler},
+};
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -9,6 +13,8 @@ use std::sync::{
 
 /// What is known of the jobs. Shared with the worker threads, each of which counts for itself.
 pub(super) struct Records {
+    /// The user's name for the pool.
+    name: Option<String>,
     /// SeqCst, as it is ordered with the ledger: see [`Wrapped::deliver`](super::wrapped::Wrapped::deliver).
     pub(super) closed: AtomicBool,
     /// Set before `closed`, and looked at by itself: a job that is begun just before may run.
@@ -28,17 +34,23 @@ pub(super) struct Records {
 
 impl Records {
     /// Of a pool of so many workers.
-    pub(super) fn new(workers: usize, panic_handler: Option<PanicHandler>) -> Self {
+    pub(super) fn new(workers: usize, options: &Options) -> Self {
         Records {
+            name: options.name.clone(),
             closed: AtomicBool::new(false),
             discarding: AtomicBool::new(false),
             discarded: AtomicU64::new(0),
             ledger: Ledger::new(workers),
             over: Mutex::new(false),
             panicked: AtomicU64::new(0),
-            panic_handler,
+            panic_handler: options.panic_handler.clone(),
             exporter: Exporter::new(LABEL),
         }
+    }
+
+    /// The user's name for the pool, else that of its kind.
+    pub(super) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(LABEL)
     }
 
     pub(super) fn id(&self) -> PoolId {

@@ -1,6 +1,6 @@
 //! What a worker does with its jobs.
 
-use super::{LABEL, records::Records, wrapped::Wrapped};
+use super::{records::Records, wrapped::Wrapped};
 use crate::{
     containment::{self, contain, discard_payload},
     job::Job,
@@ -102,7 +102,7 @@ impl Worker {
 
     pub(super) fn report(&self, payload: &(dyn Any + Send)) {
         self.records.panicked.fetch_add(1, Relaxed);
-        let place = format_args!("A job of {LABEL} on worker {}", self.index);
+        let place = format_args!("A job of {} on worker {}", self.records.name(), self.index);
         containment::report(payload, place, self.records.panic_handler.as_ref());
     }
 }

@@ -1,7 +1,7 @@
 //! The crate's pool, and how jobs come into it.
 
 use super::{records::Records, this_worker, worker::Worker};
-use crate::options::PanicHandler;
+use crate::options::Options;
 use std::sync::{Arc, Barrier, atomic::Ordering::SeqCst};
 use threadpool::ThreadPool;
 
@@ -15,9 +15,9 @@ pub(super) struct Wrapped {
 }
 
 impl Wrapped {
-    pub(super) fn start(pool: ThreadPool, panic_handler: Option<PanicHandler>) -> Arc<Self> {
+    pub(super) fn start(pool: ThreadPool, options: &Options) -> Arc<Self> {
         let threads = pool.max_count();
-        let records = Arc::new(Records::new(threads, panic_handler));
+        let records = Arc::new(Records::new(threads, options));
         let wrapped = Arc::new(Wrapped { pool, records });
         // Each thread takes one of these jobs, as none ends before all have begun. Nobody else need wait for that: all
         // other jobs are behind them in the crate's one queue.

@@ -2,12 +2,13 @@
 
 use super::tools::{Order, Room, end, watched};
 use crate::support::{
+    child::Child,
     gate::{Gate, occupy},
     threads,
     watchdog::until,
 };
 use executors::{
-    Executor, Pool,
+    Builder, Executor, Pool, THREADS_VARIABLE,
     dispatcher::{Dispatcher, Priority, Subpool},
 };
 use std::{
@@ -225,4 +226,16 @@ fn the_cpu_subpool_is_as_wide_as_the_machine() {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     assert_eq!(dispatcher.cpu().status().limit, cores);
     end(dispatcher);
+}
+
+/// All threads that the environment asks for are there for jobs, unless the program says how many there are to be.
+#[test]
+fn the_environment_sets_the_limit_that_nobody_has_set() {
+    Child::default().variable(THREADS_VARIABLE, "37").run(|| {
+        let limit = |builder: Builder<Dispatcher>| builder.build().expect("possible").cpu().status().limit;
+        assert_eq!(limit(Dispatcher::builder().preheat(0)), 37);
+        assert_eq!(limit(Dispatcher::builder().preheat(0).cpu_limit(5)), 5);
+        let cores = thread::available_parallelism().expect("this is known wherever tests run").get();
+        assert_eq!(limit(Dispatcher::builder().preheat(0).threads(3)), cores);
+    });
 }

@@ -8,6 +8,7 @@ use crate::support::{
 use executors::{
     Executor, Pool, TaskError,
     elastic_pool::{self, Growth, Saturation, ThreadPool},
+    run_now::RunNowExecutor,
 };
 use futures::channel::oneshot;
 use std::{sync::mpsc, thread};
@@ -132,6 +133,20 @@ fn blocking_is_harmless_elsewhere() {
         assert!(matches!(failed, Err(TaskError::Panicked(_))));
         settle(&pool);
         assert!(format!("{pool:?}").contains("blocked: 0"), "{pool:?}");
+        end(&pool);
+    });
+}
+
+/// Who runs a job of another executor within its own blocks when that does.
+#[test]
+fn who_blocks_further_in_is_replaced_too() {
+    within(|| {
+        let pool = sized(1, 2, AT_ONCE).growth(Growth::WhenBlocked).build().expect("two threads");
+        let (tell, told) = mpsc::channel();
+        let inner = RunNowExecutor::new();
+        let outer = pool.submit(move || inner.submit(|| elastic_pool::blocking(move || told.recv())).wait());
+        pool.execute(move || tell.send(5).expect("the other listens"));
+        assert_eq!(outer.wait().expect("no panic").expect("no panic"), Ok(5));
         end(&pool);
     });
 }

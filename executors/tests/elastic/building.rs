@@ -19,6 +19,12 @@ fn impossible_pools_are_refused() {
     assert!(error.contains("keep_alive"), "{error}");
     let error = refusal(sized(0, 1 << 20, FOR_EVER));
     assert!(error.contains(&(1 << 20).to_string()), "{error}");
+    for unused in [0, 1 << 20] {
+        let error = refusal(sized(1, 3, FOR_EVER).threads(unused));
+        assert!(error.contains(&unused.to_string()), "{error}");
+    }
+    let error = refusal(ThreadPool::builder().core(usize::MAX));
+    assert!(error.contains(&usize::MAX.to_string()) && error.contains("fewer"), "{error}");
     let error = refusal(sized(0, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 0 }));
     assert!(error.contains("DiscardOldest"), "{error}");
 }

@@ -45,6 +45,27 @@ fn workers_beyond_the_core_leave() {
     });
 }
 
+/// The memory of those who have left is given back, though nobody comes any more.
+#[test]
+fn who_has_left_keeps_no_stack() {
+    const STACK: usize = 256 << 20;
+    const WORKERS: usize = 20;
+    let Some(before) = threads::address_space() else { return };
+    within(|| {
+        let pool = sized(0, WORKERS, AT_ONCE).stack_size(STACK).build().expect("these sizes are possible");
+        let gates: Vec<_> = (0..WORKERS).map(|_| Gate::default()).collect();
+        gates.iter().for_each(|gate| occupy(&pool, gate));
+        let used = || threads::address_space().expect("as before") - before;
+        assert!(used() >= (WORKERS * STACK) as u64);
+        for (left, gate) in gates.iter().enumerate() {
+            gate.open();
+            until("one more has left", || pool.stats().workers < WORKERS - left);
+        }
+        until("others let go of them", || used() < (WORKERS / 2 * STACK) as u64);
+        end(&pool);
+    });
+}
+
 /// What a worker submits on its way out is for those who come after it.
 #[test]
 fn a_stop_hook_may_submit() {

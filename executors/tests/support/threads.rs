@@ -10,6 +10,12 @@ pub(crate) fn count() -> Option<usize> {
     on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.count()))
 }
 
+/// How many bytes of addresses this process has, of which the stacks of its threads are a part.
+pub(crate) fn address_space() -> Option<u64> {
+    let kibibytes = |status: String| status.split_once("VmSize:")?.1.split_whitespace().next()?.parse::<u64>().ok();
+    on_linux(|| Some(kibibytes(fs::read_to_string("/proc/self/status").ok()?)? << 10))
+}
+
 fn on_linux<T>(look: impl FnOnce() -> Option<T>) -> Option<T> {
     cfg!(target_os = "linux").then(|| look().expect("/proc tells about the threads of this process"))
 }
