@@ -136,10 +136,11 @@ pub(crate) trait Source: Send + Sync + 'static {
         true
     }
 
-    /// A job from outside, for a worker that [`prefers`](Self::prefers) others, and will ask again after `period` jobs.
-    /// More may come along, which everybody sees all the while. `None` also if all jobs wait alike.
-    fn pop_outside(&self, local: &Self::Local, period: usize) -> Option<Job> {
-        let _ = (local, period);
+    /// A job from outside, for a worker that [`prefers`](Self::prefers) others, and will ask again after `period` jobs;
+    /// or one of another worker that does not come to it. More may come along, which everybody sees all the while.
+    /// `None` also if all jobs wait alike.
+    fn pop_outside(&self, local: &Self::Local, period: usize, meter: &Meter) -> Option<Job> {
+        let _ = (local, period, meter);
         None
     }
 

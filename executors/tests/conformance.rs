@@ -153,6 +153,7 @@ macro_rules! spreads {
                     all_threads_work_at_the_same_time
                     executors_nest_on_one_thread
                     jobs_from_outside_are_not_starved
+                    nothing_is_stranded_behind_a_blocked_job
                     other_executors_in_between_change_nothing
                     pools_may_be_nested;
             }

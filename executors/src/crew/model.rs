@@ -149,7 +149,7 @@ impl Source for ModelSource {
         self.tray(seat).take_one().map(Job::run).is_some()
     }
 
-    fn pop_outside(&self, _seat: &usize, _period: usize) -> Option<Job> {
+    fn pop_outside(&self, _seat: &usize, _period: usize, _meter: &Meter) -> Option<Job> {
         self.common.take_one()
     }
 

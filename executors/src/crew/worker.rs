@@ -4,7 +4,7 @@ mod idling;
 
 use super::{Crew, holds::Account, outlook::Outlook, pace::Pace, turn::Turn};
 use crate::{
-    containment::{contain, discard, discard_payload, guard},
+    containment::{contain, discard, discard_payload, guard, tell},
     job::Job,
     local::{Attendant, Help, Post},
     meter::Meter,
@@ -154,7 +154,7 @@ where
     /// The worker is lost in the middle of its work: nobody may wait for it, or rely on it.
     #[cold]
     fn falls_out(&self) {
-        guard(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
+        tell(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
         if self.active.get() {
             self.become_idle();
         }
@@ -234,7 +234,7 @@ where
     #[cold]
     fn pop_outside(&self) -> Option<Job> {
         self.publish();
-        self.crew.source.pop_outside(&self.local, self.turn.period())
+        self.crew.source.pop_outside(&self.local, self.turn.period(), self.meter)
     }
 
     /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.

@@ -279,7 +279,7 @@ impl Source for DispatchSource {
         hand.run()
     }
 
-    fn pop_outside(&self, local: &DispatchLocal, period: usize) -> Option<Job> {
+    fn pop_outside(&self, local: &DispatchLocal, period: usize, meter: &Meter) -> Option<Job> {
         let at = local.at.get();
         let [shared, bound] = self.eligible(local, true);
         let own = board::queue(at.level(), if local.slot.get() == 0 { 0 } else { at.subpool() });
@@ -289,7 +289,7 @@ impl Source for DispatchSource {
         if others == 0 {
             local.aging.begin_period();
         }
-        if others == 0 && at.is_stream() { self.pop_stream_outside(local, period) } else { None }
+        if others == 0 && at.is_stream() { self.pop_stream_outside(local, period, meter) } else { None }
     }
 
     fn search(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {

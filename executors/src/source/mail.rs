@@ -65,9 +65,9 @@ impl<const JOINED: bool> MailSource<JOINED> {
         Some(job)
     }
 
-    /// Takes a job out of any mailbox, for the worker on `seat`.
-    fn steal(&self, local: &MailLocal, seat: usize) -> Option<Job> {
-        if !self.boxes.has_letters() {
+    /// Takes a job out of any mailbox, its own last, for the worker on `seat`.
+    fn steal(&self, local: &MailLocal, seat: usize, meter: &Meter) -> Option<Job> {
+        if !self.steals() || !self.boxes.has_letters() {
             return None;
         }
         // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
@@ -79,6 +79,9 @@ impl<const JOINED: bool> MailSource<JOINED> {
             self.boxes.settle(done);
         }
         let (job, dealt_to) = taken?;
+        if dealt_to != seat {
+            meter.stole();
+        }
         local.owes.set(Some(if is_own { seat } else { dealt_to }));
         Some(job)
     }
@@ -120,10 +123,14 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
             local.owes.set(Some(dealt_to));
             return Some(job);
         };
-        self.take_own(local).or_else(|| {
-            let stolen = self.steals().then(|| self.steal(local, seat)).flatten();
-            stolen.inspect(|_| meter.stole())
-        })
+        self.take_own(local).or_else(|| self.steal(local, seat, meter))
+    }
+
+    /// Whoever has too many letters for a job that blocks would have them wait for ever if the others always have some
+    /// of their own.
+    fn pop_outside(&self, local: &MailLocal, _period: usize, meter: &Meter) -> Option<Job> {
+        self.settle(local);
+        self.steal(local, local.seat?, meter)
     }
 
     fn take(&self) -> Option<Job> {

@@ -18,7 +18,7 @@ use crate::sync::thread;
 use crossbeam_utils::Backoff;
 
 /// Places in a queue from `next` to before `tail`: what is there that nobody has taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     next: u32,
     tail: u32,
@@ -31,7 +31,12 @@ impl Span {
 
     /// Whether the first of these is also the first of those.
     pub(crate) fn begins_as(self, others: Self) -> bool {
-        self.len() > 0 && self.next == others.next
+        self.len() > 0 && self.has_not_moved_since(others)
+    }
+
+    /// Whether nobody has taken any since it was `before`.
+    pub(crate) fn has_not_moved_since(self, before: Self) -> bool {
+        self.next == before.next
     }
 }
 

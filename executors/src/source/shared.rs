@@ -142,7 +142,7 @@ impl Source for SharedSource {
         hand.run()
     }
 
-    fn pop_outside(&self, next: &Next, _period: usize) -> Option<Job> {
+    fn pop_outside(&self, next: &Next, _period: usize, _meter: &Meter) -> Option<Job> {
         // In turn, so that no lane is starved by a busy one.
         next.lane.update(|lane| lane.wrapping_add(1));
         None

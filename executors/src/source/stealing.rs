@@ -2,6 +2,7 @@
 
 mod forks;
 mod local;
+mod rounds;
 mod shown;
 mod theft;
 
@@ -373,10 +374,10 @@ impl Source for StealingSource {
         self.has_own(local)
     }
 
-    fn pop_outside(&self, local: &StealingLocal, period: usize) -> Option<Job> {
+    fn pop_outside(&self, local: &StealingLocal, period: usize, meter: &Meter) -> Option<Job> {
         local.earn_privilege(period);
         // If somebody is at it already, so much the better.
-        self.take_from_lanes(local, self.share(local, period)).ok()?
+        self.pop_stranded(local, meter).or_else(|| self.take_from_lanes(local, self.share(local, period)).ok()?)
     }
 
     fn search(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
@@ -480,7 +481,7 @@ mod tests {
     fn taken((source, local): &(StealingSource, StealingLocal), period: usize) -> usize {
         let outside = || source.lanes.iter().map(Lane::len).sum::<usize>();
         let (before, all) = (outside(), source.len());
-        let first = source.pop_outside(local, period);
+        let first = source.pop_outside(local, period, &Meter::default());
         assert_eq!(first.is_some(), before > 0);
         assert_eq!(source.len(), all - usize::from(first.is_some()), "the others are its own now");
         before - outside()
@@ -515,7 +516,7 @@ mod tests {
         let (period, rounds) = (16, 100);
         for _ in 0..rounds {
             (0..period).for_each(|_| _ = source.inject((), Job::new(|| ())));
-            drop(source.pop_outside(&local, period));
+            drop(source.pop_outside(&local, period, &Meter::default()));
             for _ in 1..period {
                 let before = own.load(Relaxed);
                 assert!(source.run_next(&local));

@@ -4,7 +4,10 @@ use super::{
     subject::{Crew, RunNow, Subject, with_pool},
     tools::{Counter, one_after_the_other, threads_of},
 };
-use crate::support::watchdog::{PATIENCE, within};
+use crate::support::{
+    gate::Gate,
+    watchdog::{PATIENCE, until, within},
+};
 use executors::{Executor, Pool, ShutdownError, WaitError, try_execute_locally};
 use std::{
     sync::{Arc, Barrier, mpsc},
@@ -103,6 +106,34 @@ pub(crate) fn a_sibling_that_becomes_idle_looks_around(subject: &impl Crew) {
     });
 }
 
+/// A job of a burst blocks, and its worker has others behind it; the sibling always has a job of its own to go on with.
+pub(crate) fn nothing_is_stranded_behind_a_blocked_job(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let enough = Counter::default();
+        go_on_until(pool, enough.clone());
+        for _ in 0..2 {
+            let (gate, ran) = (Gate::default(), Counter::default());
+            let closed = gate.clone();
+            pool.execute(move || closed.pass());
+            for _ in 0..40 {
+                let ran = ran.clone();
+                pool.execute(move || ran.add());
+            }
+            until("the others run", || ran.get() == 40);
+            gate.open();
+        }
+        enough.add();
+    });
+}
+
+/// A chain: each of its jobs gives the next.
+fn go_on_until<P: Pool + 'static>(pool: &P, enough: Counter) {
+    if enough.get() == 0 {
+        let next = pool.clone();
+        pool.execute(move || go_on_until(&next, enough));
+    }
+}
+
 /// A tower of blocked workers, each waiting for the next: the pool's last thread frees them all.
 pub(crate) fn all_but_one_worker_may_block(subject: &impl Crew) {
     fn stack<P: Pool + 'static>(pool: &P, levels: usize) -> usize {
@@ -155,16 +186,8 @@ pub(crate) fn a_batch_reaches_all_threads(subject: &impl Crew) {
 /// A worker that always has jobs of its own comes to those from outside, too.
 pub(crate) fn jobs_from_outside_are_not_starved(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
-        fn again<P: Pool + 'static>(pool: P, enough: Counter) {
-            if enough.get() == 0 {
-                let local = pool.clone();
-                pool.execute(move || again(local, enough));
-            }
-        }
-
-        let (enough, local) = (Counter::default(), pool.clone());
-        let inner = enough.clone();
-        pool.execute(move || again(local, inner));
+        let enough = Counter::default();
+        go_on_until(pool, enough.clone());
         for number in 0..20 {
             assert_eq!(pool.submit(move || number).wait().expect("no panic"), number);
         }

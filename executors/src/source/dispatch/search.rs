@@ -91,7 +91,7 @@ impl DispatchSource {
 
     fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
         // One is enough: the turn then passes to the next queue.
-        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1)).flatten();
+        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1, meter)).flatten();
         outside.or_else(|| self.stream.search(&local.stream, meter))
     }
 
@@ -136,9 +136,13 @@ impl DispatchSource {
     }
 
     /// A job of the CPU subpool from outside.
-    pub(super) fn pop_stream_outside(&self, local: &DispatchLocal, period: usize) -> Option<Job> {
+    pub(super) fn pop_stream_outside(&self, local: &DispatchLocal, period: usize, meter: &Meter) -> Option<Job> {
         let is_recalled = self.subpools[CPU].gate.read().is_recalled();
-        if local.holds.get() != CPU || is_recalled { None } else { self.stream.pop_outside(&local.stream, period) }
+        if local.holds.get() != CPU || is_recalled {
+            None
+        } else {
+            self.stream.pop_outside(&local.stream, period, meter)
+        }
     }
 
     /// A job of a subpool whose thread has left.

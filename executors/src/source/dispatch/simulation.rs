@@ -69,7 +69,7 @@ impl Simulation {
         left.set(left.get() - 1);
         let outside = (left.get() == 0).then(|| {
             left.set(age);
-            self.source.pop_outside(local, age as usize)
+            self.source.pop_outside(local, age as usize, meter)
         });
         if let Some(job) = outside.flatten() {
             job.run();

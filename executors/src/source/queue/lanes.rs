@@ -180,7 +180,10 @@ impl Lanes {
 /// The lane at `place`, which is made if there is none.
 #[inline(always)]
 pub(crate) fn lane_at(place: &OnceLock<Box<Lane>>) -> &Lane {
-    place.get().map_or_else(|| make_lane(place), |lane| lane)
+    match place.get() {
+        Some(lane) => lane,
+        None => make_lane(place),
+    }
 }
 
 #[cold]

@@ -1,5 +1,6 @@
 //! What a worker has for itself.
 
+use super::rounds::Rounds;
 use crate::{
     job::Job,
     part::Forker,
@@ -38,6 +39,7 @@ pub(crate) struct StealingLocal {
     pub(super) lane: Cell<usize>,
     /// The lane in which jobs were found last.
     last_lane: Cell<usize>,
+    pub(super) rounds: Rounds,
 }
 
 impl StealingLocal {
@@ -58,6 +60,7 @@ impl StealingLocal {
             dice: Dice::new(seat as u64 + 1),
             lane: Cell::new(seat),
             last_lane: Cell::new(seat),
+            rounds: Rounds::default(),
         }
     }
 

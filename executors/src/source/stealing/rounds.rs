@@ -1,0 +1,91 @@
+//! Jobs that wait behind one that does not end, while nobody runs dry and would steal them.
+//!
+//! A worker that takes several jobs from outside has them in its ring, behind the one that it runs. If that one blocks,
+//! and all others have jobs of their own, as those that run chains always do, none of them comes to steal. So who looks
+//! for jobs from outside looks at another worker now and then; and if that has begun none of its jobs from one such
+//! look to the next, takes some of them along.
+
+use super::{StealingLocal, StealingSource};
+use crate::{job::Job, meter::Meter, source::queue::Span};
+use std::cell::Cell;
+
+/// One of so many looks outside is at another worker. It fetches a line that this one writes with each job, and has to
+/// fetch back: some 100 ns, for up to 2000 jobs.
+const LOOKS: u32 = if cfg!(executors_privileged) { 2 } else { 32 };
+
+/// A worker's rounds past the others.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// Looks outside until now.
+    looks: Cell<u32>,
+    /// Where the worker looked last.
+    seat: Cell<usize>,
+    /// The jobs that waited there.
+    waited: Cell<Option<Span>>,
+}
+
+impl Rounds {
+    fn are_due(&self) -> bool {
+        self.looks.update(|looks| looks.wrapping_add(1));
+        self.looks.get().is_multiple_of(LOOKS)
+    }
+}
+
+impl StealingSource {
+    /// A job that is stranded, if it is time to look for one. To be asked with each look outside.
+    pub(super) fn pop_stranded(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
+        if local.rounds.are_due() { self.make_a_round(local, meter) } else { None }
+    }
+
+    #[cold]
+    fn make_a_round(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
+        let Rounds { seat, waited, .. } = &local.rounds;
+        if let Some(before) = waited.take()
+            && self.waiting(seat.get()).is_some_and(|now| now.has_not_moved_since(before))
+        {
+            // If somebody else is at it, so much the better.
+            return self.take_jobs_of(seat.get(), local, |_| true).ok()?.inspect(|_| meter.stole());
+        }
+        let others = || self.shown.iter().filter(|&other| other != local.seat);
+        let next = others().find(|&other| other > seat.get()).or_else(|| others().next())?;
+        seat.set(next);
+        waited.set(self.waiting(next));
+        None
+    }
+
+    /// What is in the ring of a worker that has jobs there, or where it spills them.
+    fn waiting(&self, seat: usize) -> Option<Span> {
+        let in_ring = self.seats[seat].ring.get().map(|ring| ring.jobs()).unwrap_or_default();
+        let has_spilled = || self.spilled(seat).is_some_and(|spill| !spill.is_empty());
+        (in_ring.len() > 0 || has_spilled()).then_some(in_ring)
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{placement::Neighbourhood, source::Source};
+
+    /// How many rounds a worker makes before one in which it gets jobs of another, which begins one after each or none.
+    fn rounds_past(begins: bool) -> Option<usize> {
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let [stuck, worker] = [0, 1].map(|seat| source.attach(Some(seat)));
+        (0..20).for_each(|_| _ = source.push_slowly(&stuck, (), Job::new(|| ())));
+        let meter = Meter::default();
+        (0..6).find(|_| {
+            let found = source.make_a_round(&worker, &meter).is_some();
+            assert!(!begins || source.run_next(&stuck));
+            found
+        })
+    }
+
+    #[test]
+    fn jobs_are_taken_of_who_has_begun_none_since_the_last_round() {
+        assert_eq!(rounds_past(false), Some(1));
+    }
+
+    #[test]
+    fn who_gets_on_keeps_its_jobs() {
+        assert_eq!(rounds_past(true), None);
+    }
+}
