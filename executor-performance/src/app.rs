@@ -165,10 +165,10 @@ fn baseline(
     terms: Terms,
 ) -> Result<Option<Baseline>, String> {
     let Some(path) = &options.baseline else {
-        return if options.fail_on_regression {
-            Err("--fail-on-regression means nothing without --baseline: name a file to compare with".to_owned())
-        } else {
-            Ok(None)
+        let useless = [("--fail-on-regression", options.fail_on_regression), ("--force", options.force)];
+        return match useless.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(format!("{option} means nothing without --baseline: name a file to compare with")),
+            None => Ok(None),
         };
     };
     let baseline = Record::read(path)?;

@@ -28,6 +28,9 @@ use std::{fs, io, path::Path};
 /// The version of the form. Fields may be added without raising it; readers ignore what they do not know.
 pub const SCHEMA: u32 = 1;
 
+/// More decimals than a number has.
+const DECIMALS: usize = 17;
+
 /// All runs of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -100,6 +103,10 @@ impl Record {
         let mut rows = self.runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
         if rows.clone().all(|(_, row)| row.is_ok() && row.figures.values().all(Option::is_none)) {
             return Some("nothing was measured".to_owned());
+        }
+        let mut columns = self.runs.iter().flat_map(|run| &run.columns);
+        if let Some(column) = columns.find(|column| column.decimals > DECIMALS) {
+            return Some(format!("{} has {} decimals", column.name, column.decimals));
         }
         rows.find_map(|(run, row)| {
             let Samples { values, process, .. } = &row.samples;

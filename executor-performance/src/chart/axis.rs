@@ -49,10 +49,21 @@ impl Axis {
         }
     }
 
-    /// For these `places` only, which are marked.
+    /// For these `places` only, in order, which are marked as far as there is room for that; the ends are in any case.
     pub fn at(kind: Kind, places: &[f64], label: &str) -> Self {
+        /// Of the whole.
+        const ROOM: f64 = 0.045;
         let (low, high) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
-        Self::marked(kind, low, high, places.iter().copied(), label)
+        let mut axis = Self::marked(kind, low, high, places.iter().copied(), label);
+        let at = axis.clone();
+        let mut last = 0.0;
+        axis.ticks.retain(|&(mark, _)| {
+            let place = at.place(mark, 0.0, 1.0);
+            let has_room = place - last >= ROOM && 1.0 - place >= ROOM || mark == low || mark == high;
+            last = if has_room { place } else { last };
+            has_room
+        });
+        axis
     }
 
     fn marked(kind: Kind, low: f64, high: f64, marks: impl IntoIterator<Item = f64>, label: &str) -> Self {
@@ -157,6 +168,18 @@ mod tests {
     fn a_logarithmic_axis_has_round_numbers_around_the_values() {
         assert_eq!(labels(&Axis::around(Kind::Log, [25.0, 900.0], "")), ["20", "50", "100", "200", "500", "1000"]);
         assert_eq!(labels(&Axis::around(Kind::Log, [1.0, 40_000.0], "")), ["1", "10", "100", "1000", "10000"]);
+    }
+
+    #[test]
+    fn places_are_marked_as_far_as_there_is_room() {
+        let axis = Axis::at(Kind::Log, &[1.0, 2.0, 4.0, 14.0, 15.0, 16.0], "threads");
+        assert_eq!(labels(&axis), ["1", "2", "4", "14", "16"]);
+        let places: Vec<f64> = (1..=64).map(f64::from).collect();
+        let (linear, log) = (Axis::at(Kind::Linear, &places, ""), Axis::at(Kind::Log, &places, ""));
+        for axis in [&linear, &log] {
+            assert_eq!((labels(axis)[0], labels(axis)[axis.ticks.len() - 1]), ("1", "64"));
+            assert!((10..=23).contains(&axis.ticks.len()), "{axis:?}");
+        }
     }
 
     #[test]

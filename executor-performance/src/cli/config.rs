@@ -37,6 +37,9 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
         "there is no run: begin one with [[run]] and name its experiment, as in `experiment = \"throughput\"`";
     let Some(Value::Array(runs)) = file.remove("run") else { return Err(NO_RUNS.to_owned()) };
     const RECOMMEND: &str = "recommend";
+    if file.contains_key("config") {
+        return Err("`config` names another file, which is not read: leave it out".to_owned());
+    }
     let (definition, experiments) = (super::definition(), super::experiments());
     let (program, own) = words.split_first().ok_or("no program")?;
     let own = without_config(own);

@@ -6,7 +6,7 @@ use super::{
     pair::Pair,
 };
 use crate::{
-    record::{Record, Run},
+    record::{Record, Run, Value},
     stats::Level,
     view,
 };
@@ -80,6 +80,7 @@ impl Comparison {
         left_out.dedup();
         let mut warnings = [warnings("old", old), warnings("new", new)].concat();
         warnings.extend(distance(&matched));
+        warnings.extend(matched.iter().filter_map(|(before, run)| size(before, run)));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
@@ -164,6 +165,21 @@ fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
     ))
 }
 
+/// Warns if samples of a run lasted longer in one record than in the other. Where it is said how long they last, an
+/// executor that does not keep up falls behind for as long.
+fn size(before: &Run, run: &Run) -> Option<String> {
+    const LASTED: &str = "sampled_ms";
+    const MUCH: f64 = 1.25;
+    let (Value::Number(old), Value::Number(new)) = (before.fitted.get(LASTED)?, run.fitted.get(LASTED)?) else {
+        return None;
+    };
+    let times = (*old).max(*new) as f64 / (*old).min(*new).max(1) as f64;
+    let experiment = view::experiment(run);
+    (times > MUCH).then(|| {
+        format!("Warning: a sample of {experiment} took {old} ms in the old record, and {new} ms in the new one.")
+    })
+}
+
 fn title(run: &Run) -> String {
     let figure = run.first_column().map(|column| format!(", {}, {}", column.title, column.unit)).unwrap_or_default();
     format!("{}{figure}; {}", view::experiment(run), view::settings(run))
@@ -184,6 +200,19 @@ mod tests {
         assert_eq!(verdicts(&comparison), [Verdict::Same; 6]);
         assert!(comparison.regressions().is_empty(), "{comparison:?}");
         assert!(comparison.left_out.iter().all(|line| line.contains("broken")), "{comparison:?}");
+    }
+
+    #[test]
+    fn samples_that_last_longer_are_a_warning() {
+        let lasting = |ms: u64| {
+            let mut record = of_processes();
+            record.runs[0].fitted.insert("sampled_ms".to_owned(), Value::Number(ms));
+            record
+        };
+        let warnings = |ms| Comparison::of(&lasting(100), &lasting(ms), &TERMS).expect("alike").warnings;
+        assert_eq!(warnings(110), Vec::<String>::new());
+        let said = warnings(250);
+        assert!(said.len() == 1 && said[0].contains("100 ms") && said[0].contains("250 ms"), "{said:?}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Cut {
 
     /// One burst of `load`, all or a piece of this one, whose jobs do `work`.
     pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> Bursts<W> {
-        Bursts { load, work, assembled: false, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
+        Bursts { load, work, assembled: true, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
     }
 
     /// Cuts the load if it does not fit into `pace`, to one with which a round does. `turn` runs a piece of the load,

@@ -131,7 +131,7 @@ impl JobTurn for Contest {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Waited, Failure> {
         const PRIMER: u64 = 100;
         let stop = Arc::new(Stop::default());
-        let executor = plan.build()?;
+        let executor = plan.build_assembled(self.patience)?;
         let outside = executor.clone();
         let mut relay = Relay::new(executor, Arc::clone(&stop), self.patience);
         relay.run(&self.chains(PRIMER), Duration::ZERO)?;
@@ -201,11 +201,12 @@ impl Experiment for Fairness {
         Contest { time: self.sampled, ..self.asked }
     }
 
-    /// A sample takes as long as was asked for, or less, but long enough for a few probes.
+    /// A sample takes as long as was asked for, or less, but long enough for so many probes that one in a hundred is not
+    /// the one that waits longest.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
-        const FEW: u32 = 10;
+        const ENOUGH: u32 = 200;
         let share = pace.good_round() / subjects.len().max(1) as u32;
-        self.sampled = share.max(self.asked.interval * FEW).min(self.asked.time);
+        self.sampled = share.max(self.asked.interval * ENOUGH).min(self.asked.time);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -221,7 +222,7 @@ impl Experiment for Fairness {
 
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             ("load", format!("{} of empty jobs", number(self.asked.chains as usize, "chain"))),
             ("probes", format!("a job from outside every {} us or so", self.asked.interval.as_micros())),
             ("a sample", format!("{} ms of that", self.sampled.as_millis())),

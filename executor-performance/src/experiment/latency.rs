@@ -66,7 +66,7 @@ impl Experiment for Latency {
         Bursts {
             load: self.load,
             work: self.labour,
-            assembled: false,
+            assembled: true,
             primer: self.load,
             count: self.bursts_per_sample,
             pause: self.pause,
@@ -99,7 +99,7 @@ impl Experiment for Latency {
 
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             ("burst", super::describe(&self.load)),
             ("pause", format!("{} ms before each burst", self.pause.as_millis())),
             (

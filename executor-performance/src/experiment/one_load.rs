@@ -39,9 +39,6 @@ pub trait Question {
     /// Whether, with twice as many threads, the first figure should be twice as good.
     const SCALES: bool = true;
 
-    /// Whether there are to be workers that have nothing to do.
-    const ASSEMBLED: bool = false;
-
     /// What each job does.
     fn work(&self) -> Self::Work;
 
@@ -57,10 +54,6 @@ pub trait Question {
     }
 }
 
-fn burst<Q: Question>(cut: &Cut, load: Load, work: Q::Work, patience: Duration) -> Bursts<Q::Work> {
-    Bursts { assembled: Q::ASSEMBLED, ..cut.burst(load, work, patience) }
-}
-
 impl<Q: Question> Experiment for OneLoad<Q> {
     type Turn = Bursts<Q::Work>;
 
@@ -69,12 +62,12 @@ impl<Q: Question> Experiment for OneLoad<Q> {
     }
 
     fn turn(&self) -> Bursts<Q::Work> {
-        burst::<Q>(&self.cut, *self.cut.sampled(), self.question.work(), self.patience)
+        self.cut.burst(*self.cut.sampled(), self.question.work(), self.patience)
     }
 
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Q::Work>>>]) {
         let (whole, work, patience) = (self.cut, self.question.work(), self.patience);
-        self.cut.fit(pace, subjects, |load| burst::<Q>(&whole, load, work.clone(), patience), BurstSample::nanos);
+        self.cut.fit(pace, subjects, |load| whole.burst(load, work.clone(), patience), BurstSample::nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -85,9 +78,7 @@ impl<Q: Question> Experiment for OneLoad<Q> {
     }
 
     fn description(&self) -> Vec<(&'static str, String)> {
-        let threads = self.cut.threads();
-        let threads = if Q::ASSEMBLED { super::assembled(threads) } else { ("threads", threads.to_string()) };
-        let mut lines = vec![threads];
+        let mut lines = vec![super::assembled(self.cut.threads())];
         lines.extend(self.question.description(self.cut.asked()));
         lines.push(self.cut.description());
         lines

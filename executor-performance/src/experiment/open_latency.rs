@@ -105,7 +105,7 @@ impl Turn for Arrivals {
 impl JobTurn for Arrivals {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Served, Failure> {
         const PRIMER_PER_THREAD: usize = 16;
-        let mut stream = Stream::new(plan.build()?, self.labour, self.patience);
+        let mut stream = Stream::new(plan.build_assembled(self.patience)?, self.labour, self.patience);
         stream.run(&[vec![0; PRIMER_PER_THREAD * plan.threads()]])?;
         let streamed = stream.run(&self.schedules())?;
         stream.finish()?;
@@ -189,7 +189,7 @@ impl Experiment for OpenLatency {
     fn description(&self) -> Vec<(&'static str, String)> {
         let (asked, turn) = (&self.asked, self.turn());
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             ("load", format!("{} jobs/s from {}, at random times", asked.rate, number(asked.producers, "thread"))),
             ("time", "from when a job was to come to its end".to_owned()),
             ("a sample", format!("{} ms of that, or {} jobs, on a new executor", turn.time.as_millis(), turn.jobs())),

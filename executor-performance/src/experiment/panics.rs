@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     panic::{self, AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -51,17 +51,16 @@ pub struct Outbreak {
 }
 
 impl Outbreak {
-    /// Nanoseconds that a job takes, from the first submission to when all have run. The waiting thread looks every 0.1
-    /// ms.
+    /// Nanoseconds that a job takes, from the first submission to when all have run; but for the panic of the last,
+    /// which ends behind that.
     fn run<E: Executor>(&self, executor: &E, panics: bool) -> Result<f64, Failure> {
-        let (ran, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
+        let tally = Arc::new(Tally::of(self.jobs));
         let give = || {
             for _ in 0..self.jobs {
-                let ran = Arc::clone(&ran);
+                let tally = Arc::clone(&tally);
                 executor.execute(move || {
-                    // Release pairs with the Acquire below.
-                    ran.fetch_add(1, Ordering::Release);
-                    drop(ran);
+                    tally.count();
+                    drop(tally);
                     if panics {
                         // As a panic, but for the message.
                         panic::resume_unwind(Box::new("as the measurement wants it"));
@@ -70,8 +69,8 @@ impl Outbreak {
             }
         };
         catch_unwind(AssertUnwindSafe(give)).map_err(|_| Failure::Submission)?;
-        wait_for(self.jobs, self.patience, || ran.load(Ordering::Acquire))?;
-        Ok(began.elapsed().as_nanos() as f64 / self.jobs as f64)
+        wait_for(self.jobs, self.patience, || tally.ran())?;
+        Ok(tally.nanos_per_job())
     }
 
     fn survive<E: Executor>(&self, executor: &E) -> Result<Survived, Failure> {
@@ -84,13 +83,47 @@ impl Outbreak {
     }
 }
 
+/// When all of some jobs have run. The last one says so, as who waits looks now and then only.
+#[derive(Debug)]
+struct Tally {
+    jobs: u64,
+    ran: AtomicU64,
+    began: Instant,
+    took: OnceLock<Duration>,
+}
+
+impl Tally {
+    fn of(jobs: u64) -> Self {
+        Tally { jobs, ran: AtomicU64::new(0), began: Instant::now(), took: OnceLock::new() }
+    }
+
+    /// One more has run.
+    fn count(&self) {
+        // Relaxed: what is told by the last one is told by `took`.
+        if self.ran.fetch_add(1, Ordering::Relaxed) + 1 == self.jobs {
+            _ = self.took.set(self.began.elapsed());
+        }
+    }
+
+    /// How many have run: not all before it is known how long that took.
+    fn ran(&self) -> u64 {
+        let ran = self.ran.load(Ordering::Relaxed);
+        if self.took.get().is_some() { ran } else { ran.min(self.jobs.saturating_sub(1)) }
+    }
+
+    /// When all have.
+    fn nanos_per_job(&self) -> f64 {
+        self.took.get().map_or(0.0, |took| took.as_nanos() as f64 / self.jobs as f64)
+    }
+}
+
 impl Turn for Outbreak {
     type Sample = Survived;
 }
 
 impl JobTurn for Outbreak {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Survived, Failure> {
-        let executor = plan.build()?;
+        let executor = plan.build_assembled(self.patience)?;
         let survived = self.survive(&executor);
         if survived.is_err() {
             executor.shutdown_async();
@@ -136,7 +169,7 @@ impl Experiment for Panics {
 
     fn description(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("threads", self.threads.to_string()),
+            super::assembled(self.threads),
             ("load", format!("{} jobs that end, {0} that panic, {0} that end, from one thread", self.turn.jobs)),
         ]
     }

@@ -19,9 +19,6 @@ impl Question for Repost {
     const METRICS: &'static [Metric] =
         &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
 
-    /// What workers do that have no chain is in the CPU time.
-    const ASSEMBLED: bool = true;
-
     fn work(&self) -> Pastime {
         self.0
     }

@@ -62,7 +62,7 @@ impl Turn for Submission {
 impl JobTurn for Submission {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Submitted, Failure> {
         let hold = Arc::new(Hold::new(self.sleep));
-        let mut relay = Relay::new(plan.build()?, Arc::clone(&hold), self.patience);
+        let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&hold), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
         hold.close(self.load.producers());
         let burst = relay.run(&self.load, Duration::ZERO);
@@ -125,7 +125,7 @@ impl Experiment for Submit {
             millis => format!("sleeps for {millis} ms, but no longer than until the last was submitted"),
         };
         vec![
-            ("threads", self.cut.threads().to_string()),
+            super::assembled(self.cut.threads()),
             ("load", format!("{} x {} (producers x jobs)", asked.producers(), asked.messages())),
             ("each job", job),
             self.cut.description(),

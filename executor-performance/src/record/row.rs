@@ -185,9 +185,10 @@ mod tests {
         let costs = |samples: &[f64]| Costs::of(samples.to_vec(), &[]);
         let costs = [costs(&[8.0, 8.0, 8.0]), None, costs(&[2.0, 9.0, 2.0]), costs(&[])];
         let slowdowns = slowdowns(&costs, 0);
-        let values: Vec<Option<f64>> = slowdowns.iter().map(|slowdown| slowdown.map(|it| it.value)).collect();
+        let values: Vec<Option<f64>> =
+            slowdowns.iter().map(|slowdown| slowdown.map(|it| (it.value * 1e9).round() / 1e9)).collect();
         assert_eq!(values, [Some(4.0), None, Some(1.0), None]);
-        assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high == 4.0));
+        assert!(slowdowns[0].is_some_and(|slowdown| slowdown.low < 1.0 && slowdown.high > 4.0));
     }
 
     #[test]

@@ -62,9 +62,15 @@ impl Destination {
         if let Some(name) = text.strip_suffix(":-") {
             return Ok(Destination { format: Format::named(name)?, target: Target::Output });
         }
-        let format = match Path::new(text).extension() {
+        let path = Path::new(text);
+        let format = match path.extension() {
             Some(extension) => Format::named(&extension.to_string_lossy())?,
-            None => Format::Csv,
+            None => match path.file_name().and_then(|name| name.to_str()?.strip_prefix('.')) {
+                Some(extension) if Format::named(extension).is_ok() => {
+                    return Err(format!("a name is missing before .{extension}: say one, or {extension}:-"));
+                }
+                _ => Format::Csv,
+            },
         };
         Ok(Destination { format, target: Target::File(text.into()) })
     }
@@ -118,6 +124,13 @@ mod tests {
         }
         assert_eq!(Destination::parse("-"), Ok(Destination { format: Format::Json, target: Target::Output }));
         assert_eq!(Destination::parse("csv:-"), Ok(Destination { format: Format::Csv, target: Target::Output }));
+    }
+
+    #[test]
+    fn an_extension_without_a_name_is_refused() {
+        let error = Destination::parse("results/.json").expect_err("that would be CSV");
+        assert!(error.contains("before .json"), "{error}");
+        assert!(Destination::parse(".results").is_ok_and(|it| it.format == Format::Csv));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct Ratio {
     pub high: f64,
 }
 
+/// Of fewer rounds the scatter cannot be told.
+const ENOUGH: usize = 6;
+
 /// The samples of two that took turns: those of the same number are of the same round.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns<'a> {
@@ -41,14 +44,28 @@ impl Ratio {
     /// same. `None` if there are no samples, or no ratio.
     ///
     /// It is processes that are compared, by [`Level::of_turns`]. If there was one only, rounds are, by
-    /// [`of_pairs`](Self::of_pairs), with this `seed`.
+    /// [`of_pairs`](Self::of_pairs), with this `seed`; or if these are few, levels with a presumed scatter.
     pub fn of_turns(turns: &[Turns<'_>], seed: u64) -> Option<Self> {
         let turns: Vec<Turns<'_>> = turns.iter().map(|it| it.of_whole_rounds()).collect();
         let level = |it: &Turns<'_>| Level::of_turns(it.above, it.below, it.processes);
         match turns.iter().map(level).collect::<Option<Vec<Level>>>() {
             Some(levels) if !levels.is_empty() => Level::mean_of(&levels).ratio(1),
+            _ if turns.iter().any(|it| it.above.len() < ENOUGH) => Self::of_few(&turns),
             _ => Self::of_pairs(&turns.iter().map(|it| (it.above, it.below)).collect::<Vec<_>>(), seed),
         }
+    }
+
+    /// Where the scatter cannot be seen, but only presumed, as by [`Level::of`].
+    fn of_few(turns: &[Turns<'_>]) -> Option<Self> {
+        if turns.iter().all(|it| it.above == it.below) {
+            return Self::of_draws(1.0, || 1.0); // the best, beside itself
+        }
+        let mean_of = |costs: fn(&Turns<'_>) -> Option<Level>| {
+            let levels = turns.iter().map(costs).collect::<Option<Vec<Level>>>()?;
+            (!levels.is_empty()).then(|| Level::mean_of(&levels))
+        };
+        let above = mean_of(|it| Level::of(it.above, &[]))?;
+        above.relative_to(&mean_of(|it| Level::of(it.below, &[]))?, 1)
     }
 
     /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no
@@ -120,6 +137,18 @@ mod tests {
         assert_eq!(Some(of_rounds), Ratio::of_medians(&above, &below, 0));
         assert!(of_processes.low < 2.0 && of_processes.high > 2.1, "{of_processes:?}");
         assert_eq!(Ratio::of_turns(&[], 0), None);
+    }
+
+    #[test]
+    fn of_a_few_samples_of_one_process_nothing_is_sure() {
+        for rounds in 1..ENOUGH {
+            let (above, below) = (vec![1.1; rounds], vec![1.0; rounds]);
+            let ratio = Ratio::of_turns(&[Turns { above: &above, below: &below, processes: &[] }], 0);
+            assert!(
+                ratio.is_some_and(|it| it.low < 1.0 && (it.value - 1.1).abs() < 1e-9 && it.high > 1.2),
+                "{ratio:?}"
+            );
+        }
     }
 
     #[test]

@@ -5,7 +5,10 @@ use crate::record::{self, Record, Run};
 const AXES: &[&str] = &["threads", "producers"];
 
 /// Settings that follow the number of threads if nothing is said.
-const FOLLOWERS: &[&str] = &["jobs_per_burst", "chains"];
+const FOLLOWERS: &[&str] = &["jobs_per_burst", "chains", "jobs"];
+
+/// What follows from others that are settings, too.
+const PRODUCT: (&str, &str) = ("jobs_per_burst", "messages_per_producer");
 
 /// Runs of one experiment that differ in one setting only.
 #[derive(Debug)]
@@ -39,7 +42,9 @@ fn sweeps_of<'a>(record: &'a Record, experiment: &str) -> Vec<Sweep<'a>> {
         return Vec::new();
     };
     let follows = |name: &str| {
-        FOLLOWERS.contains(&name) && runs.iter().all(|run| run.settings.get(name) == run.settings.get(axis))
+        let is_product = name == PRODUCT.0 && runs.iter().all(|run| run.settings.contains_key(PRODUCT.1));
+        let is_axis = || runs.iter().all(|run| run.settings.get(name) == run.settings.get(axis));
+        is_product || FOLLOWERS.contains(&name) && is_axis()
     };
     let others: Vec<&String> = differing.into_iter().filter(|name| *name != axis && !follows(name)).collect();
 
