@@ -201,8 +201,8 @@ impl Experiment for Fairness {
         Contest { time: self.sampled, ..self.asked }
     }
 
-    /// A sample takes as long as was asked for, or less, but long enough for so many probes that one in a hundred is not
-    /// the one that waits longest.
+    /// A sample takes as long as was asked for, or less, but long enough for so many probes that the 99th percentile is
+    /// not the longest of all.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
         const ENOUGH: u32 = 200;
         let share = pace.good_round() / subjects.len().max(1) as u32;
