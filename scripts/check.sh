@@ -330,7 +330,7 @@ check_tests() {
 check_release() {
     # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and with
     # checks for overflow. Workers have their privileges at once, which otherwise take some thousand jobs. What is left
-    # out is the same with all features.
+    # out, some parkers among it, is the same with all features.
     test_step "release: [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true RUSTFLAGS="--cfg executors_privileged ${RUSTFLAGS:-}" \

@@ -1090,14 +1090,21 @@ mod stealing {
     }
 
     parker! { automatic: DynParker = |builder| builder, subject::ANY; keeps_chains spares_threads }
-    parker! {
-        small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited spares_threads
+    /// These have no code of their own that an optimiser could get wrong. Where workers have their privileges at once, as
+    /// in the check of optimised code, they are left out, as they take as long to compile as all else together.
+    #[cfg(not(executors_privileged))]
+    mod chosen {
+        use super::*;
+
+        parker! {
+            small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited spares_threads
+        }
+        parker! {
+            large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited spares_threads
+        }
+        parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
+        parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
     }
-    parker! {
-        large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited spares_threads
-    }
-    parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
-    parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
 
     /// One that panics.
     mod brittle {
