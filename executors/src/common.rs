@@ -1,13 +1,38 @@
 //! The vocabulary that every executor of this crate speaks.
 
+use std::sync::Arc;
+
 /// Runs boxed jobs; the object-safe core of [`Executor`].
 ///
-/// Take a `&dyn CanExecute` where a program wants *some* executor and does not care which.
+/// Take a `&dyn CanExecute` where a program wants *some* executor and does not care which; or keep an
+/// `Arc<dyn CanExecute + Send + Sync>`, which is one, too.
+///
+/// # Examples
+///
+/// ```
+/// use executors::{CanExecute, crossbeam_channel_pool::ThreadPool, run_now::RunNowExecutor};
+/// use std::sync::{Arc, mpsc::channel};
+///
+/// let (tell, told) = channel();
+/// let executors: [Arc<dyn CanExecute + Send + Sync>; 2] =
+///     [Arc::new(ThreadPool::new(2)), Arc::new(RunNowExecutor::new())];
+/// for executor in &executors {
+///     let tell = tell.clone();
+///     executor.execute_job(Box::new(move || tell.send(1).unwrap()));
+/// }
+/// assert_eq!(told.iter().take(2).sum::<u32>(), 2);
+/// ```
 pub trait CanExecute {
     /// Hands `job` to the executor; see [`Executor::execute`] for what that promises.
     ///
     /// The pools of this crate store the box as it is, and do not box it once more.
     fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>);
+}
+
+impl<E: CanExecute + ?Sized> CanExecute for Arc<E> {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        E::execute_job(self, job);
+    }
 }
 
 /// A cheaply cloned handle to something that runs jobs.

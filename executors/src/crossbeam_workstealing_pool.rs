@@ -247,7 +247,8 @@ where
     /// wait for each other only if a worker has nothing else to do. Calls nest on the stack of the thread, and those of
     /// others that the caller runs while it waits do so, too: how deep a recursion may be depends on
     /// [`stack_size`](crate::Builder::stack_size). While a worker has given 256 parts that nobody has taken, it gives
-    /// no more.
+    /// no more. Coroutines that have stacks of their own must not suspend in a closure: calls on one thread have to end
+    /// in the order in which they nest.
     ///
     /// What others take counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
     ///

@@ -1090,8 +1090,8 @@ mod stealing {
     }
 
     parker! { automatic: DynParker = |builder| builder, subject::ANY; keeps_chains spares_threads }
-    /// These have no code of their own that an optimiser could get wrong. Where workers have their privileges at once, as
-    /// in the check of optimised code, they are left out, as they take as long to compile as all else together.
+    /// These have no code of their own that an optimiser could get wrong. Where workers have their privileges at once,
+    /// as in the check of optimised code, they are left out: they take as long to compile as all else together.
     #[cfg(not(executors_privileged))]
     mod chosen {
         use super::*;

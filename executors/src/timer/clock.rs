@@ -56,7 +56,8 @@ impl Clock for Hands {
     }
 }
 
-/// Moves the time of a [`Timer::manual`](super::Timer::manual).
+/// Moves the time of a [`Timer::manual`](super::Timer::manual). Clones move the same time.
+#[derive(Clone)]
 pub struct ManualClock {
     hands: Hands,
     agenda: Arc<Agenda>,
