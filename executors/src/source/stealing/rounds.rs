@@ -3,10 +3,16 @@
 //! A worker that takes several jobs from outside has them in its ring, behind the one that it runs. If that one blocks,
 //! and all others have jobs of their own, as those that run chains always do, none of them comes to steal. So who looks
 //! for jobs from outside looks at another worker now and then; and if that has begun none of its jobs from one such
-//! look to the next, takes some of them along.
+//! look to the next, takes one of them with each look, until it goes on.
+//!
+//! One at a time: of several, all but the first would be seen by nobody while they are on their way.
 
-use super::{StealingLocal, StealingSource};
-use crate::{job::Job, meter::Meter, source::queue::Span};
+use super::{Seat, StealingLocal, StealingSource};
+use crate::{
+    job::Job,
+    meter::Meter,
+    source::queue::{Busy, Span, ring::Stealer},
+};
 use std::cell::Cell;
 
 /// One of so many looks outside is at another worker. It fetches a line that this one writes with each job, and has to
@@ -39,18 +45,30 @@ impl StealingSource {
 
     #[cold]
     fn make_a_round(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
-        let Rounds { seat, waited, .. } = &local.rounds;
+        let Rounds { looks, seat, waited } = &local.rounds;
         if let Some(before) = waited.take()
             && self.waiting(seat.get()).is_some_and(|now| now.has_not_moved_since(before))
         {
             // If somebody else is at it, so much the better.
-            return self.take_jobs_of(seat.get(), local, |_| true).ok()?.inspect(|_| meter.stole());
+            let job = self.take_one_of(seat.get()).ok()??;
+            looks.set(LOOKS - 1);
+            waited.set(self.waiting(seat.get()));
+            meter.stole();
+            return Some(job);
         }
         let others = || self.shown.iter().filter(|&other| other != local.seat);
         let next = others().find(|&other| other > seat.get()).or_else(|| others().next())?;
         seat.set(next);
         waited.set(self.waiting(next));
         None
+    }
+
+    fn take_one_of(&self, seat: usize) -> Result<Option<Job>, Busy> {
+        let Seat { ring, spill, .. } = &self.seats[seat];
+        match ring.get().map_or(Ok(None), Stealer::steal) {
+            Ok(None) => spill.get().map_or(Ok(None), |spill| spill.pop()),
+            found => found,
+        }
     }
 
     /// What is in the ring of a worker that has jobs there, or where it spills them.
@@ -66,26 +84,27 @@ mod tests {
     use super::*;
     use crate::{placement::Neighbourhood, source::Source};
 
-    /// How many rounds a worker makes before one in which it gets jobs of another, which begins one after each or none.
-    fn rounds_past(begins: bool) -> Option<usize> {
+    /// In which of some rounds a worker gets a job of another, which has 20 and begins one after each, or none.
+    fn found_in(begins: bool) -> Vec<usize> {
         let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
         let [stuck, worker] = [0, 1].map(|seat| source.attach(Some(seat)));
         (0..20).for_each(|_| _ = source.push_slowly(&stuck, (), Job::new(|| ())));
         let meter = Meter::default();
-        (0..6).find(|_| {
+        let finds = |_: &usize| {
             let found = source.make_a_round(&worker, &meter).is_some();
             assert!(!begins || source.run_next(&stuck));
             found
-        })
+        };
+        (0..6).filter(|round| finds(round)).collect()
     }
 
     #[test]
     fn jobs_are_taken_of_who_has_begun_none_since_the_last_round() {
-        assert_eq!(rounds_past(false), Some(1));
+        assert_eq!(found_in(false), [1, 2, 3, 4, 5]);
     }
 
     #[test]
     fn who_gets_on_keeps_its_jobs() {
-        assert_eq!(rounds_past(true), None);
+        assert_eq!(found_in(true), []);
     }
 }

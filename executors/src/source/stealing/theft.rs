@@ -4,7 +4,7 @@ use super::{BATCH, StealingLocal, StealingSource};
 use crate::{
     job::Job,
     meter::Meter,
-    source::queue::{Busy, Span, first_found, ring::Stealer},
+    source::queue::{Busy, Span, first_found},
 };
 use std::hint;
 
@@ -35,18 +35,8 @@ impl StealingSource {
             meter.took_part();
             return Ok(Some(Job::new(move || part.run())));
         }
-        self.take_jobs_of(victim, local, |ring| is_worth_stealing(|| ring.jobs()))
-    }
-
-    /// Takes half of the jobs in the victim's ring, if that `is_worth` it, or some of those that it has spilled.
-    pub(super) fn take_jobs_of(
-        &self,
-        victim: usize,
-        local: &StealingLocal,
-        is_worth: impl FnOnce(&Stealer<Job>) -> bool,
-    ) -> Result<Option<Job>, Busy> {
         let from_ring = match self.seats[victim].ring.get() {
-            Some(ring) if is_worth(ring) => {
+            Some(ring) if is_worth_stealing(|| ring.jobs()) => {
                 // One alone needs no room.
                 ring.steal_half(&local.ring, || self.make_room(local))
             }
