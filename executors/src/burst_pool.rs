@@ -70,7 +70,7 @@ const CHARTER: Charter = Charter {
     thread_name: |worker| format!("burst-pool-worker-{worker}"),
     // After a burst comes quiet: to look for more would only take a core from the workers that are still to come.
     idle: Idle::Park { spin: Duration::ZERO },
-    // As in the channel pool.
+    // How long what was dealt to a worker that blocks may wait, if all others always have jobs of their own.
     fairness: Fairness::Counted(1024),
     // A job is to start now, whoever is at work.
     time_slice: TimeSlice::Short,
