@@ -253,7 +253,7 @@ fn with_current<R>(f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     with_post(|_any| true, f)
 }
 
-/// Calls `f` with each post of this thread, the innermost first.
+/// Calls `f` with each post at which this thread stands, the innermost first.
 fn for_each_post(f: impl Fn(&Post<'_>)) {
     let mut next = CURRENT.with(Cell::get);
     // SAFETY: as in `with_post`.

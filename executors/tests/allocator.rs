@@ -85,10 +85,10 @@ fn while_a_job_comes_from_outside() {
     });
 }
 
-/// The ring is made, and made larger, meanwhile.
+/// The ring is made, and made larger, and is full.
 #[test]
 fn while_a_job_gives_many_others() {
-    const JOBS: usize = 300;
+    const JOBS: usize = 5000;
     each_gift_runs(JOBS, |pool, ran, before| {
         let giver = pool.clone();
         let job = pool.submit(move || {

@@ -57,8 +57,8 @@ impl Ratio {
 
     /// Where the scatter cannot be seen, but only presumed, as by [`Level::of`].
     fn of_few(turns: &[Turns<'_>]) -> Option<Self> {
-        if turns.iter().all(|it| it.above == it.below) {
-            return Self::of_draws(1.0, || 1.0); // the best, beside itself
+        if !turns.is_empty() && turns.iter().all(|it| !it.above.is_empty() && std::ptr::eq(it.above, it.below)) {
+            return Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }); // the best, beside itself
         }
         let mean_of = |costs: fn(&Turns<'_>) -> Option<Level>| {
             let levels = turns.iter().map(costs).collect::<Option<Vec<Level>>>()?;

@@ -28,7 +28,7 @@ where
             // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find
             // out.
             if !self.is_over() {
-                self.call_all();
+                if self.life.is_discarding() { self.parker.unpark_all() } else { self.call_all() }
             }
             tell(|| log::debug!("{} is closing.", self.name()));
         }

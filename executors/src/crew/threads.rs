@@ -173,7 +173,7 @@ where
     }
 
     /// Forgets threads that have ended, each of which keeps its stack until then. Not before more have left than are
-    /// there, so that each handle is looked at a few times only.
+    /// there, so that each handle is looked at a few times only, unless many threads are long in ending.
     fn forget_ended(&self, threads: &mut Vec<JoinHandle<()>>) {
         if S::ELASTIC && threads.len() > 2 * self.life.threads() {
             joining::forget_ended(threads);

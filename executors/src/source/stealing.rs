@@ -330,7 +330,10 @@ impl Source for StealingSource {
             if !local.has_seat {
                 self.shown.show(local.seat); // for good: others without a seat may spill there, too
             }
-            lanes::lane_at(&self.seats[local.seat].spill).push(job);
+            // Who holds its back is somebody else without a seat, or this thread: its allocator has come here again.
+            if let Err(job) = lanes::lane_at(&self.seats[local.seat].spill).push(job) {
+                self.lanes.push(job);
+            }
         }
         Whom::Anyone
     }

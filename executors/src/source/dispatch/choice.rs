@@ -49,7 +49,15 @@ impl DispatchSource {
             || local.aging.is_due()
             || self.board.view().has_any(shared.get()) && self.goes(local)
             || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
-            || local.at.get().level() < NORMAL && self.streams && self.may_take_stream(local) && self.stream.has_jobs()
+            || local.at.get().level() < NORMAL && self.stream_calls(local)
+    }
+
+    /// Whether the stream, which has no bit, may have jobs for a worker at a lower level. Not soon again if it had none
+    /// when it seemed so: most often these are alone at workers that are about to run them.
+    fn stream_calls(&self, local: &DispatchLocal) -> bool {
+        let respite = local.respite.get();
+        local.respite.set(respite.saturating_sub(1));
+        respite == 0 && self.streams && self.may_take_stream(local) && self.stream.has_jobs()
     }
 
     /// Whether the gate of the stream, which has no bit that could call a worker away, is open to this one.

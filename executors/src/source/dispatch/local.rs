@@ -22,6 +22,8 @@ pub(crate) struct DispatchLocal {
     pub(super) watch: [Cell<Queues>; 2],
     /// Jobs that are left of its stint.
     pub(super) stint: Cell<u32>,
+    /// Jobs until the stream may call the worker away, which had none for it the last time.
+    pub(super) respite: Cell<u32>,
     /// When the next job of a subpool is one by turns.
     pub(super) aging: Aging,
     /// Whether subpools take turns for the next job, and whose turn it was last.
@@ -50,6 +52,7 @@ impl DispatchSource {
             slot: Cell::new(0),
             watch: [Cell::new(0), Cell::new(0)],
             stint: Cell::new(0),
+            respite: Cell::new(0),
             aging: Aging::new(self.age, self.subpools.len()),
             ages: Cell::new(false),
             turn: Cell::new(0),

@@ -58,6 +58,9 @@ impl DispatchSource {
                 Some(job)
             }
             None => {
+                if at.is_stream() {
+                    local.respite.set(STINT);
+                }
                 let has_more = !is_held && self.give_back(local, subpool);
                 *stream |= has_more && local.is_stranger;
                 None
@@ -104,8 +107,9 @@ impl DispatchSource {
             local.left_open.set(true);
         }
         local.aging.go_on(from, at.subpool());
-        local.at.set(at);
-        local.stint.set(STINT);
+        if local.at.replace(at) != at || local.stint.get() == 0 {
+            local.stint.set(STINT);
+        }
         // At its own level only what is not its own.
         let watched = board::from_level(at.level());
         let others = |slot| watched & !board::queue(at.level(), slot);

@@ -61,16 +61,13 @@ impl Lane {
         Lane { back: CachePadded::new(BackEnd::new()), front: CachePadded::new(FrontEnd::new()) }
     }
 
-    /// Puts a job in, behind all others.
-    #[inline(always)]
-    pub(crate) fn push(&self, job: impl IntoJob) {
-        let backoff = Backoff::new();
-        loop {
-            match self.back() {
-                Some(mut back) => return back.push(job),
-                None => snooze(&backoff),
-            }
+    /// Puts a job in, behind all others. Gives it back if somebody holds the back.
+    pub(crate) fn push(&self, job: Job) -> Result<(), Job> {
+        match self.back() {
+            Some(mut back) => back.push(job),
+            None => return Err(job),
         }
+        Ok(())
     }
 
     /// The back, unless somebody holds it.

@@ -3,9 +3,10 @@
 //! A worker that takes several jobs from outside has them in its ring, behind the one that it runs. If that one blocks,
 //! and all others have jobs of their own, as those that run chains always do, none of them comes to steal. So who looks
 //! for jobs from outside looks at another worker now and then; and if that has begun none of its jobs from one such
-//! look to the next, takes one of them with each look, until it goes on.
+//! look to the next, takes one of them with every other look, until it goes on.
 //!
-//! One at a time: of several, all but the first would be seen by nobody while they are on their way.
+//! One at a time: of several, all but the first would be seen by nobody while they are on their way. Parts of the job
+//! that blocks are left to it.
 
 use super::{Seat, StealingLocal, StealingSource};
 use crate::{
@@ -51,7 +52,7 @@ impl StealingSource {
         {
             // If somebody else is at it, so much the better.
             let job = self.take_one_of(seat.get()).ok()??;
-            looks.set(LOOKS - 1);
+            looks.set(LOOKS - 2); // the next look is at the lanes
             waited.set(self.waiting(seat.get()));
             meter.stole();
             return Some(job);

@@ -14,17 +14,24 @@ fn what_one_thread_puts_in_comes_out_in_order() {
         for job in 0..50 {
             let (number, sender) = (round * 50 + job, sender.clone());
             let weight = vec![0; number % 3];
-            lane.push(match number % 3 {
-                0 => Job::new(move || sender.send(number).unwrap()),
-                1 => Job::new(move || sender.send(number + weight[0]).unwrap()),
-                _ => Job::new(move || sender.send([number, 0, 0, 0, 0][weight[1]]).unwrap()),
-            });
+            put(
+                &lane,
+                match number % 3 {
+                    0 => Job::new(move || sender.send(number).unwrap()),
+                    1 => Job::new(move || sender.send(number + weight[0]).unwrap()),
+                    _ => Job::new(move || sender.send([number, 0, 0, 0, 0][weight[1]]).unwrap()),
+                },
+            );
         }
         // Not all, so that the blocks are passed at different places.
         assert_eq!(lane.take(|_| 45, |record| record.into_job().run()), Ok(45));
         assert!(receiver.try_iter().zip(&mut out).all(|(number, expected)| number == expected));
     }
     assert_eq!(lane.len(), 500);
+}
+
+fn put(lane: &Lane, job: Job) {
+    assert!(lane.push(job).is_ok(), "nobody else is there");
 }
 
 fn drop_job(record: Record<'_>) {
@@ -40,7 +47,7 @@ fn jobs_come_out_in_order_also_where_very_many_wait() {
     let mut put_in = |jobs| {
         for number in numbers.by_ref().take(jobs) {
             let next = Arc::clone(&next);
-            lane.push(Job::new(move || assert_eq!(next.fetch_add(1, Relaxed), number)));
+            put(&lane, Job::new(move || assert_eq!(next.fetch_add(1, Relaxed), number)));
         }
     };
     let take = |jobs| assert_eq!(lane.take(|_| jobs, |record| record.into_job().run()), Ok(jobs));
@@ -70,7 +77,7 @@ fn jobs_in_large_blocks_are_dropped_with_the_lane() {
     let (lane, shared) = (Lane::new(), Arc::new(()));
     for _ in 0..JOBS {
         let shared = Arc::clone(&shared);
-        lane.push(Job::new(move || drop(shared)));
+        put(&lane, Job::new(move || drop(shared)));
     }
     assert_eq!(Arc::strong_count(&shared), 1 + JOBS);
     drop(lane);
@@ -81,9 +88,9 @@ fn jobs_in_large_blocks_are_dropped_with_the_lane() {
 fn a_locked_front_is_no_proof_of_emptiness() {
     let lane = Lane::new();
     assert_eq!(lane.take(|_| 1, drop_job), Ok(0));
-    lane.push(Job::new(|| ()));
+    put(&lane, Job::new(|| ()));
     let inner = RefCell::new(None);
-    lane.push(Job::new(|| ()));
+    put(&lane, Job::new(|| ()));
     let sink = |outer: Record<'_>| {
         drop_job(outer);
         *inner.borrow_mut() = Some((lane.take(|_| 1, drop_job), lane.take_first(&mut Hand::empty())));
