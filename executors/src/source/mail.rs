@@ -14,8 +14,8 @@ pub(crate) struct MailSource<const JOINED: bool> {
     theft: Theft,
 }
 
-/// Whether a worker that has nothing to do, or has run many jobs of its own, takes what lies in the mailboxes of others;
-/// and for whom that counts.
+/// Whether a worker that has nothing to do, or has run many jobs of its own, takes what lies in the mailboxes of
+/// others; and for whom that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theft {
     Never,
