@@ -1091,7 +1091,7 @@ mod stealing {
 
     parker! { automatic: DynParker = |builder| builder, subject::ANY; keeps_chains spares_threads }
     /// These have no code of their own that an optimiser could get wrong. Where workers have their privileges at once,
-    /// as in the check of optimised code, they are left out: they take as long to compile as all else together.
+    /// as in the check of optimised code, they are left out: they take a quarter of the time to compile all of this.
     #[cfg(not(executors_privileged))]
     mod chosen {
         use super::*;
