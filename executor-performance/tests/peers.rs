@@ -100,40 +100,53 @@ fn rows(text: &str, name: &str) -> usize {
 const FUTURES: &str = "futures --operations 100";
 const FORK_JOIN: &str = "fork-join --fib 8 --elements 5000";
 
-/// All others.
-const SINGLE: &[&str] = &[
-    "-p 2 -m 10 throughput",
-    "repost --hops 100",
-    "--jobs 100 avalanche",
-    "--jobs 20 avalanche --work 1",
-    "-p 3 --jobs 100 submit --work 3000",
-    "wake -s 1",
-    "fairness --run-time 3",
-    "-m 10 latency -s 1",
-    "-p 2 latency --rate 100000 --run-time 2",
-    "--jobs 10 blocking",
-    "--jobs 10 panics",
-    "lifecycle",
-    "lifecycle --meeting",
-    "--jobs 100 idle --settle 1 --window 1",
-];
+/// All others: each line is a test of its own, so that several run at a time.
+macro_rules! experiments_with_one_table {
+    ($($name:ident: $line:literal;)+) => {
+        const WITH_ONE_TABLE: &[&str] = &[$($line),+];
+
+        mod every_executor_is_measured_by {
+            $(
+                #[test]
+                fn $name() {
+                    super::measure_each($line);
+                }
+            )+
+        }
+    };
+}
+
+experiments_with_one_table! {
+    throughput: "-p 2 -m 10 throughput";
+    repost: "repost --hops 100";
+    avalanche: "--jobs 100 avalanche";
+    avalanche_of_timed_jobs: "--jobs 20 avalanche --work 1";
+    submit: "-p 3 --jobs 100 submit --work 3000";
+    wake: "wake -s 1";
+    fairness: "fairness --run-time 3";
+    latency: "-m 10 latency -s 1";
+    latency_at_a_rate: "-p 2 latency --rate 100000 --run-time 2";
+    blocking: "--jobs 10 blocking";
+    panics: "--jobs 10 panics";
+    lifecycle: "lifecycle";
+    lifecycle_with_a_meeting: "lifecycle --meeting";
+    idle: "--jobs 100 idle --settle 1 --window 1";
+}
 
 #[test]
 fn every_experiment_is_among_the_measured() {
     let known: BTreeSet<String> = experiments().into_iter().map(|(name, _)| name).collect();
-    let words = [FUTURES, FORK_JOIN].iter().chain(SINGLE).flat_map(|line| line.split(' '));
+    let words = [FUTURES, FORK_JOIN].iter().chain(WITH_ONE_TABLE).flat_map(|line| line.split(' '));
     let measured: BTreeSet<String> = words.map(str::to_owned).filter(|word| known.contains(word)).collect();
     assert_eq!(measured, known);
 }
 
-#[test]
-fn every_experiment_measures_every_executor() {
-    for experiment in SINGLE {
-        let text = measure_all(experiment);
-        for entry in ENTRIES.iter().filter(|entry| entry.takes(2)) {
-            let expected = if text.contains(&format!("FAILED: {} ", entry.name)) { 0 } else { 1 };
-            assert_eq!(rows(&text, entry.name), expected, "{} in {experiment}: {text}", entry.name);
-        }
+/// Runs `experiment` with all executors, each of which has a row if it has not failed.
+fn measure_each(experiment: &str) {
+    let text = measure_all(experiment);
+    for entry in ENTRIES.iter().filter(|entry| entry.takes(2)) {
+        let expected = if text.contains(&format!("FAILED: {} ", entry.name)) { 0 } else { 1 };
+        assert_eq!(rows(&text, entry.name), expected, "{} in {experiment}: {text}", entry.name);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What stands behind a pool's public methods.
 
 use crate::{
-    containment::{discard, ignore, tell},
+    containment::{discard, tell, warn_ignored},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     handle::{TaskHandle, task},
     local::{self, Home, PoolId},
@@ -98,9 +98,15 @@ pub(crate) trait Backing {
 
     /// Drops a job that was not admitted, and says why.
     fn drop_refused<F>(&self, closure: F) {
-        let Some(reason) = self.refusal_while_open() else { return ignore(closure, self.name()) };
-        tell(|| log::warn!("Ignoring a job, as {} {reason}.", self.name()));
+        self.warn_refused();
         discard(closure);
+    }
+
+    fn warn_refused(&self) {
+        match self.refusal_while_open() {
+            None => warn_ignored(self.name()),
+            Some(reason) => tell(|| log::warn!("Ignoring a job, as {} {reason}.", self.name())),
+        }
     }
 
     #[inline(always)]

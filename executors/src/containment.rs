@@ -18,8 +18,12 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 }
 
 /// Drops a user's value, even if its `Drop` panics.
+///
+/// Behind a `dyn`, so that little of it is compiled for each type of job that a user has.
 pub(crate) fn discard<V>(value: V) {
-    guard(|| drop(value));
+    let mut value = Some(value);
+    let discard: &mut dyn FnMut() = &mut || drop(value.take());
+    guard(discard);
 }
 
 /// A user's value whose `Drop` may panic: that goes no further, as whoever happens to drop it has nothing to do with

@@ -416,7 +416,7 @@ impl<W: Work> Drop for Task<W> {
     fn drop(&mut self) {
         let status = self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !matches!(status.stage, Stage::Taken) {
-            guard(|| status.stage = Stage::Taken);
+            discard(mem::replace(&mut status.stage, Stage::Taken));
         }
         if let Some(waiter) = status.waiter.take() {
             discard(waiter);

@@ -3,6 +3,10 @@
 //! The topics are in `conformance/`: plain functions over a [`Subject`](topics::subject::Subject). This file says which
 //! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to
 //! test more of all pools, add a function and its name in the list of its topic.
+//!
+//! Where workers have their privileges at once (`executors_privileged`), as in the check of optimised code, some
+//! subjects are left out: they have no queues of their own, or differ from others by their type only. They take half of
+//! the time to compile all of this.
 #![cfg_attr(
     not(all(
         feature = "cb-channel-exec",
@@ -768,6 +772,7 @@ macro_rules! takes_cores {
     };
 }
 
+#[cfg(not(executors_privileged))]
 mod run_now {
     use crate::topics::subject::RunNow;
 
@@ -777,7 +782,7 @@ mod run_now {
 /// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks
 /// and policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When
 /// the last handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
-#[cfg(feature = "threadpool-exec")]
+#[cfg(all(feature = "threadpool-exec", not(executors_privileged)))]
 mod threadpool {
     use crate::topics::subject::Threadpool;
 
@@ -926,6 +931,7 @@ mod dispatcher {
         in_turn
     }
     // By their own handles, which cannot be built anew.
+    #[cfg(not(executors_privileged))]
     mod handles {
         macro_rules! handle {
             ($name:ident: $($group:ident)+) => {
@@ -1052,58 +1058,57 @@ mod stealing {
         };
     }
 
-    /// All policies, for one parker.
-    macro_rules! parker {
-        ($name:ident: $parker:ty = $equip:expr, $sizes:expr; $($group:ident)*) => {
-            mod $name {
-                use super::*;
-
-                policy! {
-                    sleeping_timed: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
-                    any_crew preheats sleeps $($group)*
-                }
-                policy! {
-                    sleeping_counted: $parker = $equip,
-                    Idle::PARK, Fairness::COUNTED, Placement::Floating, $sizes;
-                    any_crew preheats sleeps
-                }
-                policy! {
-                    spinning_timed: $parker = $equip, Idle::Spin, Fairness::TIMED, Placement::Floating, $sizes;
-                    every_crew
-                }
-                policy! {
-                    spinning_counted: $parker = $equip,
-                    Idle::Spin, Fairness::COUNTED, Placement::Floating, $sizes;
-                    every_crew
-                }
-                #[cfg(feature = "thread-pinning")]
-                policy! {
-                    pinned: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Auto, $sizes;
-                    any_crew sleeps pins
-                }
-            }
-        };
-    }
-
     fn erased(parker: Result<DynParker, impl Sized>) -> DynParker {
         parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
     }
 
-    parker! { automatic: DynParker = |builder| builder, subject::ANY; keeps_chains spares_threads }
-    /// These have no code of their own that an optimiser could get wrong. Where workers have their privileges at once,
-    /// as in the check of optimised code, they are left out: they take a quarter of the time to compile all of this.
+    /// All policies, with the parker that fits the number of threads.
+    mod automatic {
+        use super::*;
+
+        macro_rules! with {
+            ($name:ident: $idle:expr, $fairness:expr, $placement:expr; $($group:ident)+) => {
+                policy! {
+                    $name: DynParker = |builder| builder, $idle, $fairness, $placement, subject::ANY; $($group)+
+                }
+            };
+        }
+
+        with! {
+            sleeping_timed: Idle::PARK, Fairness::TIMED, Placement::Floating;
+            any_crew preheats sleeps keeps_chains spares_threads
+        }
+        with! { sleeping_counted: Idle::PARK, Fairness::COUNTED, Placement::Floating; any_crew preheats sleeps }
+        with! { spinning_timed: Idle::Spin, Fairness::TIMED, Placement::Floating; every_crew }
+        with! { spinning_counted: Idle::Spin, Fairness::COUNTED, Placement::Floating; every_crew }
+        #[cfg(feature = "thread-pinning")]
+        with! { pinned: Idle::PARK, Fairness::TIMED, Placement::Auto; any_crew sleeps pins }
+    }
+
+    /// Each parker that somebody may choose, with the usual policies.
     #[cfg(not(executors_privileged))]
     mod chosen {
         use super::*;
 
-        parker! {
-            small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32; is_limited spares_threads
+        macro_rules! with {
+            ($name:ident: $parker:ty = $equip:expr, $sizes:expr; $($group:ident)*) => {
+                policy! {
+                    $name: $parker = $equip, Idle::PARK, Fairness::TIMED, Placement::Floating, $sizes;
+                    any_crew preheats sleeps $($group)*
+                }
+            };
         }
-        parker! {
-            large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64; is_limited spares_threads
+
+        with! {
+            small: DynParker = |builder| builder.parker(erased(parker::small().dynamic())), subject::UP_TO_32;
+            is_limited spares_threads
         }
-        parker! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
-        parker! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
+        with! {
+            large: DynParker = |builder| builder.parker(erased(parker::large().dynamic())), subject::UP_TO_64;
+            is_limited spares_threads
+        }
+        with! { dynamic: DynParker = |builder| builder.parker(erased(parker::dynamic().dynamic())), subject::ANY; }
+        with! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
     }
 
     /// One that panics.
@@ -1133,6 +1138,7 @@ mod stealing {
 
     /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
     /// in which a parker has a say: all of it would take too long to compile.
+    #[cfg(not(executors_privileged))]
     mod by_type {
         use super::*;
 

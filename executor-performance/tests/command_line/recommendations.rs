@@ -55,14 +55,14 @@ fn refuses_to_recommend_for_jobs_that_are_too_long_to_be_measured() {
 #[test]
 fn what_was_interrupted_ends_in_no_advice() {
     let path = fresh("advice-interrupted", "json");
-    let line = format!("--budget 600 --rse 0.000001 -t 2 -e channel,workstealing -o {path} recommend --job-time 0.1");
+    let line = format!("--budget 60 --rse 0.000001 -t 2 -e channel,workstealing -o {path} recommend --job-time 0.1");
     let mut child = program()
         .args(line.split_whitespace())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // There are samples of the first of three runs, which would take ten minutes together.
+    // There are samples of the first of three runs, which would take a minute together.
     while !fs::read_to_string(&path).unwrap_or_default().contains("\"median\":") {
         assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
         thread::sleep(Duration::from_millis(5));

@@ -13,7 +13,8 @@ const JOBS_EXECUTED: &str = "executors.jobs_executed";
 const JOBS_QUEUED: &str = "executors.jobs_queued";
 
 /// What all executors of one kind have published: they have the same labels, so each adds what is new. Kept for good,
-/// so that a recorder that comes late is told of all.
+/// so that a recorder that comes late is told of what was before: of each worker's number, when one of that number
+/// publishes next.
 ///
 /// Relaxed: each change is one read-modify-write.
 #[derive(Debug)]
