@@ -81,16 +81,17 @@ Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
   rules      the rules of docs/architecture.md that grep can check; the documentation's links lead somewhere, and its
              tables are those of their records
-  lint       clippy without warnings, with all and the default features; peers behind flags compile, and all does with
-             the oldest Rust, and the library for musl (if installed)
+  lint       clippy without warnings, with all and the default features, and with the peers behind flags; all compiles
+             with the oldest Rust, and the library for musl (if installed)
   docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        every command of executor-performance runs
   compat     scripts/compat.sh
-  features   clippy, unit tests and the public interface of the library, with every set of features that makes a difference;
-             the tests of each interface of another crate, with nothing but that
+  features   clippy and the public interface of the library, with every set of features that makes a difference; its unit
+             tests with those that have all pools; the tests of each interface of another crate, with nothing but that
   tests      all tests with all features; the unit tests of the tool with the default ones, too
-  release    conformance, stress, memory and deep chains with the default features, optimised, with checks for overflow
+  release    conformance of two pools, stress, memory, deep chains and more with the default features, optimised, with
+             checks for overflow
   loom       scripts/loom.sh
 
 Options:
@@ -192,14 +193,12 @@ shared_parts_know_no_pool() {
 
 check_lint() {
     local oldest musl=x86_64-unknown-linux-musl
-    step "lint: clippy [all features]" cargo clippy --workspace --all-targets --all-features -- -D warnings
-    step "lint: clippy [default]" cargo clippy --workspace --all-targets -- -D warnings
-    # Adapters that are only there if the compiler is told so. burst-pool is for Linux.
-    if [[ $(uname -s) == Linux ]]; then
-        step "lint: peers that have to be asked for" \
-            env CARGO_TARGET_DIR="$target/peers" RUSTFLAGS="--cfg peers_forte --cfg peers_burst_pool" \
-            cargo check --package executor-performance --features peers --ignore-rust-version
-    fi
+    # With the adapters that are only there if the compiler is told so. burst-pool is for Linux.
+    local flags=(--cfg peers_forte)
+    if [[ $(uname -s) == Linux ]]; then flags+=(--cfg peers_burst_pool); fi
+    local clippy=(env RUSTFLAGS="${flags[*]} ${RUSTFLAGS:-}" cargo clippy --workspace --all-targets --ignore-rust-version)
+    step "lint: clippy [all features]" "${clippy[@]}" --all-features -- -D warnings
+    step "lint: clippy [default]" "${clippy[@]}" -- -D warnings
     oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
     if rustup toolchain list 2>/dev/null | grep --quiet "^$oldest"; then
         step "lint: Rust $oldest suffices" \
@@ -309,11 +308,13 @@ check_compat() {
 check_features() {
     local features tests test
     for features in "${feature_sets[@]}"; do
-        tests=(--lib --test public_api)
-        if [[ $features == compat-* ]]; then
+        tests=(--test public_api)
+        case $features in
             # Those of the interface of another crate, which is tested with all features otherwise.
-            for test in executors/tests/"${features//-/_}"*.rs; do tests+=(--test "$(basename "$test" .rs)"); done
-        fi
+            compat-*) for test in executors/tests/"${features//-/_}"*.rs; do tests+=(--test "$(basename "$test" .rs)"); done ;;
+            # What a feature adds or changes. Of one pool by itself the unit tests are the same as of all.
+            default\ * | *\ defaults) tests+=(--lib) ;;
+        esac
         step "features: clippy [${features:-none}]" \
             cargo clippy --package executors --lib --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
@@ -329,11 +330,12 @@ check_tests() {
 
 check_release() {
     # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and with
-    # checks for overflow. Workers have their privileges at once, which otherwise take some thousand jobs. What is left
-    # out, some parkers among it, is the same with all features.
+    # checks for overflow. Workers have their privileges at once, which otherwise take some thousand jobs. Conformance is
+    # of two pools only.
     test_step "release: [default]" \
-        env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
-        CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true RUSTFLAGS="--cfg executors_privileged ${RUSTFLAGS:-}" \
+        env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none \
+        CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
+        RUSTFLAGS="--cfg executors_privileged --cfg executors_brief ${RUSTFLAGS:-}" \
         cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep \
         --test elastic --test burst --test fork_join
 }

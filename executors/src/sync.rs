@@ -6,7 +6,7 @@
 mod model;
 
 #[cfg(all(test, executors_loom))]
-pub(crate) use model::{Gate, check};
+pub(crate) use model::{Gate, check, check_at_length};
 #[cfg(not(executors_loom))]
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, atomic},

@@ -4,9 +4,9 @@
 //! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to
 //! test more of all pools, add a function and its name in the list of its topic.
 //!
-//! Where workers have their privileges at once (`executors_privileged`), as in the check of optimised code, some
-//! subjects are left out: they have no queues of their own, or differ from others by their type only. They take half of
-//! the time to compile all of this.
+//! The check of optimised code is brief (`executors_brief`), as all of this takes minutes to optimise: it asks the
+//! work-stealing pool and the burst pool, which use most of what is unsafe in this crate. The stress suite is for all
+//! pools there, too.
 #![cfg_attr(
     not(all(
         feature = "cb-channel-exec",
@@ -14,9 +14,10 @@
         feature = "threadpool-exec",
         feature = "elastic-exec",
         feature = "burst-exec",
-        feature = "dispatcher-exec"
+        feature = "dispatcher-exec",
+        not(executors_brief)
     )),
-    allow(dead_code, unused_macros, reason = "a pool that is not there answers for nothing")
+    allow(dead_code, unused_imports, unused_macros, reason = "a pool that is not there answers for nothing")
 )]
 
 mod support;
@@ -772,7 +773,7 @@ macro_rules! takes_cores {
     };
 }
 
-#[cfg(not(executors_privileged))]
+#[cfg(not(executors_brief))]
 mod run_now {
     use crate::topics::subject::RunNow;
 
@@ -782,7 +783,7 @@ mod run_now {
 /// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks
 /// and policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When
 /// the last handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
-#[cfg(all(feature = "threadpool-exec", not(executors_privileged)))]
+#[cfg(all(feature = "threadpool-exec", not(executors_brief)))]
 mod threadpool {
     use crate::topics::subject::Threadpool;
 
@@ -797,7 +798,7 @@ mod threadpool {
     }
 }
 
-#[cfg(feature = "cb-channel-exec")]
+#[cfg(all(feature = "cb-channel-exec", not(executors_brief)))]
 mod channel {
     macro_rules! policy {
         ($name:ident: $idle:expr, $placement:expr, $sizes:expr; $($group:ident)+) => {
@@ -866,7 +867,7 @@ mod burst {
 
 /// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers
 /// here.
-#[cfg(feature = "dispatcher-exec")]
+#[cfg(all(feature = "dispatcher-exec", not(executors_brief)))]
 mod dispatcher {
     macro_rules! policy {
         (
@@ -931,7 +932,6 @@ mod dispatcher {
         in_turn
     }
     // By their own handles, which cannot be built anew.
-    #[cfg(not(executors_privileged))]
     mod handles {
         macro_rules! handle {
             ($name:ident: $($group:ident)+) => {
@@ -956,7 +956,7 @@ mod dispatcher {
     }
 }
 
-#[cfg(feature = "elastic-exec")]
+#[cfg(all(feature = "elastic-exec", not(executors_brief)))]
 mod elastic {
     macro_rules! policy {
         ($name:ident: $leaves:expr, $idle:expr, $growth:expr, $saturation:expr, $sizes:expr; $($group:ident)+) => {
@@ -1032,14 +1032,8 @@ mod elastic {
 
 #[cfg(feature = "workstealing-exec")]
 mod stealing {
-    use crate::{
-        support::naive_parker::NaiveParker,
-        topics::subject::{self, Stealing},
-    };
-    use executors::{
-        Fairness, Idle, Placement,
-        parker::{self, DynParker, DynamicThreadData, LargeThreadData, SmallThreadData, StaticParker},
-    };
+    use crate::topics::subject::{self, Stealing};
+    use executors::{Fairness, Idle, Placement, parker::DynParker};
 
     macro_rules! policy {
         (
@@ -1056,10 +1050,6 @@ mod stealing {
                 $( $group! { SUBJECT } )+
             }
         };
-    }
-
-    fn erased(parker: Result<DynParker, impl Sized>) -> DynParker {
-        parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
     }
 
     /// All policies, with the parker that fits the number of threads.
@@ -1086,9 +1076,15 @@ mod stealing {
     }
 
     /// Each parker that somebody may choose, with the usual policies.
-    #[cfg(not(executors_privileged))]
+    #[cfg(not(executors_brief))]
     mod chosen {
         use super::*;
+        use crate::support::naive_parker::NaiveParker;
+        use executors::parker;
+
+        fn erased(parker: Result<DynParker, impl Sized>) -> DynParker {
+            parker.unwrap_or_else(|_| unreachable!("a new parker has no clones"))
+        }
 
         macro_rules! with {
             ($name:ident: $parker:ty = $equip:expr, $sizes:expr; $($group:ident)*) => {
@@ -1138,9 +1134,10 @@ mod stealing {
 
     /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
     /// in which a parker has a say: all of it would take too long to compile.
-    #[cfg(not(executors_privileged))]
+    #[cfg(not(executors_brief))]
     mod by_type {
         use super::*;
+        use executors::parker::{self, DynamicThreadData, LargeThreadData, SmallThreadData, StaticParker};
 
         macro_rules! parker {
             ($name:ident: $data:ty = $parker:expr, $sizes:expr; $($group:ident)*) => {

@@ -31,7 +31,7 @@ fn subpool(name: &str) -> executors::dispatcher::Subpool {
 }
 
 #[test]
-fn continuations_run() {
+fn chains_of_continuations_run() {
     fn run(pool: impl Pool + FuturesExecutor) {
         within(|| {
             let (tell, last) = chain(&pool);
@@ -53,7 +53,7 @@ fn continuations_run() {
 
 /// The end of each link ends the next: in the thread that gives the first its value, as there is no pool any more.
 #[test]
-fn continuations_are_dropped() {
+fn chains_of_continuations_are_dropped() {
     fn run(pool: impl Pool + FuturesExecutor) {
         within(|| {
             let (tell, last) = chain(&pool);
@@ -72,7 +72,7 @@ fn continuations_are_dropped() {
 
 /// As above, while workers drop what they find in their queues.
 #[test]
-fn continuations_are_discarded() {
+fn chains_of_continuations_are_discarded() {
     fn run(pool: impl Pool + FuturesExecutor) {
         within(|| {
             let (tell, last) = chain(&pool);
@@ -107,7 +107,7 @@ fn spawned_chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<()>, JoinHandl
 
 /// A future that is dropped drops the handle that it waits for, which cancels that future; and wakes who waits for it.
 #[test]
-fn spawned_futures_are_dropped() {
+fn chains_of_spawned_futures_are_dropped() {
     /// From either end of the chain.
     fn run<P: Pool + FuturesExecutor>(make: impl Fn() -> P) {
         within(|| {

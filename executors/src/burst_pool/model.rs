@@ -4,7 +4,7 @@ use super::{BurstError, BurstPool, ThreadPool, WhenBusy};
 use crate::{
     Executor, Pool, ShutdownReport,
     crew::model::{Pair, Tally},
-    sync::{Gate, check, thread},
+    sync::{Gate, check, check_at_length, thread},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -65,7 +65,7 @@ fn passing(gate: &Arc<Gate>) -> impl FnOnce() + Send + use<> {
 /// ended, and the second waits for the third.
 #[test]
 fn a_thief_that_is_done_lets_a_submitter_go_on() {
-    check(2, || {
+    check_at_length(2, || {
         let (pool, gate) = (blocking_pool(2), Arc::new(Gate::default()));
         pool.execute(|| ());
         pool.execute(passing(&gate));

@@ -23,7 +23,7 @@ use crate::{
             Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
             fence,
         },
-        check, thread,
+        check, check_at_length, thread,
     },
     time_slice::TimeSlice,
 };
@@ -312,7 +312,7 @@ fn siblings_can_wait_for_each_other() {
 /// not be the only one that is awake.
 #[test]
 fn a_child_can_wait_for_what_its_parent_ends_with() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, pair) = (crew(2), Pair::default());
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || {
@@ -328,7 +328,7 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
 /// announced.
 #[test]
 fn a_job_from_outside_can_wait_for_what_another_ended_with() {
-    check(2, || {
+    check_at_length(2, || {
         let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
         let charter = Charter { fairness: Fairness::Counted(1), ..CHARTER };
         let (crew, pair) = (Handle::start(Setup { charter, ..setup }).unwrap(), Pair::default());
@@ -377,7 +377,7 @@ impl Pair {
 /// A submitter has passed the check for closing; the crew is closed and ends meanwhile.
 #[test]
 fn a_late_job_runs_once_or_is_given_back() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(2), Tally::default());
         let submitter = thread::spawn({
             let (crew, mark) = (crew.clone(), ran.mark());

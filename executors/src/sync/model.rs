@@ -7,12 +7,22 @@ use super::{Condvar, Mutex};
 ///
 /// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    check_with(|most| most.min(preemptions), preemptions, model);
+}
+
+/// The same for a model that takes a quarter of a minute or more: with one switch less where LOOM_MAX_PREEMPTIONS says
+/// something, as that bounds the time.
+pub(crate) fn check_at_length(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    check_with(|most| most.min(preemptions).saturating_sub(1), preemptions, model);
+}
+
+fn check_with(bound: impl Fn(usize) -> usize, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     use std::{
         sync::atomic::{AtomicUsize, Ordering::Relaxed},
         time::Instant,
     };
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions)));
+    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, bound));
     builder.max_branches = 10_000;
     let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());
     let count = std::sync::Arc::clone(&executions);

@@ -8,7 +8,7 @@ use crate::{
     mailbox::Mailboxes,
     parker,
     source::mail::{MailSource, Theft},
-    sync::{Gate, check, thread},
+    sync::{Gate, check, check_at_length, thread},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ fn crew_by(parker: ModelParker, workers: usize, theft: Theft) -> (Dealt, Arc<Mai
 /// Two submitters and one worker, which may fall asleep whenever it likes.
 #[test]
 fn dealt_jobs_run() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(1, KEEPS), Tally::default());
         let submitter = thread::spawn({
             let (crew, mark) = (crew.clone(), ran.mark());
@@ -51,7 +51,7 @@ fn dealt_jobs_run() {
 /// Two submitters deal to two workers, and the jobs need each other: each must get one.
 #[test]
 fn an_idle_worker_is_claimed_once() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, pair) = (crew(2, KEEPS), Pair::default());
         let mut jobs = pair.jobs();
         let (one, other) = (jobs.next().unwrap(), jobs.next().unwrap());
@@ -69,7 +69,7 @@ fn an_idle_worker_is_claimed_once() {
 /// A job hands on to the other worker, and its own is idle before that one is awake.
 #[test]
 fn joining_waits_for_what_was_dealt_to_others() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(2, KEEPS), Tally::default());
         crew.execute({
             let (parent, child) = (ran.mark(), ran.mark());
@@ -103,7 +103,7 @@ fn what_lies_behind_a_busy_worker_is_taken() {
 /// Both workers may take both jobs, and the first waits for the second.
 #[test]
 fn who_steals_is_busy() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, pair) = (crew(2, STEALS), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
@@ -114,7 +114,7 @@ fn who_steals_is_busy() {
 /// The submitter calls for one of two jobs that need each other, and who comes for it calls for the other.
 #[test]
 fn more_workers_than_cores_are_called_if_their_jobs_need_each_other() {
-    check(2, || {
+    check_at_length(2, || {
         let ((crew, _), pair) = (crew_by(parker::for_bursts_on(1), 2, STEALS), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
@@ -125,7 +125,7 @@ fn more_workers_than_cores_are_called_if_their_jobs_need_each_other() {
 /// The first job may be stolen before the second is dealt, and keeps only one worker from being dealt to.
 #[test]
 fn as_many_workers_are_claimed_as_there_are_jobs() {
-    check(2, || {
+    check_at_length(2, || {
         let ((crew, boxes), gate) = (crew_and_boxes(2, Theft::OnOthersAccount), Arc::new(Gate::default()));
         for _ in 0..2 {
             let (claim, gate) = (boxes.claim_idle().expect("one is idle"), Arc::clone(&gate));
@@ -156,7 +156,7 @@ fn a_late_job_runs_or_is_given_back() {
 /// The late job is for one worker, and what it gives for the other, which may have left.
 #[test]
 fn what_a_late_job_gives_runs() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(2, KEEPS), Tally::default());
         let submitter = thread::spawn({
             let (crew, parent, child) = (crew.clone(), ran.mark(), ran.mark());

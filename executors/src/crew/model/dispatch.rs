@@ -7,7 +7,7 @@ use crate::{
     crew::Handle,
     placement::Neighbourhood,
     source::dispatch::{CPU, DispatchSource, NORMAL},
-    sync::{check, thread},
+    sync::{check, check_at_length, thread},
 };
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ fn a_subpool_that_a_worker_leaves_is_not_overlooked() {
 /// Both jobs need each other, but there is a token for one only, until the limit rises.
 #[test]
 fn a_higher_limit_lets_another_worker_in() {
-    check(1, || {
+    check_at_length(1, || {
         let (crew, pair) = (crew(2, false), Pair::default());
         let a = subpool(&crew, A);
         pair.jobs().for_each(|job| a.execute(job));
@@ -95,7 +95,7 @@ fn a_higher_limit_lets_another_worker_in() {
 
 #[test]
 fn a_pause_ends_while_a_job_comes() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(1, false), Tally::default());
         crew.call_by(|source| source.pause(A));
         let submitter = thread::spawn({
@@ -140,7 +140,7 @@ fn a_bound_job_comes_to_its_thread() {
 /// Who has waited for the crew to be idle finds that a job has run which another gave to another subpool.
 #[test]
 fn joining_waits_for_jobs_of_other_subpools() {
-    check(1, || {
+    check_at_length(1, || {
         let (crew, ran) = (crew(2, false), Tally::default());
         subpool(&crew, B).execute({
             let (a, parent, child) = (subpool(&crew, A), ran.mark(), ran.mark());

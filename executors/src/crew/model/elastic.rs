@@ -9,7 +9,7 @@ use crate::{
     meter::Meter,
     parker,
     source::{Source, Whom},
-    sync::{Gate, check, thread},
+    sync::{Gate, check, check_at_length, thread},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -182,7 +182,7 @@ fn of_two_that_leave_one_stays_for_a_job() {
 /// The third job may come when one worker sleeps and the other, who is believed to look for it, is leaving.
 #[test]
 fn a_leaving_worker_calls_one_that_sleeps() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, pair, ran) = (crew(1, 2, AT_ONCE), Pair::default(), Tally::default());
         loom::stop_exploring(); // how two workers come to be
         pair.jobs().for_each(|job| crew.execute(job));
