@@ -21,8 +21,8 @@ Options:
   -h, --help  show this
 
 Environment:
-  LOOM_MAX_PREEMPTIONS  no model switches more often, and those that take long (check_at_length) once less; 1 takes half
-                        a minute, each more some times as long
+  LOOM_MAX_PREEMPTIONS  no model switches more often; 1 takes some minutes, each more some times as long
+  LOOM_BRIEF            if this is set, models that take long (check_at_length) switch once less
 USAGE
 }
 

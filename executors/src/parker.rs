@@ -101,11 +101,11 @@ pub enum Origin {
 ///
 /// No method should panic. One that does so when a thread gives a job to the pool, or closes it, is a panic of that
 /// thread, though the job is in. One that a worker calls takes this worker out of the pool: an `error!` says so,
-/// [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper, and then its stop hook
-/// (but no hook, if it is its first `init`). Jobs that wait at the worker are left to the others; if there
-/// are none, they stay, and a shutdown waits in vain. One that it has just taken, and not begun, is dropped. A parker
-/// that wraps another and panics when it has told that one half of the story leaves it with wrong counts: sleepers may
-/// not be called any more.
+/// [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper, if that succeeds
+/// [`leave`](Self::leave), and then its stop hook (but no hook, if it is its first `init`). Jobs that wait at the
+/// worker are left to the others; if there are none, they stay, and a shutdown waits in vain. One that it has just
+/// taken, and not begun, is dropped. A parker that wraps another and panics when it has told that one half of the story
+/// leaves it with wrong counts: sleepers may not be called any more.
 ///
 /// # Fences
 ///
@@ -124,6 +124,15 @@ pub trait Parker: Sync + Send + Clone {
     ///
     /// May panic if `thread_id` is not below [`max_threads`](Self::max_threads).
     fn init(&self, thread_id: usize);
+
+    /// Event: thread `thread_id`, the caller, has left the pool, awake. Until somebody is made that number by
+    /// [`init`](Self::init) there is no such thread.
+    ///
+    /// Reported of workers that are lost, as a parker has panicked, and of those that leave elastic pools, whose parker
+    /// is always one of this module. Who leaves because the pool is over is not reported.
+    fn leave(&self, thread_id: usize) {
+        let _ = thread_id;
+    }
 
     /// Announces that thread `thread_id`, the caller, is about to sleep.
     ///
@@ -399,6 +408,14 @@ where
     }
 }
 
+#[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", feature = "elastic-exec", not(executors_loom)))]
+impl StaticParker<DynamicThreadData> {
+    /// How many threads there are, as far as this knows.
+    pub(crate) fn members(&self) -> usize {
+        self.set.members()
+    }
+}
+
 impl<T> Clone for StaticParker<T>
 where
     T: ThreadData + Sync + Send + 'static,
@@ -412,6 +429,11 @@ where
 /// its number there. `self.place_of(thread_id)` tells both.
 macro_rules! parker_by_place {
     () => {
+        fn leave(&self, thread_id: usize) {
+            let (set, number) = self.place_of(thread_id);
+            set.leave(number);
+        }
+
         fn prepare_park(&self, thread_id: usize) {
             let (set, number) = self.place_of(thread_id);
             set.prepare_park(number);

@@ -125,13 +125,18 @@ where
 pub(super) mod tests {
     use super::*;
     #[cfg(feature = "elastic-exec")]
-    use crate::{containment::Contained, job::Job, options::WorkerHook, source::shared::SharedSource};
+    use crate::{
+        containment::Contained,
+        job::Job,
+        options::WorkerHook,
+        source::shared::{SharedSource, Worth},
+    };
     use crate::{
         crew::{Charter, Setup, Terms},
         job::Closure,
         local,
         options::{Fairness, Idle, Options},
-        parker::{self, Parker},
+        parker::{self, DynamicThreadData, Parker, StaticParker},
         placement::Mask,
         source::fifo::FifoSource,
         time_slice::TimeSlice,
@@ -146,7 +151,10 @@ pub(super) mod tests {
     };
     use std::{ops::Range, sync::mpsc, thread};
     #[cfg(feature = "elastic-exec")]
-    use std::{panic::AssertUnwindSafe, time::Duration};
+    use std::{
+        panic::AssertUnwindSafe,
+        time::{Duration, Instant},
+    };
 
     /// A crew of one worker, whose thread is there or `cold`.
     pub(in crate::crew) fn setup(cold: Range<usize>, options: Options) -> Setup<FifoSource, impl Parker + 'static> {
@@ -158,7 +166,7 @@ pub(super) mod tests {
         cold: Range<usize>,
         source: S,
         options: Options,
-    ) -> Setup<S, impl Parker + 'static + use<S>> {
+    ) -> Setup<S, StaticParker<DynamicThreadData>> {
         let charter = Charter {
             label: "a few workers",
             thread_name: |seat| seat.to_string(),
@@ -248,6 +256,24 @@ pub(super) mod tests {
         assert_eq!((crew.life.roll().live(), crew.life.threads()), (0, 0));
         drop(crew);
         assert!(called.recv().is_err(), "no hook is called");
+    }
+
+    #[cfg(feature = "elastic-exec")]
+    #[test]
+    fn who_leaves_counts_as_awake_no_longer() {
+        let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::from_nanos(1) };
+        let setup = setup_of(terms, 0..0, SharedSource::new(), Options::new());
+        let parker = setup.parker.clone();
+        let crew = Crew::found(setup);
+        let (tell, told) = mpsc::channel();
+        let seen = parker.clone();
+        crew.put_from_outside(Worth::Kept, Closure(move || tell.send(seen.members()).expect("the test listens")));
+        assert_eq!(told.recv(), Ok(1));
+        let begin = Instant::now();
+        while crew.life.threads() > 0 && begin.elapsed() < Duration::from_secs(60) {
+            thread::yield_now();
+        }
+        assert_eq!((crew.life.threads(), parker.members()), (0, 0));
     }
 
     #[test]

@@ -160,7 +160,10 @@ where
         }
         // It may have announced its sleep, and would be called in place of another. Each of these steps is guarded by
         // itself: a parker that has panicked once may do so again.
-        guard(|| self.crew.parker.init(self.seat));
+        guard(|| {
+            self.crew.parker.init(self.seat);
+            self.crew.parker.leave(self.seat);
+        });
         guard(|| self.see_to_the_rest(true));
         guard(|| _ = self.crew.is_over());
     }

@@ -32,8 +32,8 @@ pub(super) struct IdleSet {
     /// Read by every submit, written only when somebody falls asleep, is called, starts or stops to look, or lets
     /// others have its core meanwhile.
     word: Apart<IdleWord>,
-    /// Numbers that have had a worker, as far as they come in their order. Those that left count, which only makes
-    /// calls fewer. Relaxed: it only tells how many calls are worth their while.
+    /// How many workers there are, as far as their numbers come in their order. Changed under the register's lock.
+    /// Relaxed: it only tells how many calls are worth their while.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
@@ -91,7 +91,15 @@ impl IdleSet {
             self.move_in(&mut register, worker);
         } else {
             // Its bed can wait, and the worker's first job should not.
-            self.count_in(worker);
+            self.count_in(&mut register, worker);
+        }
+    }
+
+    /// `worker`, which is awake, has left: it is in nobody's way, and nobody's reason not to call another.
+    pub(super) fn leave(&self, worker: usize) {
+        let mut register = self.register();
+        if register.count_out(worker) {
+            self.members.fetch_sub(1, Relaxed);
         }
     }
 
@@ -110,12 +118,12 @@ impl IdleSet {
             // Acquire as in `abort_park`; the former thread cannot answer its call any more.
             Some(former) if former.state.load(Acquire) == CALLED => self.word.arrive(),
             Some(_) => {}
-            None => self.count_in(worker),
+            None => self.count_in(register, worker),
         }
     }
 
-    fn count_in(&self, worker: usize) {
-        self.members.fetch_max(worker + 1, Relaxed);
+    fn count_in(&self, register: &mut Register, worker: usize) {
+        self.members.fetch_add(register.count_in(worker), Relaxed);
     }
 
     pub(super) fn prepare_park(&self, worker: usize) {
@@ -422,6 +430,13 @@ impl fmt::Debug for IdleSet {
     }
 }
 
+#[cfg(all(test, not(executors_loom)))]
+impl IdleSet {
+    pub(super) fn members(&self) -> usize {
+        self.members.load(Relaxed)
+    }
+}
+
 #[cfg(test)]
 impl IdleSet {
     fn assert_everybody_awake(&self) {
@@ -566,6 +581,57 @@ mod tests {
             (0..4).for_each(|worker| idle.abort_park(worker));
             idle.assert_everybody_awake();
         }
+    }
+
+    #[test]
+    fn who_has_left_is_in_nobodys_way_and_no_reason_not_to_call() {
+        let idle = with_sleepers_of(IdleSet { cores: 2, ..IdleSet::new(None) });
+        idle.abort_park(1);
+        idle.leave(1);
+        assert_eq!((idle.awake(idle.word.read()), idle.register().whereabouts.occupied()), (0, 0));
+        (0..3).for_each(|_job| idle.job_arrived(Origin::Outside));
+        assert_eq!(idle.wake_ups(), 2, "of three who are left, as many as there are cores");
+        [0, 2, 3].map(|worker| idle.abort_park(worker));
+        idle.assert_everybody_awake();
+    }
+
+    /// As a worker that is lost does, whatever it has announced before.
+    #[test]
+    fn who_is_awake_again_may_leave() {
+        let announce =
+            |idle: &IdleSet, is_nap: bool| if is_nap { _ = idle.prepare_nap(0) } else { idle.prepare_park(0) };
+        for (is_nap, is_called) in [(false, false), (false, true), (true, false), (true, true)] {
+            let idle = IdleSet::new(None);
+            (0..2).for_each(|worker| idle.init(worker));
+            idle.prepare_park(0);
+            idle.job_arrived(Origin::Alone);
+            idle.abort_park(0);
+            announce(&idle, is_nap);
+            assert_eq!(idle.word.read().napping(), is_nap);
+            if is_called {
+                idle.unpark_one();
+            }
+            idle.init(0);
+            idle.leave(0);
+            idle.assert_everybody_awake();
+            assert_eq!((idle.members(), idle.register().whereabouts.occupied()), (1, 0));
+        }
+    }
+
+    #[test]
+    fn each_number_counts_once_while_it_has_a_worker() {
+        let idle = IdleSet::new(None);
+        (0..4).for_each(|worker| idle.init(worker));
+        idle.init(2);
+        assert_eq!(idle.members(), 4);
+        idle.leave(2);
+        idle.leave(2);
+        idle.init(3);
+        assert_eq!(idle.members(), 3);
+        [3, 2].map(|worker| idle.prepare_park(worker)); // of two that have no beds, and one does not count
+        assert_eq!(idle.members(), 4);
+        idle.leave(7);
+        assert_eq!(idle.members(), 4, "it never came");
     }
 
     #[test]

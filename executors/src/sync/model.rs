@@ -7,22 +7,23 @@ use super::{Condvar, Mutex};
 ///
 /// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    check_with(|most| most.min(preemptions), preemptions, model);
+    check_with(0, preemptions, model);
 }
 
-/// The same for a model that takes a quarter of a minute or more: with one switch less where LOOM_MAX_PREEMPTIONS says
-/// something, as that bounds the time.
+/// The same for a model that takes a quarter of a minute or more: with one switch less if LOOM_BRIEF is set.
 pub(crate) fn check_at_length(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    check_with(|most| most.min(preemptions).saturating_sub(1), preemptions, model);
+    let is_brief = std::env::var_os("LOOM_BRIEF").is_some();
+    check_with(usize::from(is_brief), preemptions, model);
 }
 
-fn check_with(bound: impl Fn(usize) -> usize, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+fn check_with(less: usize, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     use std::{
         sync::atomic::{AtomicUsize, Ordering::Relaxed},
         time::Instant,
     };
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, bound));
+    let most = builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions));
+    builder.preemption_bound = Some(most.saturating_sub(less));
     builder.max_branches = 10_000;
     let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());
     let count = std::sync::Arc::clone(&executions);

@@ -33,11 +33,19 @@ pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
         assert_eq!(names_of(&pool, workers).len(), workers, "all workers have worked");
         let are_asleep = || threads::all_asleep("idle").is_none_or(|asleep| asleep);
         until("all workers are asleep", || pool.stats().idle == workers && are_asleep());
-        let Some(before) = threads::processor_time("idle") else { return };
-        thread::sleep(period);
-        let used = threads::processor_time("idle").expect("it was there before") - before;
-        assert!(used < period / 1000, "{used:?} of {period:?} were spent on nothing");
-        assert!(before > Duration::ZERO, "the measurement works");
+        // Who wakes up does so in each period; what those had left to do who were about to sleep is in the first.
+        let mut least = Duration::MAX;
+        for _ in 0..4 {
+            let Some(before) = threads::processor_time("idle") else { return };
+            thread::sleep(period); // the time is what is measured
+            let used = threads::processor_time("idle").expect("it was there before") - before;
+            assert!(before > Duration::ZERO, "the measurement works");
+            least = least.min(used);
+            if least < period / 1000 {
+                return;
+            }
+        }
+        panic!("{least:?} of {period:?} were spent on nothing");
     });
 }
 

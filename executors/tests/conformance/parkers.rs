@@ -38,6 +38,8 @@ pub(crate) struct Brittle {
     parker: NaiveParker,
     fuse: Arc<Mutex<Option<Event>>>,
     parked: Arc<AtomicUsize>,
+    /// How many have left.
+    gone: Arc<AtomicUsize>,
 }
 
 impl Brittle {
@@ -60,6 +62,11 @@ impl Parker for Brittle {
 
     fn init(&self, thread_id: usize) {
         self.parker.init(thread_id);
+    }
+
+    fn leave(&self, thread_id: usize) {
+        self.parker.leave(thread_id);
+        self.gone.fetch_add(1, SeqCst);
     }
 
     fn prepare_park(&self, thread_id: usize) {
@@ -136,8 +143,10 @@ pub(crate) fn a_worker_that_is_lost_is_counted_out(subject: &impl Fn() -> Brittl
         within(|| {
             let parker = subject();
             let (pool, stopped) = pool_with(&parker);
+            let gone = Arc::clone(&parker.gone);
             pool.execute(move || parker.light(event));
             goes_on_with_one(&pool, &stopped);
+            assert_eq!(gone.load(SeqCst), 1, "it was told of the one that is lost, and not of the end");
         });
     }
 }
@@ -234,6 +243,10 @@ impl Parker for Wrapper {
 
     fn init(&self, thread_id: usize) {
         self.parker.init(thread_id);
+    }
+
+    fn leave(&self, thread_id: usize) {
+        self.parker.leave(thread_id);
     }
 
     fn prepare_park(&self, thread_id: usize) {

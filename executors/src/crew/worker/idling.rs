@@ -241,6 +241,7 @@ where
             parker.job_arrived(Origin::Waiting);
         }
         self.crew.is_over();
+        parker.leave(self.seat);
         self.crew.let_go_of_others();
         true
     }

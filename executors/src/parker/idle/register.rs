@@ -9,17 +9,22 @@ use crate::{
         thread::{self, Thread},
     },
 };
+use std::collections::BTreeSet;
 
 /// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
 /// another: each of these costs a system call, so the lock is not what takes the time; except by who has a job for one
 /// certain worker, which is awake while others sleep.
 #[derive(Default)]
 pub(super) struct Register {
-    /// By worker; `None` until one of this number first announces a sleep.
+    /// By worker; `None` until one of this number first announces a sleep, and when it has left.
     pub(super) beds: Vec<Option<Arc<Bed>>>,
     pub(super) asleep: Sleepers,
     /// Of all workers that have beds, awake or asleep.
     pub(super) whereabouts: Whereabouts,
+    /// Numbers below this one have been counted in.
+    counted: usize,
+    /// Which of them have left since.
+    gone: BTreeSet<usize>,
     /// The sleeper that naps.
     pub(super) napper: Option<usize>,
 }
@@ -94,6 +99,22 @@ impl Register {
                 if has_room { asleep.pop_where(quiet) } else { None }
             })
             .or_else(|| asleep.pop())
+    }
+
+    /// Counts `worker` in, and those of lower numbers, which are to come, unless they count already. Returns how many
+    /// more there are.
+    pub(super) fn count_in(&mut self, worker: usize) -> usize {
+        let more = (worker + 1).saturating_sub(self.counted);
+        self.counted += more;
+        more + usize::from(self.gone.remove(&worker))
+    }
+
+    /// `worker`, which is awake, has left, with its bed. Returns whether it counted.
+    pub(super) fn count_out(&mut self, worker: usize) -> bool {
+        if self.beds.get_mut(worker).and_then(Option::take).is_some() {
+            self.whereabouts.moves_out(worker);
+        }
+        worker < self.counted && self.gone.insert(worker)
     }
 
     pub(super) fn belongs_to_caller(&self, worker: usize) -> bool {

@@ -1,7 +1,7 @@
 //! On which cores workers are awake.
 
-/// Each worker that has ever slept counts where it was when it last fell asleep: there the system most likely wakes
-/// it, too. Where it goes while it is awake is not known, nor that it has left.
+/// Each worker that has ever slept, and has not left, counts where it was when it last fell asleep: there the system
+/// most likely wakes it, too. Where it goes while it is awake is not known.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     /// By worker; `None` where nobody tells.
@@ -17,6 +17,11 @@ impl Whereabouts {
     pub(super) fn moves_in(&mut self, worker: usize, core: Option<usize>) {
         self.falls_asleep(worker, core);
         self.wakes(worker);
+    }
+
+    /// `worker`, which was awake, is nowhere any more.
+    pub(super) fn moves_out(&mut self, worker: usize) {
+        self.falls_asleep(worker, None);
     }
 
     /// `worker`, which is new or was awake, falls asleep on `core`.
