@@ -568,7 +568,8 @@ fn hooks_may_fork() {
                 }
             }
         };
-        let pool = ThreadPool::builder().threads(2).on_start(fork.clone()).on_stop(fork).build().expect("two threads");
+        let builder = ThreadPool::builder().threads(2).idle(Idle::PARK); // so the second starts when it is needed
+        let pool = builder.on_start(fork.clone()).on_stop(fork).build().expect("two threads");
         *place.lock().expect("no panic under this lock") = Some(pool.clone());
         let met = Barrier::new(2);
         pool.fork_join(|| met.wait(), || met.wait());
