@@ -591,7 +591,7 @@ mod tests {
         assert_eq!((idle.awake(idle.word.read()), idle.register().whereabouts.occupied()), (0, 0));
         (0..3).for_each(|_job| idle.job_arrived(Origin::Outside));
         assert_eq!(idle.wake_ups(), 2, "of three who are left, as many as there are cores");
-        [0, 2, 3].map(|worker| idle.abort_park(worker));
+        [0, 2, 3].into_iter().for_each(|worker| idle.abort_park(worker));
         idle.assert_everybody_awake();
     }
 
@@ -628,7 +628,7 @@ mod tests {
         idle.leave(2);
         idle.init(3);
         assert_eq!(idle.members(), 3);
-        [3, 2].map(|worker| idle.prepare_park(worker)); // of two that have no beds, and one does not count
+        [3, 2].into_iter().for_each(|worker| idle.prepare_park(worker)); // of two that have no beds, and one does not count
         assert_eq!(idle.members(), 4);
         idle.leave(7);
         assert_eq!(idle.members(), 4, "it never came");
