@@ -153,6 +153,12 @@ pub(crate) fn place() -> Place {
     if place.number == 0 { first_place() } else { place }
 }
 
+/// How often the calling thread has [moved on](move_on).
+#[inline]
+pub(crate) fn moves() -> u32 {
+    PLACE.with(Cell::get).moves
+}
+
 #[cold]
 fn first_place() -> Place {
     static NEXT: AtomicU32 = AtomicU32::new(1);

@@ -70,6 +70,17 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
+    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job. Hot:
+    /// who knows where the job has gone need not find that out twice.
+    #[inline(always)]
+    fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Whom {
+        let whom = self.inject(to, job);
+        if whom == Whom::Anyone {
+            self.order_pushes(None);
+        }
+        whom
+    }
+
     /// Takes a job from a worker; or gives it back, for [`push_slowly`](Self::push_slowly). Hot.
     fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job>;
 

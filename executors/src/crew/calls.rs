@@ -41,6 +41,12 @@ where
         // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
         // that look sees the jobs, or the parker sees the announcement.
         self.source.order_pushes(giver.map(Worker::local));
+        self.announce_ordered(to, jobs, giver);
+    }
+
+    /// The same behind that fence.
+    #[inline(always)]
+    pub(super) fn announce_ordered(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         if self.source.expose(to) && self.may_call() {
             match giver {
                 Some(worker) => self.call_if_needed(worker, to, jobs),

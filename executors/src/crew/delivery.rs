@@ -72,8 +72,11 @@ where
 
     #[inline(always)]
     pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
-        let whom = self.source.inject(to, job);
-        self.announce_from_outside(to, whom);
+        match self.source.inject_in_order(to, job) {
+            Whom::Anyone => self.announce_ordered(to, 1, None),
+            whom => self.announce_to(to, whom, None),
+        }
+        self.check_for_late_jobs();
     }
 
     /// From a job that runs on `worker`.

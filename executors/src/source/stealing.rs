@@ -305,6 +305,12 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
+    fn inject_in_order(&self, (): (), job: impl IntoJob) -> Whom {
+        self.lanes.push_in_order(job);
+        Whom::Anyone
+    }
+
+    #[inline(always)]
     fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         if job.allocates() {
             // Before there is a place for it: an allocator may come here again.

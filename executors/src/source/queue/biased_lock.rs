@@ -13,7 +13,7 @@
 //!
 //! - **O1** The thread says that it is in, at a place of its own ([`Presence`]). **O2** Light fence. **O3** It looks
 //!   whether the lock is still reserved for it. If not, it says that it is out, and goes in as others do; if the lock
-//!   is recalled, it may take it, as it knows that it is not in.
+//!   is recalled, it may take it, as it knows that it is not in. (So may who has seen the recall before O1.)
 //! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It looks whether the thread is
 //!   in. If not, it exchanges *recalled* for *nobody*. If so, it leaves it at that.
 //!
@@ -54,33 +54,39 @@ pub(super) struct BiasedLock {
     times: AtomicU32,
 }
 
+/// The lower half is the number of the thread for which the lock is reserved; with one bit more if it is recalled: so
+/// that thread sees by one comparison whether it is neither.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Holder(u64);
 
 impl Holder {
     const NOBODY: Self = Holder(0);
     const SOMEBODY: Self = Holder(1 << 63);
-    const RECALLED: u64 = 1 << 62;
+    const RECALLED: u32 = 1 << 31;
 
     fn reserved(thread: &Presence, times: u32) -> Self {
-        Holder(u64::from(times) << 32 & !(Self::SOMEBODY.0 | Self::RECALLED) | u64::from(thread.number))
+        debug_assert!(thread.number < Self::RECALLED);
+        Holder(u64::from(times) << 32 & !Self::SOMEBODY.0 | u64::from(thread.number))
     }
 
     fn recalled(self) -> Self {
-        Holder(self.0 | Self::RECALLED)
+        Holder(self.0 | u64::from(Self::RECALLED))
     }
 
+    /// Whether the lock is reserved for `thread`, and not recalled.
     #[inline(always)]
     fn is_for(self, thread: &Presence) -> bool {
         self.0 as u32 == thread.number
     }
 
-    #[inline(always)]
-    fn is_recalled(self) -> bool {
-        self.0 & Self::RECALLED != 0
+    fn is_recalled_from(self, thread: &Presence) -> bool {
+        self.0 as u32 == thread.number | Self::RECALLED
     }
 
-    #[inline(always)]
+    fn is_recalled(self) -> bool {
+        self.0 as u32 & Self::RECALLED != 0
+    }
+
     fn is_reserved(self) -> bool {
         self.is_for_one() && !self.is_recalled()
     }
@@ -132,6 +138,7 @@ impl BiasedLock {
         let holder = self.holder();
         match thread {
             Some(thread) if holder.is_for(thread) => self.enter_reserved(thread, holder),
+            Some(thread) if holder.is_recalled_from(thread) => self.enter_recalled(thread, holder),
             _ => self.enter(),
         }
     }
@@ -145,16 +152,20 @@ impl BiasedLock {
         thread.is_in.store(true, Relaxed);
         // O2, which pairs with R2.
         thread.side.fence();
-        if holder.is_reserved() && self.holder() == holder {
+        if self.holder() == holder {
             return Some(Entry::Privileged(thread));
         }
-        self.enter_recalled(thread, holder)
+        thread.is_in.store(false, Release);
+        self.enter_recalled(thread, holder.recalled())
     }
 
+    /// The lock was recalled from the thread, which takes it, unless it is in.
     #[cold]
-    fn enter_recalled<'a>(&self, thread: &'a Presence, holder: Holder) -> Option<Entry<'a>> {
-        thread.is_in.store(false, Release);
-        if self.exchange(holder.recalled(), Holder::SOMEBODY) { Some(Entry::Locked) } else { self.enter() }
+    fn enter_recalled<'a>(&self, thread: &Presence, recalled: Holder) -> Option<Entry<'a>> {
+        if thread.knows_it_is_in() {
+            return None;
+        }
+        if self.exchange(recalled, Holder::SOMEBODY) { Some(Entry::Locked) } else { self.enter() }
     }
 
     /// Leaves, for a thread that has come in so.
@@ -163,6 +174,16 @@ impl BiasedLock {
         match entry {
             Entry::Locked => self.holder.store(Holder::NOBODY.0, Release),
             Entry::Privileged(thread) => thread.is_in.store(false, Release),
+        }
+    }
+
+    /// [Leaves](Self::leave), and [orders](Self::order) what was done inside.
+    #[inline(always)]
+    pub(super) fn leave_in_order(&self, entry: &Entry<'_>) {
+        self.leave(entry);
+        match entry {
+            Entry::Locked => fence(SeqCst),
+            Entry::Privileged(thread) => self.order_of(thread),
         }
     }
 
@@ -190,10 +211,16 @@ impl BiasedLock {
     /// what that one has written.
     #[inline(always)]
     pub(super) fn order(&self, thread: Option<&Presence>) {
-        let Some(thread) = thread else { return fence(SeqCst) };
+        match thread {
+            None => fence(SeqCst),
+            Some(thread) => self.order_of(thread),
+        }
+    }
+
+    #[inline(always)]
+    fn order_of(&self, thread: &Presence) {
         thread.side.fence();
-        let holder = self.holder();
-        if !holder.is_for(thread) || holder.is_recalled() {
+        if !self.holder().is_for(thread) {
             fence(SeqCst);
         }
         thread.side.fence();

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     barrier,
     job::{IntoJob, hand::Hand},
-    local::{self, Place},
+    local,
     placement::cores,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -26,8 +26,8 @@ use std::sync::OnceLock;
 /// Each is made for its first job: a lane that nobody has used is neither built, nor looked at by who sleeps or wakes.
 pub(crate) struct Lanes {
     places: Box<[OnceLock<Box<Lane>>]>,
-    /// Which bits of its number tell with which lane a thread begins: all, or none.
-    spread: u32,
+    /// Whether a thread's number tells with which lane it begins.
+    is_spread: bool,
     /// Whether threads may have backs to themselves. Then somebody has to [recall](Self::recall) them now and then.
     grants_privileges: bool,
 }
@@ -48,7 +48,7 @@ impl Lanes {
             // Loom does not see that a `OnceLock` orders the making of a lane before its use.
             places.iter().for_each(|place| _ = lane_at(place));
         }
-        Lanes { places, spread: 0, grants_privileges: false }
+        Lanes { places, is_spread: false, grants_privileges: false }
     }
 
     /// Where the system is [prepared](barrier::prepare) for it.
@@ -59,14 +59,14 @@ impl Lanes {
     /// Where jobs of one thread do not stand in line with those of another, as far as there are lanes. A model must not
     /// depend on those before it.
     pub(crate) fn spread(self) -> Self {
-        Lanes { spread: if cfg!(executors_loom) { 0 } else { u32::MAX }, ..self }
+        Lanes { is_spread: !cfg!(executors_loom), ..self }
     }
 
     /// The number of the calling thread's lane.
     #[inline(always)]
     pub(crate) fn own_number(&self) -> usize {
-        let Place { number, moves } = local::place();
-        moves.wrapping_add(number & self.spread) as usize
+        let begin = if self.is_spread { local::place().number } else { 0 };
+        begin.wrapping_add(local::moves()) as usize
     }
 
     /// All lanes that there are.
@@ -99,11 +99,35 @@ impl Lanes {
     /// Puts a job into a lane that nobody else is writing to.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
-        let mut back = self.back(self.own_number()).unwrap_or_else(|| self.another_back());
-        back.push(job);
-        if self.grants_privileges && back.is_to_be_asked() {
+        let mut back = self.back_behind(job);
+        if self.may_settle(&mut back) {
             self.settle(back);
         }
+    }
+
+    /// The same, with a [fence](Self::order_pushes) behind it.
+    #[inline(always)]
+    pub(crate) fn push_in_order(&self, job: impl IntoJob) {
+        let mut back = self.back_behind(job);
+        if self.may_settle(&mut back) {
+            self.settle(back);
+            self.order_pushes();
+        } else {
+            back.leave_in_order();
+        }
+    }
+
+    /// The back of the lane into which it has put the job.
+    #[inline(always)]
+    fn back_behind(&self, job: impl IntoJob) -> Back<'_> {
+        let mut back = self.back(self.own_number()).unwrap_or_else(|| self.another_back());
+        back.push(job);
+        back
+    }
+
+    #[inline(always)]
+    fn may_settle(&self, back: &mut Back<'_>) -> bool {
+        !back.is_privileged() && self.grants_privileges && back.is_to_be_asked()
     }
 
     /// Moves this thread to a lane whose back nobody holds.

@@ -1,6 +1,6 @@
 //! Models of the lock. What is inside is watched by loom: two at a time are an error of their own.
 
-use super::{BiasedLock, Presence};
+use super::{BiasedLock, Entry, Presence};
 use crate::{
     barrier::{self, Recalled},
     sync::{
@@ -43,11 +43,15 @@ impl Room {
     }
 
     fn visit(&self, thread: Option<&Presence>) -> usize {
+        self.visit_and(thread, |lock, entry| lock.leave(&entry))
+    }
+
+    fn visit_and(&self, thread: Option<&Presence>, leave: impl FnOnce(&BiasedLock, Entry<'_>)) -> usize {
         let Some(entry) = self.lock.enter_as(thread) else { return 0 };
         self.inside.write();
         // Relaxed: one at a time.
         self.visits.store(self.visits.load(Relaxed) + 1, Release);
-        self.lock.leave(&entry);
+        leave(&self.lock, entry);
         1
     }
 
@@ -138,10 +142,9 @@ fn who_was_late_to_end_a_recall_leaves_it_to_others() {
 }
 
 /// Whoever falls asleep sees what is done inside, or who does it sees that it sleeps: whether it finds the lock
-/// reserved, recalled by somebody else, locked, or not reserved yet.
-#[test]
-fn a_visit_is_seen_or_the_visitor_sees_who_looks() {
-    check(3, || {
+/// reserved, recalled by somebody else, locked, or not reserved yet. The visitor leaves as `leave` says.
+fn a_visit_is_seen_or_sees_who_looks(leave: impl Fn(&BiasedLock, Entry<'_>, &Presence) + Sync + Send + 'static) {
+    check(3, move || {
         let [owner] = presences();
         let (room, asleep) = (Room::new(), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
         let sleepers: Vec<_> = (0..2)
@@ -156,11 +159,24 @@ fn a_visit_is_seen_or_the_visitor_sees_who_looks() {
             })
             .collect();
         assert!(room.reserve(owner));
-        assert_eq!(room.visit(Some(owner)), 1, "nobody else goes in");
-        room.lock.order(Some(owner));
+        let visits = room.visit_and(Some(owner), |lock, entry| leave(lock, entry, owner));
+        assert_eq!(visits, 1, "nobody else goes in");
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
             assert!(sleeper.join().unwrap() == 1 || is_seen, "the visit is overlooked");
         }
     });
+}
+
+#[test]
+fn a_visit_is_seen_or_the_visitor_sees_who_looks() {
+    a_visit_is_seen_or_sees_who_looks(|lock, entry, owner| {
+        lock.leave(&entry);
+        lock.order(Some(owner));
+    });
+}
+
+#[test]
+fn a_visit_is_seen_or_the_leaver_sees_who_looks() {
+    a_visit_is_seen_or_sees_who_looks(|lock, entry, _owner| lock.leave_in_order(&entry));
 }

@@ -59,7 +59,7 @@ impl<'a> Back<'a> {
     /// thousand jobs.
     #[inline(always)]
     pub(in crate::source::queue) fn is_to_be_asked(&mut self) -> bool {
-        !self.is_privileged() && self.with_cursor(|cursor| cursor.passed.is_multiple_of(privilege::INTERVAL))
+        self.with_cursor(|cursor| cursor.passed.is_multiple_of(privilege::INTERVAL))
     }
 
     /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if it was the one that
@@ -94,6 +94,13 @@ impl<'a> Back<'a> {
         let Some(thread) = Presence::make() else { return };
         self.with_cursor(|cursor| cursor.privilege.is_given(cursor.passed));
         self.lane.back.lock.leave_reserved(thread);
+        mem::forget(self);
+    }
+
+    /// Leaves it, with a fence behind what was put in: see [`BiasedLock::order`].
+    #[inline(always)]
+    pub(in crate::source::queue) fn leave_in_order(self) {
+        self.lane.back.lock.leave_in_order(&self.entry);
         mem::forget(self);
     }
 
