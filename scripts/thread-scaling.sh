@@ -23,7 +23,7 @@ usage() {
 Usage: scripts/thread-scaling.sh [-o FILE] [-e NAMES] [MAX_THREADS]
 
 Measures the throughput of executors with 1 to MAX_THREADS threads (default: one more than there are
-cores), once with most jobs from outside (low amplification) and once with most from inside (high
+cores), once with half of the jobs from outside (low amplification) and once with next to none (high
 amplification). Prints tables with the efficiency, and appends the results to a CSV file. For plots, and
 whatever else differs, call the tool itself: executor-performance -t 1..4 -o run.html throughput
 

@@ -6,6 +6,7 @@ use std::{
     cell::Cell,
     ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
+    process,
 };
 
 /// Runs `f`, giving what it throws as an error.
@@ -15,6 +16,15 @@ use std::{
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Ends the process, as calls on this thread have ended in another order than that in which they nest, and what lives on
+/// their stacks is not what it is taken for: coroutines that have stacks of their own can do that, by safe code.
+#[cold]
+#[inline(never)]
+pub(crate) fn end_out_of_turn() -> ! {
+    eprintln!("executors: a coroutine was suspended inside a job, and calls on its thread have ended out of turn");
+    process::abort()
 }
 
 /// Drops a user's value, even if its `Drop` panics.

@@ -158,7 +158,8 @@ where
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),
             panicked_in_sweeps: AtomicU64::new(0),
-            threads: Mutex::new(Vec::new()),
+            // With room for the first thread's: see `spawn_expected`.
+            threads: Mutex::new(Vec::with_capacity(1)),
             joining: Mutex::new(()),
         })
     }

@@ -22,12 +22,12 @@
 //!
 //! ```
 //! use executors::*;
-//! use executors::crossbeam_workstealing_pool;
+//! use executors::crossbeam_workstealing_pool::ThreadPool;
 //! use std::sync::mpsc::channel;
 //!
 //! let n_workers = 4;
 //! let n_jobs = 8;
-//! let pool = crossbeam_workstealing_pool::small_pool(n_workers);
+//! let pool = ThreadPool::builder().threads(n_workers).build()?;
 //!
 //! let (tx, rx) = channel();
 //! for _ in 0..n_jobs {
@@ -39,6 +39,7 @@
 //!
 //! assert_eq!(rx.iter().take(n_jobs).fold(0, |a, b| a + b), 8);
 //! pool.shutdown().expect("all jobs are done");
+//! # Ok::<(), BuildError>(())
 //! ```
 
 #[cfg(feature = "numa-aware")]
@@ -248,7 +249,7 @@ where
     /// others that the caller runs while it waits do so, too: how deep a recursion may be depends on
     /// [`stack_size`](crate::Builder::stack_size). While a worker has given 256 parts that nobody has taken, it gives
     /// no more. Coroutines that have stacks of their own must not suspend in a closure: calls on one thread have to end
-    /// in the order in which they nest.
+    /// in the order in which they nest, or the process is ended.
     ///
     /// What others take counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
     ///

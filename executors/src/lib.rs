@@ -8,7 +8,7 @@
 //! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs, and whenever you do not know |
 //! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
-//! | [`burst_pool`] | long quiet, and then many jobs at once, each for a worker of its own |
+//! | [`burst_pool`] | long quiet, and then as many jobs as workers at once, which take long or block |
 //! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a thread |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |

@@ -7,7 +7,11 @@
 //! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
 //! instead; that is its outermost post.
 
-use crate::{containment::warn_ignored, job::Job, sync::thread_local};
+use crate::{
+    containment::{end_out_of_turn, warn_ignored},
+    job::Job,
+    sync::thread_local,
+};
 use std::{
     any::Any,
     cell::Cell,
@@ -217,7 +221,7 @@ impl<'a> Post<'a> {
     /// Calls `f` while this thread stands at this post.
     ///
     /// The post is taken, and the guard kept here, so that no caller can leave it out of turn: the soundness of all
-    /// that follows [`CURRENT`] rests on that.
+    /// that follows [`CURRENT`] rests on that. (A coroutine with a stack of its own still can. That ends the process.)
     #[inline]
     pub(crate) fn stand<R>(self, f: impl FnOnce() -> R) -> R {
         let post = Post { outer: CURRENT.with(Cell::get), ..self };
@@ -233,7 +237,12 @@ struct Standing<'a>(&'a Post<'a>);
 impl Drop for Standing<'_> {
     #[inline]
     fn drop(&mut self) {
-        CURRENT.with(|current| current.set(self.0.outer));
+        CURRENT.with(|current| {
+            if current.get() != ptr::from_ref(self.0).cast() {
+                end_out_of_turn();
+            }
+            current.set(self.0.outer);
+        });
     }
 }
 

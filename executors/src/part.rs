@@ -297,9 +297,7 @@ impl Forker {
         Other: FnOnce() -> B + Send,
         B: Send,
     {
-        if !self.stack.push(fork.other.stub()) {
-            return fork.run_here();
-        }
+        let Some(place) = self.stack.push(fork.other.stub()) else { return fork.run_here() };
         // From here on the fork must not move, nor this call end, before it is known that nobody has the part: so
         // nothing may be thrown past this; nor may the part be borrowed uniquely.
         let one = &mut fork.one;
@@ -307,7 +305,7 @@ impl Forker {
             tell();
             one.take().expect("a fork is run once")()
         });
-        match (self.stack.pop(), one) {
+        match (self.stack.pop(place), one) {
             (true, Ok(one)) => (one, fork.other.run_here()),
             (is_own, one) => {
                 if !is_own {

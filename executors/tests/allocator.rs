@@ -8,7 +8,7 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::{Cell, RefCell},
     sync::{
-        Arc,
+        Arc, Barrier,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
@@ -60,9 +60,9 @@ fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: imp
 }
 
 /// Runs `work`, which gives `jobs` that count up, once for each of its allocations, until there are no more of them.
-fn each_gift_runs(jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize) -> bool) {
+fn each_gift_runs(threads: usize, jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize) -> bool) {
     for before in 0.. {
-        let pool = ThreadPool::builder().threads(1).build().expect("one thread is not refused");
+        let pool = ThreadPool::builder().threads(threads).build().expect("the first thread is not refused");
         let ran = Arc::new(AtomicUsize::new(0));
         let is_given = within(|| {
             let is_given = work(pool.clone(), Arc::clone(&ran), before);
@@ -79,7 +79,7 @@ fn each_gift_runs(jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize
 
 #[test]
 fn while_a_job_comes_from_outside() {
-    each_gift_runs(1, |pool, ran, before| {
+    each_gift_runs(1, 1, |pool, ran, before| {
         let job = Arc::clone(&ran);
         with_gift(&pool, &ran, before, || pool.execute(move || _ = job.fetch_add(1, SeqCst)))
     });
@@ -89,7 +89,7 @@ fn while_a_job_comes_from_outside() {
 #[test]
 fn while_a_job_gives_many_others() {
     const JOBS: usize = 5000;
-    each_gift_runs(JOBS, |pool, ran, before| {
+    each_gift_runs(1, JOBS, |pool, ran, before| {
         let giver = pool.clone();
         let job = pool.submit(move || {
             with_gift(&giver, &ran, before, || {
@@ -100,5 +100,23 @@ fn while_a_job_gives_many_others() {
             })
         });
         job.wait().expect("it does not panic")
+    });
+}
+
+/// Each job starts a thread, and waits for all others.
+#[test]
+fn while_threads_come_with_jobs() {
+    const THREADS: usize = 8;
+    each_gift_runs(THREADS, THREADS, |pool, ran, before| {
+        let all = Arc::new(Barrier::new(THREADS));
+        with_gift(&pool, &ran, before, || {
+            for _ in 0..THREADS {
+                let (all, ran) = (Arc::clone(&all), Arc::clone(&ran));
+                pool.execute(move || {
+                    all.wait();
+                    ran.fetch_add(1, SeqCst);
+                });
+            }
+        })
     });
 }

@@ -31,5 +31,5 @@ END {
     if ("others" in most) printf "; meanwhile other processes kept at most %.2f cores busy", most["others"]
     if ("stolen" in most) printf ", and at most %.1f %% of the time was not given to the virtual machine", most["stolen"]
     print "."
-    if ("handover" in most) print "A cache line took " between("handover", "%.0f") " ns from core to core, but for a tenth of the looks at either end."
+    if ("handover" in most) print "A cache line took " between("handover", "%.0f") " ns from core to core (10th to 90th percentile of the looks)."
 }

@@ -149,7 +149,7 @@ pub struct SamplingOptions {
     pub budget: Duration,
 
     /// Stop when the relative standard error of each executor is this small
-    /// [default: 2, or 5 where times are of single events]
+    /// [default: 2, or 5 where times are of single events; 1 in `recommend`]
     ///
     /// Example: --rse 0.5
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]

@@ -96,12 +96,12 @@ impl Experiment for ForkJoin {
         Recursion { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
     }
 
-    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and one
+    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and two
     /// alone.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Recursion>>]) {
         let one_run = Recursion { runs: 1, ..self.turn() };
         let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
-        let alone = samples.iter().map(|sample| sample.alone).sum();
+        let alone = samples.iter().map(|sample| 2 * sample.alone).sum();
         let runs: Vec<f64> = samples.iter().map(Forked::cost).collect();
         self.runs_per_sample = bursts::that_fit(pace, alone, Duration::ZERO, &runs);
     }

@@ -12,7 +12,7 @@ pub struct Column {
     pub unit: String,
     /// How many decimals the unit for machines deserves.
     pub decimals: usize,
-    /// Units for machines in one unit for people.
+    /// Units for people in one unit for machines.
     pub scale: f64,
     /// Whether more is better.
     pub more_is_better: bool,

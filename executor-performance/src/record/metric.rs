@@ -7,7 +7,7 @@ pub struct Metric {
     pub decimals: usize,
     /// Its name for people: what it is, and the unit, in which it is [`scale`](Self::scale) times as large.
     pub title: [&'static str; 2],
-    /// Units for machines in one unit for people.
+    /// Units for people in one unit for machines.
     pub scale: f64,
     /// Whether more is better.
     pub more_is_better: bool,

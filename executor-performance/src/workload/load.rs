@@ -55,7 +55,8 @@ impl Load {
     /// How long it takes at least on so many `threads`, where each job takes a `time`.
     pub fn ideal(&self, time: Duration, threads: usize) -> Duration {
         let side_by_side = self.chains().min(threads as u64).max(1);
-        let rounds = self.chains().div_ceil(side_by_side) * (self.amplification + 1);
+        // Also if chains do not come out even: their jobs take turns.
+        let rounds = self.jobs().div_ceil(side_by_side);
         let nanos = u128::from(rounds) * time.as_nanos();
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
@@ -128,6 +129,7 @@ mod tests {
         assert_eq!(load(1, 101, 0).ideal(time, 4), micros(2600));
         assert_eq!(load(1, 2, 9).ideal(time, 4), micros(1000));
         assert_eq!(load(1, 8, 9).ideal(time, 4), micros(2000));
+        assert_eq!(load(1, 3, 9).ideal(time, 2), micros(1500));
         assert_eq!(load(1, 8, 9).ideal(Duration::ZERO, 4), Duration::ZERO);
     }
 

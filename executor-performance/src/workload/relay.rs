@@ -24,7 +24,10 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::NonNull,
-    sync::{Arc, Barrier, OnceLock},
+    sync::{
+        Arc, Barrier, OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -49,6 +52,36 @@ struct Track<E, W> {
 struct Baton<E, W> {
     track: NonNull<Track<E, W>>,
     hops_left: u64,
+}
+
+/// Where producers begin, and end.
+struct Start {
+    producers: usize,
+    /// Relaxed: it guards nothing.
+    arrived: AtomicUsize,
+    gate: Barrier,
+    /// Set when the load is over, so that no producer ends before: a thread that ends keeps its core for some time.
+    over: OnceLock<()>,
+}
+
+impl Start {
+    fn new(producers: usize) -> Self {
+        let gate = Barrier::new(producers + 1);
+        Start { producers, arrived: AtomicUsize::new(0), gate, over: OnceLock::new() }
+    }
+
+    /// A producer is there, and waits from now on.
+    fn arrive(&self) {
+        self.arrived.fetch_add(1, Relaxed);
+        self.gate.wait();
+    }
+
+    /// Returns when all are there: what it takes to start them is not what the executor takes when it is idle.
+    fn await_producers(&self) {
+        while self.arrived.load(Relaxed) < self.producers {
+            thread::yield_now();
+        }
+    }
 }
 
 /// One load that was run.
@@ -104,17 +137,18 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
 
     fn try_run(&self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
         self.score.announce(load.jobs(), load.chains());
-        let (gate, over) = (Arc::new(Barrier::new(load.producers() + 1)), Arc::new(OnceLock::new()));
-        let producers = self.line_up(load, &gate, &over)?;
+        let start = Arc::new(Start::new(load.producers()));
+        let producers = self.line_up(load, &start)?;
+        start.await_producers();
 
         let (idle_since, idle_cpu) = (Instant::now(), cpu_time());
         thread::sleep(pause);
         let (idle, cpu) = (idle_since.elapsed(), cpu_time());
 
-        gate.wait();
+        start.gate.wait();
         let end = self.score.wait(Instant::now(), self.patience);
         let cpu_ended = cpu_time();
-        over.get_or_init(|| ());
+        start.over.get_or_init(|| ());
 
         let end = end?;
         let shifts: Vec<Shift> =
@@ -133,26 +167,21 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     }
 
     /// Starts the producers.
-    fn line_up(
-        &self,
-        load: &Load,
-        gate: &Arc<Barrier>,
-        over: &Arc<OnceLock<()>>,
-    ) -> Result<Vec<JoinHandle<Shift>>, Failure> {
+    fn line_up(&self, load: &Load, start: &Arc<Start>) -> Result<Vec<JoinHandle<Shift>>, Failure> {
         let messages = load.messages();
         (0..load.producers())
             .map(|_| {
-                let (gate, over, score) = (Arc::clone(gate), Arc::clone(over), Arc::clone(&self.score));
+                let (start, score) = (Arc::clone(start), Arc::clone(&self.score));
                 let baton = Baton { track: self.track, hops_left: load.amplification() };
                 let produce = move || {
-                    gate.wait();
+                    start.arrive();
                     let began = Instant::now();
                     let given = catch_unwind(AssertUnwindSafe(|| baton.start(messages)));
                     let ended = given.unwrap_or_else(|_| {
                         score.give_up();
                         Instant::now()
                     });
-                    over.wait();
+                    start.over.wait();
                     Shift { began, ended }
                 };
                 thread::Builder::new().name("producer".to_owned()).spawn(produce).map_err(Failure::Producer)

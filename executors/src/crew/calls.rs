@@ -1,7 +1,7 @@
 //! Calls: telling those whom a job needs that it has been put in.
 //!
-//! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`. Who is woken is
-//! the parker's affair, and who is hired that of `hiring.rs`.
+//! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`; S2 of a single
+//! job from outside is the source's. Who is woken is the parker's affair, and who is hired that of `hiring.rs`.
 
 use super::{Crew, worker::Worker};
 use crate::{
@@ -26,6 +26,15 @@ where
         }
     }
 
+    /// The same of a job that somebody else has put in [in order](Source::inject_in_order).
+    #[inline(always)]
+    pub(super) fn announce_ordered_to(&self, to: S::Address, whom: Whom) {
+        match whom {
+            Whom::Anyone => self.announce_ordered(to, 1, None),
+            _ => self.announce_to(to, whom, None),
+        }
+    }
+
     /// Tells the worker on `seat` of a job that only this one can run.
     fn call_owner(&self, to: S::Address, seat: usize) {
         // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
@@ -38,15 +47,15 @@ where
     /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
     #[inline(always)]
     pub(super) fn announce(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
-        // Pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more: either
-        // that look sees the jobs, or the parker sees the announcement.
+        // S2: pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more:
+        // either that look sees the jobs, or the parker sees the announcement.
         self.source.order_pushes(giver.map(Worker::local));
         self.announce_ordered(to, jobs, giver);
     }
 
-    /// The same behind that fence.
+    /// The same. Relies on S2 between the jobs and this.
     #[inline(always)]
-    pub(super) fn announce_ordered(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
+    fn announce_ordered(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         if self.source.expose(to) && self.may_call() {
             match giver {
                 Some(worker) => self.call_if_needed(worker, to, jobs),

@@ -72,10 +72,8 @@ where
 
     #[inline(always)]
     pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
-        match self.source.inject_in_order(to, job) {
-            Whom::Anyone => self.announce_ordered(to, 1, None),
-            whom => self.announce_to(to, whom, None),
-        }
+        let whom = self.source.inject_in_order(to, job);
+        self.announce_ordered_to(to, whom);
         self.check_for_late_jobs();
     }
 

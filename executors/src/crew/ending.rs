@@ -38,7 +38,7 @@ where
     /// Has the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
     pub(super) fn give_out(&self) {
         self.source.on_close();
-        // Pairs with the fence in `parker::sleep`, as in `Crew::announce`.
+        // Pairs with the fence in `parker::sleep`, as S2 of a submitter does.
         fence(SeqCst);
         self.call_all();
     }
@@ -87,8 +87,8 @@ where
     /// the last worker may have left before they came in.
     #[inline(always)]
     pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
-        // The fence in `Crew::announce` pairs with the one in `run_what_is_left`, or with the recall there: either the
-        // leaving worker sees the jobs, or we see that the crew is over.
+        // S2 of the jobs pairs with the fence in `run_what_is_left`, or with the recall there: either the leaving
+        // worker sees the jobs, or we see that the crew is over.
         if self.life.is_over() {
             self.settle_late_jobs();
         }
@@ -97,8 +97,8 @@ where
     /// Runs late jobs, whomever they are for, as a late shift does. For a worker that leaves, as the crew is over, and
     /// its part of the source.
     pub(super) fn run_what_is_left(&self, local: &S::Local) {
-        // Pairs with the fence in `Crew::announce`, or the recall does: what was put in by somebody who did not see the
-        // end is seen here. And with that of a late shift, as G2 of `dispatcher/README.md`: either that finds the gate
+        // Pairs with S2 of a submitter, or the recall does: what was put in by somebody who did not see the end is seen
+        // here. And with that of a late shift, as G2 of `dispatcher/README.md`: either that finds the gate
         // open, or its job is seen here.
         fence(SeqCst);
         self.source.recall(local);

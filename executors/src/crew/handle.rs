@@ -100,7 +100,7 @@ where
     pub(crate) fn call_by(&self, open: impl FnOnce(&S) -> (Whom, usize)) {
         let crew = self.crew();
         let (whom, jobs) = open(&crew.source);
-        // Pairs with the fence in `parker::sleep`, as in `Crew::announce`.
+        // Pairs with the fence in `parker::sleep`, as S2 of a submitter does.
         fence(SeqCst);
         match whom {
             _ if jobs == 0 => {}

@@ -253,6 +253,17 @@ fn jobs_from_two_submitters_run() {
     });
 }
 
+/// The first is announced by itself, the second when the batch ends.
+#[test]
+fn jobs_of_a_batch_can_wait_for_each_other() {
+    check_at_length(2, || {
+        let (crew, pair) = (crew(2), Pair::default());
+        assert_eq!(crew.execute_batch(pair.jobs()), 2);
+        pair.meet();
+        see_off(crew);
+    });
+}
+
 /// Two wait, and are released together: but not by an idleness that was before the job that one of them has brought.
 /// (Only one brings a job, as a tray of the model does not know which of the jobs on their way to it has come.)
 #[test]

@@ -133,6 +133,8 @@ where
         let missing = Missing { crew: self, is_active };
         // Locked until the handle is there: who waits for the thread's real end when it has signed off must have it.
         let mut threads = self.threads();
+        // While the thread still counts as coming: an allocator that gives jobs would ask for another one later.
+        threads.reserve(1);
         let thread = start_thread(&self.options, &self.charter, seat, move || {
             if let Some(outset) = begins {
                 outset.begin();

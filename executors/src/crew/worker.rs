@@ -246,7 +246,7 @@ where
             return;
         }
         self.crew.life.become_busy();
-        // Pairs with the fence in `Crew::announce`: either a submitter does not count on us, or we see its job.
+        // Pairs with S2 of a submitter: either that one does not count on us, or we see its job.
         fence(SeqCst);
         if self.crew.may_grow() {
             self.crew.grow(0);
@@ -326,7 +326,7 @@ where
         self.blocked.update(|calls| calls + 1);
         if self.busy.get() && self.blocked.get() == 1 {
             self.crew.life.block();
-            // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
+            // Pairs with S2 of a submitter: either that one sees that there is room, or we see its job.
             fence(SeqCst);
             self.crew.grow(0);
         }

@@ -191,7 +191,8 @@ impl StealingSource {
         lane.take(most, |record| match (&first, local.ring.place()) {
             (None, _) => first = Some(record.into_job()),
             (Some(_), Some(place)) => place.put(record),
-            (Some(_), None) => unreachable!("no more are taken than there is room for"),
+            // No more are taken than there is room for; but what frees a block may give jobs, and use some of it.
+            (Some(_), None) => _ = self.push_slowly(local, (), record.into_job()),
         })?;
         Ok(first)
     }

@@ -230,7 +230,7 @@ where
         }
         self.active.set(false);
         parker.stop_looking(self.seat);
-        // Pairs with the fence in `Crew::announce`: either a submitter sees that there is room, or we see its job.
+        // Pairs with S2 of a submitter: either that one sees that there is room, or we see its job.
         fence(SeqCst);
         if life.hire(terms, || source.len(), false) {
             self.become_active();
@@ -299,7 +299,7 @@ where
             self.sees_any(|| source.has_jobs_for(&self.local))
         };
         let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
-        // Its fence pairs with the one in `Crew::announce`: either a submitter sees that we sleep, or we see its job.
+        // Its fence pairs with S2 of a submitter: either that one sees that we sleep, or we see its job.
         parker::sleep(parker, self.seat, || has_jobs() || self.crew.is_over(), || nap.or_else(left));
         parker.start_looking(self.seat);
     }

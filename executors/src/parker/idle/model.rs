@@ -60,7 +60,7 @@ impl Toy {
         toy.idle.assert_everybody_awake();
     }
 
-    /// As `Crew::announce`.
+    /// S2 and S3, as in `Crew::announce`.
     fn submit(&self, origin: Origin) {
         self.jobs.fetch_add(1, Release);
         fence(SeqCst);

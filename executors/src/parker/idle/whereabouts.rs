@@ -34,14 +34,17 @@ impl Whereabouts {
             self.cores.resize(worker + 1, None);
         }
         self.cores[worker] = core;
+        // So that `wakes` asks for no memory: in the midst of a call an allocator that gives jobs would come there again.
+        if let Some(core) = core
+            && self.awake.len() <= core
+        {
+            self.awake.resize(core + 1, 0);
+        }
     }
 
     /// `worker` no longer sleeps, or is about to be woken.
     pub(super) fn wakes(&mut self, worker: usize) {
         if let Some(core) = self.of(worker) {
-            if self.awake.len() <= core {
-                self.awake.resize(core + 1, 0);
-            }
             self.occupied += usize::from(self.awake[core] == 0);
             self.awake[core] += 1;
         }

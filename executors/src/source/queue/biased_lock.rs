@@ -54,8 +54,9 @@ pub(super) struct BiasedLock {
     times: AtomicU32,
 }
 
-/// The lower half is the number of the thread for which the lock is reserved; with one bit more if it is recalled: so
-/// that thread sees by one comparison whether it is neither.
+/// In the lower half the number of the thread for which the lock is reserved, with one bit more if it is recalled: so
+/// that thread sees by one comparison that it still has it. In the upper half how often it has been reserved, or
+/// *somebody*.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Holder(u64);
 
@@ -79,6 +80,7 @@ impl Holder {
         self.0 as u32 == thread.number
     }
 
+    #[inline(always)]
     fn is_recalled_from(self, thread: &Presence) -> bool {
         self.0 as u32 == thread.number | Self::RECALLED
     }
@@ -182,7 +184,8 @@ impl BiasedLock {
     pub(super) fn leave_in_order(&self, entry: &Entry<'_>) {
         self.leave(entry);
         match entry {
-            Entry::Locked => fence(SeqCst),
+            // As for a thread that has reserved nothing.
+            Entry::Locked => self.order(None),
             Entry::Privileged(thread) => self.order_of(thread),
         }
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     barrier,
     job::{IntoJob, hand::Hand},
-    local,
+    local::{self, Place},
     placement::cores,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -65,8 +65,13 @@ impl Lanes {
     /// The number of the calling thread's lane.
     #[inline(always)]
     pub(crate) fn own_number(&self) -> usize {
-        let begin = if self.is_spread { local::place().number } else { 0 };
-        begin.wrapping_add(local::moves()) as usize
+        let number = if self.is_spread {
+            let Place { number, moves } = local::place();
+            number.wrapping_add(moves)
+        } else {
+            local::moves()
+        };
+        number as usize
     }
 
     /// All lanes that there are.
@@ -244,8 +249,12 @@ mod tests {
         assert!(used(Lanes::new(64).spread()) > 1);
     }
 
+    /// In both ways, in turns.
     fn push_many(lanes: &Lanes) {
-        (0..4 * privilege::LEAST).for_each(|_| lanes.push(Job::new(|| ())));
+        for _ in 0..2 * privilege::LEAST {
+            lanes.push(Job::new(|| ()));
+            lanes.push_in_order(Job::new(|| ()));
+        }
     }
 
     fn recall(lanes: &Lanes) {

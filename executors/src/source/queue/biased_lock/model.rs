@@ -180,3 +180,18 @@ fn a_visit_is_seen_or_the_visitor_sees_who_looks() {
 fn a_visit_is_seen_or_the_leaver_sees_who_looks() {
     a_visit_is_seen_or_sees_who_looks(|lock, entry, _owner| lock.leave_in_order(&entry));
 }
+
+/// Whoever allocates memory inside may come there again; also when the lock has been recalled meanwhile.
+#[test]
+fn who_is_in_does_not_come_in_again() {
+    check(0, || {
+        let [owner] = presences();
+        let room = Room::reserved_for(owner);
+        let entry = room.lock.enter_as(Some(owner)).expect("it is reserved");
+        assert_eq!(room.visit(Some(owner)), 0);
+        room.recall();
+        assert_eq!(room.visit(Some(owner)), 0);
+        room.lock.leave(&entry);
+        assert_eq!(room.visit(Some(owner)), 1);
+    });
+}

@@ -65,12 +65,12 @@ impl<'a> Back<'a> {
     /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if it was the one that
     /// did so, each time that this was asked for long enough.
     pub(in crate::source::queue) fn is_privilege_due(&mut self, thread: u32) -> bool {
-        let is_reserved = self.is_privileged();
+        debug_assert!(!self.is_privileged(), "it would not have locked it");
         self.with_cursor(|cursor| {
             if mem::replace(&mut cursor.giver, thread) != thread {
                 cursor.privilege.begin_anew(cursor.passed);
             }
-            cursor.privilege.is_due(cursor.passed, is_reserved)
+            cursor.privilege.is_due(cursor.passed, false)
         })
     }
 
@@ -97,7 +97,7 @@ impl<'a> Back<'a> {
         mem::forget(self);
     }
 
-    /// Leaves it, with a fence behind what was put in: see [`BiasedLock::order`].
+    /// Leaves it, with a fence behind what was put in: see [`BiasedLock::leave_in_order`].
     #[inline(always)]
     pub(in crate::source::queue) fn leave_in_order(self) {
         self.lane.back.lock.leave_in_order(&self.entry);

@@ -4,7 +4,11 @@ use super::{Lane, Lanes, first_found};
 use crate::{
     job::{IntoJob, Job, hand::Hand},
     source::queue::Busy,
-    sync::{Arc, check, thread},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst, fence},
+        check, thread,
+    },
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -79,6 +83,25 @@ fn two_producers_and_a_consumer_at_one_lane() {
 #[test]
 fn two_producers_and_a_consumer_at_two_lanes() {
     producers_and_a_consumer(2, 3, 2, 2);
+}
+
+/// A submitter puts a job in and then looks who sleeps; who falls asleep says so and then looks for jobs.
+#[test]
+fn a_job_is_seen_or_its_submitter_sees_who_looks() {
+    check(3, || {
+        let (lanes, sleeps) = (Arc::new(Lanes::new(2)), Arc::new(AtomicBool::new(false)));
+        let sleeper = {
+            let (lanes, sleeps) = (Arc::clone(&lanes), Arc::clone(&sleeps));
+            thread::spawn(move || {
+                sleeps.store(true, Relaxed);
+                fence(SeqCst);
+                lanes.iter().any(|lane| !lane.is_empty())
+            })
+        };
+        lanes.push_in_order(Job::new(|| ()));
+        let is_seen = sleeps.load(Relaxed);
+        assert!(sleeper.join().unwrap() || is_seen, "the job is overlooked");
+    });
 }
 
 /// Consumers that find nothing have looked everywhere.

@@ -20,11 +20,12 @@ use std::ptr::NonNull;
 
 type Item = UnsafeCell<usize>;
 
-fn push(owner: &Owner<Item>, item: usize) {
+/// Returns at which count it is.
+fn push(owner: &Owner<Item>, item: usize) -> u32 {
     let cell = UnsafeCell::new(0);
     // SAFETY: nobody else has it yet.
     cell.with_mut(|value| unsafe { *value = item });
-    assert!(owner.push(NonNull::from(Box::leak(Box::new(cell)))), "there is room");
+    owner.push(NonNull::from(Box::leak(Box::new(cell)))).expect("there is room")
 }
 
 /// What the item says that somebody has taken.
@@ -43,8 +44,8 @@ fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
 /// An owner that knows, as a worker does, what it has put in.
 struct Forker {
     owner: Owner<Item>,
-    /// What it has not taken back.
-    pushed: Vec<usize>,
+    /// What it has not taken back, and at which counts.
+    pushed: Vec<(usize, u32)>,
     own: Vec<usize>,
 }
 
@@ -63,13 +64,13 @@ impl Forker {
     }
 
     fn push(&mut self, item: usize) {
-        push(&self.owner, item);
-        self.pushed.push(item);
+        let place = push(&self.owner, item);
+        self.pushed.push((item, place));
     }
 
     fn pop(&mut self) {
-        let last = self.pushed.pop().expect("it pops what it has pushed");
-        if self.owner.pop() {
+        let (last, place) = self.pushed.pop().expect("it pops what it has pushed");
+        if self.owner.pop(place) {
             self.own.push(last);
         }
     }
@@ -216,8 +217,8 @@ fn a_full_stack_has_room_when_something_was_stolen() {
         });
         let one_more = UnsafeCell::new(2);
         let item = NonNull::from(Box::leak(Box::new(one_more)));
-        if forker.owner.push(item) {
-            forker.pushed.push(2);
+        if let Some(place) = forker.owner.push(item) {
+            forker.pushed.push((2, place));
             forker.pop_all();
         } else {
             forker.pop_all();

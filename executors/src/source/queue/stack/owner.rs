@@ -3,6 +3,7 @@
 use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
     barrier,
+    containment::end_out_of_turn,
     sync::{
         Arc,
         atomic::{
@@ -43,17 +44,17 @@ impl<T> Owner<T> {
         Owner { stack, bottom, top, has_reserved, earned, price: Cell::new(LEAST) }
     }
 
-    /// Puts an item on top of the others, unless the stack is full. Returns whether it has.
+    /// Puts an item on top of the others, unless the stack is full. Returns at which count.
     #[inline(always)]
-    pub(crate) fn push(&self, item: NonNull<T>) -> bool {
+    pub(crate) fn push(&self, item: NonNull<T>) -> Option<u32> {
         let bottom = self.bottom.get();
         if bottom.wrapping_sub(self.top.get()) as usize >= CAPACITY && !self.finds_room() {
-            return false;
+            return None;
         }
         // Relaxed: published by `bottom`.
         self.stack.slot(bottom).store(item.as_ptr(), Relaxed);
         self.set_bottom(bottom.wrapping_add(1));
-        true
+        Some(bottom)
     }
 
     #[cold]
@@ -64,10 +65,12 @@ impl<T> Owner<T> {
         (self.bottom.get().wrapping_sub(self.top.get()) as usize) < CAPACITY
     }
 
-    /// Takes back what was pushed last and not taken back. Returns whether the owner has it; if not, somebody has
-    /// stolen it, and all that was pushed before.
+    /// Takes back what was pushed last and not taken back, which was at that count. Returns whether the owner has it; if
+    /// not, somebody has stolen it, and all that was pushed before.
+    ///
+    /// Ends the process if the owner has another item.
     #[inline(always)]
-    pub(crate) fn pop(&self) -> bool {
+    pub(crate) fn pop(&self, pushed_at: u32) -> bool {
         if self.bottom.get() == self.top.get() {
             // While the stack is reserved, this is where the items end that were stolen before.
             return false;
@@ -78,7 +81,11 @@ impl<T> Owner<T> {
         // O2, which pairs with R2.
         self.stack.owners.side.fence();
         // Relaxed: what was pushed is the owner's own.
-        self.stack.head(Relaxed).is_reserved() || self.pop_shared(last)
+        let is_own = self.stack.head(Relaxed).is_reserved() || self.pop_shared(last);
+        if is_own && last != pushed_at {
+            end_out_of_turn();
+        }
+        is_own
     }
 
     /// The same, of a stack that is not reserved.
