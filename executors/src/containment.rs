@@ -18,8 +18,8 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Ends the process, as calls on this thread have ended in another order than that in which they nest, and what lives on
-/// their stacks is not what it is taken for: coroutines that have stacks of their own can do that, by safe code.
+/// Ends the process, as calls on this thread have ended in another order than that in which they nest, and what lives
+/// on their stacks is not what it is taken for: coroutines that have stacks of their own can do that, by safe code.
 #[cold]
 #[inline(never)]
 pub(crate) fn end_out_of_turn() -> ! {

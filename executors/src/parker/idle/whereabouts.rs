@@ -34,7 +34,7 @@ impl Whereabouts {
             self.cores.resize(worker + 1, None);
         }
         self.cores[worker] = core;
-        // So that `wakes` asks for no memory: in the midst of a call an allocator that gives jobs would come there again.
+        // So that `wakes` asks for no memory: an allocator that gives jobs would come there again, in mid-call.
         if let Some(core) = core
             && self.awake.len() <= core
         {

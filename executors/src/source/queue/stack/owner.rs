@@ -65,8 +65,8 @@ impl<T> Owner<T> {
         (self.bottom.get().wrapping_sub(self.top.get()) as usize) < CAPACITY
     }
 
-    /// Takes back what was pushed last and not taken back, which was at that count. Returns whether the owner has it; if
-    /// not, somebody has stolen it, and all that was pushed before.
+    /// Takes back what was pushed last and not taken back, which was at that count. Returns whether the owner has it;
+    /// if not, somebody has stolen it, and all that was pushed before.
     ///
     /// Ends the process if the owner has another item.
     #[inline(always)]
