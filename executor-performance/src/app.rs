@@ -246,6 +246,11 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 
 /// Gives the record at `path` to all sinks, as if it had just been measured.
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
+    let source = Target::File(path.to_owned()).place();
+    if let Some(same) = options.output.iter().find(|destination| destination.target.place() == source) {
+        // It would be written when a part of it has been told.
+        return Err(format!("--output names {}, which is what is reported: choose another file", same.target));
+    }
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
     Ok(sinks.map(|mut sink| written(retold(&whole, &mut *sink))).fold(Outcome::Done, Outcome::max))

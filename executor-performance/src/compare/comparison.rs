@@ -124,6 +124,10 @@ impl Comparison {
              different when the two were measured.",
             view::percent(self.threshold),
         ));
+        remarks.push(
+            "Medians are those of all samples, and the cost is a mean over processes, so it may differ from their ratio."
+                .to_owned(),
+        );
         if all().any(|change| change.verdict == Verdict::Unsure) {
             remarks.push(
                 "Unsure is what the noise may have made: raise --processes and --budget of both, or make the machine quiet."
@@ -165,18 +169,22 @@ fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
     ))
 }
 
-/// Warns if samples of a run lasted longer in one record than in the other. Where it is said how long they last, an
-/// executor that does not keep up falls behind for as long.
+/// Warns if samples of a run were larger in one record than in the other. Where it is said how long they last, an
+/// executor that does not keep up falls behind for as long; and where a load was cut, what its begin and end cost is
+/// shared by fewer jobs.
 fn size(before: &Run, run: &Run) -> Option<String> {
-    const LASTED: &str = "sampled_ms";
-    const MUCH: f64 = 1.25;
-    let (Value::Number(old), Value::Number(new)) = (before.fitted.get(LASTED)?, run.fitted.get(LASTED)?) else {
-        return None;
-    };
-    let times = (*old).max(*new) as f64 / (*old).min(*new).max(1) as f64;
-    let experiment = view::experiment(run);
-    (times > MUCH).then(|| {
-        format!("Warning: a sample of {experiment} took {old} ms in the old record, and {new} ms in the new one.")
+    const SIZES: [(&str, &str, f64); 2] = [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0)];
+    SIZES.into_iter().find_map(|(setting, unit, much)| {
+        let (Value::Number(old), Value::Number(new)) = (before.fitted.get(setting)?, run.fitted.get(setting)?) else {
+            return None;
+        };
+        let times = (*old).max(*new) as f64 / (*old).min(*new).max(1) as f64;
+        let experiment = view::experiment(run);
+        (times > much).then(|| {
+            format!(
+                "Warning: a sample of {experiment} was of {old} {unit} in the old record, and of {new} {unit} in the new one."
+            )
+        })
     })
 }
 
@@ -213,6 +221,19 @@ mod tests {
         assert_eq!(warnings(110), Vec::<String>::new());
         let said = warnings(250);
         assert!(said.len() == 1 && said[0].contains("100 ms") && said[0].contains("250 ms"), "{said:?}");
+    }
+
+    #[test]
+    fn samples_of_a_load_that_was_cut_are_a_warning() {
+        let of = |jobs: u64| {
+            let mut record = of_processes();
+            record.runs[0].fitted.insert("jobs_per_sample".to_owned(), Value::Number(jobs));
+            record
+        };
+        let warnings = |jobs| Comparison::of(&of(1000), &of(jobs), &TERMS).expect("alike").warnings;
+        assert_eq!(warnings(600), Vec::<String>::new());
+        let said = warnings(400);
+        assert!(said.len() == 1 && said[0].contains("1000 jobs") && said[0].contains("400 jobs"), "{said:?}");
     }
 
     #[test]
