@@ -27,6 +27,7 @@ mod staff;
 mod sweep;
 mod threads;
 mod turn;
+mod unjoined;
 mod vacancies;
 mod worker;
 
@@ -47,7 +48,6 @@ use crate::{
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
-        thread::JoinHandle,
     },
     time_slice::TimeSlice,
 };
@@ -61,6 +61,7 @@ use std::{
     ops::Range,
     sync::{Arc, Weak},
 };
+use unjoined::Unjoined;
 use vacancies::Vacancies;
 
 /// What a kind of pool says of itself.
@@ -121,8 +122,7 @@ pub(crate) struct Crew<S: Source, P> {
     /// Jobs that panicked when a destructor of a job that was being discarded waited for them, on a thread that is no
     /// worker. As above.
     panicked_in_sweeps: AtomicU64,
-    /// Locked while one is started.
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    unjoined: Unjoined,
     /// Locked while somebody waits for their real end.
     joining: Mutex<()>,
 }
@@ -158,8 +158,7 @@ where
             exporter: Exporter::new(charter.label),
             discarded: AtomicU64::new(0),
             panicked_in_sweeps: AtomicU64::new(0),
-            // With room for the first thread's: see `spawn_expected`.
-            threads: Mutex::new(Vec::with_capacity(1)),
+            unjoined: Unjoined::new(),
             joining: Mutex::new(()),
         })
     }

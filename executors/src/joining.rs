@@ -1,4 +1,4 @@
-//! Waiting for the real end of a thread: behind the destructors of its thread-locals.
+//! Waiting for the real end of a thread: behind the destructors of its thread-locals. And not waiting for it.
 
 use crate::sync::thread::JoinHandle;
 
@@ -13,11 +13,26 @@ pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
     system::forget_ended(threads);
 }
 
+/// Lets go of `threads`, which are about to end or have ended, and does not wait.
+///
+/// On glibc they are not detached, as they would be if the handles were dropped. `pthread_detach` marks a thread, and
+/// then looks in its descriptor whether it is ending. It may have ended in between, seen the mark, and given that
+/// memory back (read in the code of 2.36, and seen here; and by others, <https://github.com/tikv/grpc-rs/issues/653>).
+/// Only the thread itself, and who keeps it from ending meanwhile, can detach it.
+pub(crate) fn let_go(threads: Vec<JoinHandle<()>>) {
+    system::let_go(threads);
+}
+
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"), not(executors_loom)))]
 mod system {
     use crate::courtesy;
     use libc::{pthread_join, pthread_t, pthread_tryjoin_np};
-    use std::{os::unix::thread::JoinHandleExt, ptr, thread::JoinHandle};
+    use std::{
+        os::unix::thread::JoinHandleExt,
+        ptr,
+        sync::{Mutex, PoisonError},
+        thread::JoinHandle,
+    };
 
     /// Joins the thread if it has ended. Returns whether it has.
     ///
@@ -35,6 +50,15 @@ mod system {
         for thread in threads.extract_if(.., has_ended) {
             let _joined = thread.into_pthread_t();
         }
+    }
+
+    /// Those that were ending when somebody let go of them are joined by the next who lets go of any.
+    pub(super) static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+
+    pub(super) fn let_go(mut threads: Vec<JoinHandle<()>>) {
+        let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        ending.append(&mut threads);
+        forget_ended(&mut ending);
     }
 
     pub(super) fn join(thread: JoinHandle<()>) {
@@ -60,6 +84,10 @@ mod system {
         threads.retain(|thread| !thread.is_finished());
         #[cfg(executors_loom)]
         let _ = threads;
+    }
+
+    pub(super) fn let_go(threads: Vec<JoinHandle<()>>) {
+        drop(threads);
     }
 
     pub(super) fn join(thread: JoinHandle<()>) {
@@ -94,31 +122,54 @@ mod tests {
         }
     }
 
-    /// Waits, in its destructor, until it may go.
-    struct Lingers(mpsc::Receiver<()>);
-
-    impl Drop for Lingers {
-        fn drop(&mut self) {
-            let _ = self.0.recv();
+    /// A thread that has done its work, and waits in the destructor of a thread-local until the other is dropped.
+    #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+    fn lingering() -> (thread::JoinHandle<()>, mpsc::Sender<()>) {
+        struct Lingers(mpsc::Receiver<()>);
+        impl Drop for Lingers {
+            fn drop(&mut self) {
+                let _ = self.0.recv();
+            }
         }
+        thread_local!(static LINGERS: std::cell::OnceCell<Lingers> = const { std::cell::OnceCell::new() });
+
+        let (let_go, waits) = mpsc::channel();
+        let thread = thread::spawn(|| LINGERS.with(|lingers| _ = lingers.set(Lingers(waits))));
+        while !thread.is_finished() {
+            thread::yield_now();
+        }
+        (thread, let_go)
     }
 
     #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
     #[test]
     fn a_thread_is_not_forgotten_before_it_has_dropped_its_thread_locals() {
-        thread_local!(static LINGERS: std::cell::OnceCell<Lingers> = const { std::cell::OnceCell::new() });
-
-        let (let_go, waits) = mpsc::channel();
-        let mut threads = vec![thread::spawn(|| LINGERS.with(|lingers| _ = lingers.set(Lingers(waits))))];
-        while !threads[0].is_finished() {
-            thread::yield_now();
-        }
+        let (thread, lingers) = lingering();
+        let mut threads = vec![thread];
         forget_ended(&mut threads);
         assert_eq!(threads.len(), 1, "its destructor still waits");
-        drop(let_go);
+        drop(lingers);
         while !threads.is_empty() {
             thread::yield_now();
             forget_ended(&mut threads);
+        }
+    }
+
+    #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+    #[test]
+    fn who_lets_go_of_a_thread_does_not_wait_and_the_next_joins_it() {
+        let (thread, lingers) = lingering();
+        let id = thread.thread().id();
+        let is_kept = || {
+            let ending = system::ENDING.lock().expect("nobody panics with it");
+            ending.iter().any(|thread| thread.thread().id() == id)
+        };
+        let_go(vec![thread]);
+        assert!(is_kept(), "its destructor still waits");
+        drop(lingers);
+        while is_kept() {
+            thread::yield_now();
+            let_go(Vec::new());
         }
     }
 

@@ -32,6 +32,7 @@ struct LastHandle<S: Source, P: Parker + 'static> {
 
 impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
     fn drop(&mut self) {
+        self.crew.unjoined.leave();
         self.crew.close();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread is counted before it serves, and signs off as its last act: step 5 of "The end" in `crew/README.md`.
 
-use super::{Charter, Crew, Setup, door::DOOR, worker::Worker};
+use super::{Charter, Crew, Setup, door::DOOR, unjoined::Handles, worker::Worker};
 use crate::{
     containment::tell,
     error::{BuildError, BuildErrorKind},
@@ -12,7 +12,7 @@ use crate::{
     placement::{Outset, cores, place_current_thread},
     source::Source,
     sync::{
-        Mutex, MutexGuard,
+        Mutex,
         thread::{self, JoinHandle},
     },
 };
@@ -71,7 +71,7 @@ where
         let crew = Self::found(setup);
         crew.life.thread_starts();
         crew.expect_worker();
-        crew.keep(&mut crew.threads(), thread);
+        crew.keep(&mut crew.unjoined.lock(), thread);
         *place = Some(Arc::clone(&crew));
         Ok(crew)
     }
@@ -132,9 +132,9 @@ where
         let (crew, begins) = (Arc::clone(self), outset.clone());
         let missing = Missing { crew: self, is_active };
         // Locked until the handle is there: who waits for the thread's real end when it has signed off must have it.
-        let mut threads = self.threads();
-        // While the thread still counts as coming: an allocator that gives jobs would ask for another one later.
-        threads.reserve(1);
+        let mut unjoined = self.unjoined.lock();
+        // While the thread still counts as coming.
+        unjoined.reserve_one();
         let thread = start_thread(&self.options, &self.charter, seat, move || {
             if let Some(outset) = begins {
                 outset.begin();
@@ -146,7 +146,7 @@ where
         if let Some(outset) = outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
-        self.keep(&mut threads, thread);
+        self.keep(&mut unjoined, thread);
         Ok(())
     }
 
@@ -164,27 +164,22 @@ where
     }
 
     /// Keeps the handle of a thread that has been started, to wait for its end.
-    fn keep(&self, threads: &mut Vec<JoinHandle<()>>, thread: JoinHandle<()>) {
-        self.forget_ended(threads);
-        threads.push(thread);
+    fn keep(&self, unjoined: &mut Handles, thread: JoinHandle<()>) {
+        self.forget_ended(unjoined);
+        unjoined.keep(thread);
     }
 
     /// Lets go of others that have left, for a worker that is about to.
     pub(super) fn let_go_of_others(&self) {
-        self.forget_ended(&mut self.threads());
+        self.forget_ended(&mut self.unjoined.lock());
     }
 
-    /// Forgets threads that have ended, each of which keeps its stack until then. Not before more have left than are
-    /// there, so that each handle is looked at a few times only, unless many threads are long in ending.
-    fn forget_ended(&self, threads: &mut Vec<JoinHandle<()>>) {
-        if S::ELASTIC && threads.len() > 2 * self.life.threads() {
-            joining::forget_ended(threads);
-            threads.shrink_to(2 * threads.len());
+    /// Not before more have left than are there, so that each handle is looked at a few times only, unless many threads
+    /// are long in ending.
+    fn forget_ended(&self, unjoined: &mut Handles) {
+        if S::ELASTIC && unjoined.len() > 2 * self.life.threads() {
+            unjoined.forget_ended();
         }
-    }
-
-    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a thread on `seat` should begin on another core than the caller's: if that is a worker's which works on.
@@ -217,14 +212,14 @@ where
         }
         // Locked until all have ended, so that of several callers none returns before.
         let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut threads = self.threads();
+        let mut unjoined = self.unjoined.lock();
         // A thread is counted before its handle is there.
         if self.life.threads() > 0 {
             return false;
         }
-        let ended = mem::take(&mut *threads);
+        let ended = unjoined.take();
         // A late job must not wait for its thread until the destructors of thread-locals have run.
-        drop(threads);
+        drop(unjoined);
         ended.into_iter().for_each(joining::join);
         true
     }
@@ -281,6 +276,7 @@ impl<S: Source, P> Drop for Departure<S, P> {
     fn drop(&mut self) {
         self.crew.vacancies.give_back(self.seat);
         DOOR.pass();
+        self.crew.unjoined.sign_off();
         self.crew.life.thread_ended();
     }
 }
@@ -311,6 +307,19 @@ mod tests {
     use super::*;
     use crate::{crew::ending::tests::setup, job::Closure, local, options::Options};
     use std::sync::mpsc;
+
+    #[test]
+    fn who_signs_off_when_nobody_can_wait_leaves_no_handle() {
+        for (is_left, handles) in [(false, 1), (true, 0)] {
+            let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
+            if is_left {
+                crew.unjoined.leave();
+            }
+            crew.close();
+            assert!(crew.life.await_end(None));
+            assert_eq!(crew.unjoined.lock().len(), handles, "left: {is_left}");
+        }
+    }
 
     #[test]
     fn a_thread_starts_apart_from_a_job_that_goes_on_as_far_as_there_are_cores() {

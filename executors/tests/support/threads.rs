@@ -10,6 +10,11 @@ pub(crate) fn count() -> Option<usize> {
     on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.count()))
 }
 
+/// How many threads it has whose name begins with `prefix`.
+pub(crate) fn count_named(prefix: &str) -> Option<usize> {
+    on_linux(|| Some(read_of_each(prefix, "comm")?.count()))
+}
+
 /// How many bytes of addresses this process has, of which the stacks of its threads are a part.
 pub(crate) fn address_space() -> Option<u64> {
     let kibibytes = |status: String| status.split_once("VmSize:")?.1.split_whitespace().next()?.parse::<u64>().ok();

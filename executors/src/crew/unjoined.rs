@@ -1,0 +1,90 @@
+//! The threads that nobody has waited for yet.
+
+use crate::{
+    joining,
+    sync::{
+        Mutex, MutexGuard,
+        thread::{self, JoinHandle},
+    },
+};
+use std::{mem, sync::PoisonError};
+
+/// The handles of a crew's threads, from the start of each until somebody has waited for its real end, or nobody will.
+///
+/// None is dropped by another thread than its own: see [`joining::let_go`], and step 6 of "The end" in
+/// `crew/README.md`.
+pub(super) struct Unjoined(Mutex<Handles>);
+
+/// Locked while a thread is started, so that whoever has the lock finds the handle of each thread that serves.
+pub(super) struct Handles {
+    threads: Vec<JoinHandle<()>>,
+    /// Whether nobody can wait for them any more.
+    are_left: bool,
+}
+
+impl Unjoined {
+    /// None yet, but with room for the first one's: see [`Handles::reserve_one`].
+    pub(super) fn new() -> Self {
+        Unjoined(Mutex::new(Handles { threads: Vec::with_capacity(1), are_left: false }))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Handles> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody waits for them any more: the last who could is gone.
+    pub(super) fn leave(&self) {
+        self.lock().are_left = true;
+    }
+
+    /// The calling thread, which is one of them, is about to end. If nobody will wait for it, it goes by itself.
+    pub(super) fn sign_off(&self) {
+        let own = self.lock().take_own();
+        // Not in there: what this gives back may be the allocator's affair.
+        drop(own);
+    }
+}
+
+impl Drop for Unjoined {
+    fn drop(&mut self) {
+        joining::let_go(mem::take(&mut self.lock().threads));
+    }
+}
+
+impl Handles {
+    pub(super) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Makes room for a thread that is about to be started: behind that an allocator that gives jobs might ask for
+    /// another one.
+    pub(super) fn reserve_one(&mut self) {
+        self.threads.reserve(1);
+    }
+
+    pub(super) fn keep(&mut self, thread: JoinHandle<()>) {
+        self.threads.push(thread);
+    }
+
+    /// All, for who waits for them.
+    pub(super) fn take(&mut self) -> Vec<JoinHandle<()>> {
+        mem::take(&mut self.threads)
+    }
+
+    /// That of the calling thread, if nobody will wait for it.
+    fn take_own(&mut self) -> Option<JoinHandle<()>> {
+        if !self.are_left {
+            return None;
+        }
+        let this = thread::current().id();
+        let own = self.threads.iter().position(|thread| thread.thread().id() == this);
+        own.map(|own| self.threads.swap_remove(own))
+    }
+
+    /// Forgets those that have ended, each of which keeps its stack until then.
+    pub(super) fn forget_ended(&mut self) {
+        joining::forget_ended(&mut self.threads);
+        let left = self.threads.len();
+        self.threads.shrink_to(2 * left);
+    }
+}

@@ -1,0 +1,164 @@
+//! Nobody detaches a thread that may be ending: glibc looks at it once more when it is gone. This test binary has a
+//! `pthread_detach` of its own, which tells who is detached by another thread.
+#![cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    feature = "cb-channel-exec",
+    feature = "workstealing-exec",
+    feature = "elastic-exec",
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
+))]
+
+mod support;
+
+use executors::{
+    FuturesExecutor, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher::Dispatcher,
+    elastic_pool,
+};
+use futures::channel::oneshot;
+use libc::{RTLD_NEXT, c_int, dlsym, pthread_equal, pthread_self, pthread_t};
+use std::{
+    mem,
+    sync::{
+        Arc, Barrier, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    time::Duration,
+};
+use support::{
+    threads,
+    watchdog::{until, within},
+};
+
+static BY_OTHERS: AtomicUsize = AtomicUsize::new(0);
+static BY_THEMSELVES: AtomicUsize = AtomicUsize::new(0);
+
+/// In place of the C library's, for all of this program.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
+    // SAFETY: it compares two numbers.
+    let is_itself = unsafe { pthread_equal(thread, pthread_self()) } != 0;
+    if is_itself { &BY_THEMSELVES } else { &BY_OTHERS }.fetch_add(1, SeqCst);
+    // SAFETY: the name is a string that ends with 0.
+    let next = unsafe { dlsym(RTLD_NEXT, c"pthread_detach".as_ptr()) };
+    assert!(!next.is_null(), "the C library has it");
+    // SAFETY: this is its type.
+    let next: unsafe extern "C" fn(pthread_t) -> c_int = unsafe { mem::transmute(next) };
+    // SAFETY: the caller promises what that asks for.
+    unsafe { next(thread) }
+}
+
+/// Has `end` leave a pool to itself, whose threads are named so, and waits until they are gone; several times. Returns
+/// how many have detached themselves each time, at least.
+fn left_alone<P: Pool>(pool: impl Fn() -> P, end: impl Fn(P)) -> usize {
+    const ROUNDS: usize = 20;
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let round = |_| {
+        let read = || [&BY_OTHERS, &BY_THEMSELVES].map(|count| count.load(SeqCst));
+        let [others, themselves] = read();
+        within(|| {
+            end(pool());
+            until("its threads are gone", || threads::count_named(NAME) == Some(0));
+        });
+        let [others, themselves] = [read()[0] - others, read()[1] - themselves];
+        assert_eq!(others, 0, "threads were detached by others");
+        themselves
+    };
+    (0..ROUNDS).map(round).min().expect("there is a round")
+}
+
+const NAME: &str = "left-alone";
+const THREADS: usize = 16;
+
+/// Has all workers meet in jobs, which end when what this returns is dropped.
+fn occupy(pool: &impl Pool) -> mpsc::Sender<()> {
+    let (let_go, wait) = mpsc::channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let meeting = Arc::new(Barrier::new(THREADS + 1));
+    for _ in 0..THREADS {
+        let (meeting, wait) = (Arc::clone(&meeting), Arc::clone(&wait));
+        pool.execute(move || {
+            meeting.wait();
+            let _ = wait.lock().expect("nobody panics with it").recv();
+        });
+    }
+    meeting.wait();
+    let_go
+}
+
+fn when_idle<P: Pool>(pool: impl Fn() -> P) {
+    left_alone(pool, |pool| {
+        drop(occupy(&pool));
+        pool.join().expect("this is no worker");
+    });
+}
+
+fn when_busy<P: Pool>(pool: impl Fn() -> P) {
+    let themselves = left_alone(pool, |pool| {
+        let let_go = occupy(&pool);
+        drop(pool);
+        drop(let_go);
+    });
+    assert!(themselves >= THREADS, "{themselves} threads have gone by themselves");
+}
+
+/// Some have signed off before the last handle is dropped, and some have not.
+fn while_it_ends<P: Pool>(pool: impl Fn() -> P) {
+    left_alone(pool, |pool| {
+        let let_go = occupy(&pool);
+        pool.shutdown_async();
+        drop(let_go);
+    });
+}
+
+fn by_a_job<P: Pool + 'static>(pool: impl Fn() -> P) {
+    left_alone(pool, |pool| {
+        let let_go = occupy(&pool);
+        let inside = pool.clone();
+        pool.execute(move || drop(inside));
+        drop(pool);
+        drop(let_go);
+    });
+}
+
+/// The last who has the pool is none of its threads.
+fn before_a_future<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
+    left_alone(pool, |pool| {
+        let (tell, told) = oneshot::channel::<()>();
+        let task = pool.spawn(told);
+        drop(occupy(&pool));
+        drop(pool);
+        until("its threads are gone", || threads::count_named(NAME) == Some(0));
+        drop(tell);
+        drop(task);
+    });
+}
+
+macro_rules! pools {
+    ($($name:ident: $pool:expr;)+) => { $(
+        mod $name {
+            use super::*;
+
+            pools!(tests $pool => when_idle when_busy while_it_ends by_a_job before_a_future);
+        }
+    )+ };
+    (tests $pool:expr => $($test:ident)+) => { $(
+        #[test]
+        fn $test() {
+            crate::$test(|| $pool.name(NAME).build().expect("this many threads are possible"));
+        }
+    )+ };
+}
+
+pools! {
+    channel: crossbeam_channel_pool::ThreadPool::builder().threads(THREADS);
+    stealing: crossbeam_workstealing_pool::ThreadPool::builder().threads(THREADS);
+    elastic: elastic_pool::ThreadPool::builder().core(THREADS).threads(THREADS);
+    // Its workers come with jobs and leave as soon as they are idle.
+    leaving: elastic_pool::ThreadPool::builder().core(0).threads(THREADS).keep_alive(Duration::from_nanos(1));
+    burst: burst_pool::ThreadPool::builder().threads(THREADS);
+    dispatcher: Dispatcher::builder().threads(THREADS).cpu_limit(THREADS);
+}
