@@ -63,6 +63,9 @@ pub enum Failure {
     Interrupted,
 }
 
+/// How it begins if it says nothing about the executor.
+pub(crate) const NOT_MEASURED: &str = "not measured: ";
+
 /// What helps if it is not the executor.
 const RAISE_PATIENCE: &str = "; if that is too short, raise --patience";
 
@@ -70,7 +73,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Build(why) => write!(f, "could not be built: {why}"),
-            Failure::Producer(why) => write!(f, "no thread for a producer: {why}"),
+            Failure::Producer(why) => write!(f, "{NOT_MEASURED}no thread for a producer: {why}"),
             Failure::Submission => write!(f, "panicked while a job was given to it"),
             Failure::Stalled { ran, expected, patience } => {
                 let seconds = patience.as_secs_f64();
@@ -88,7 +91,7 @@ impl fmt::Display for Failure {
                 let seconds = patience.as_secs_f64();
                 write!(
                     f,
-                    "not measured: without it, this takes more than {seconds} s, too; lower {option}, or raise --patience"
+                    "{NOT_MEASURED}without it, this takes more than {seconds} s, too; lower {option}, or raise --patience"
                 )
             }
             Failure::Wrong(what) => write!(f, "gave a wrong result: {what}"),
@@ -99,7 +102,7 @@ impl fmt::Display for Failure {
             }
             Failure::Crashed(how) => write!(f, "crashed: the process that ran it ended ({how})"),
             Failure::Told(what) => f.write_str(what),
-            Failure::Interrupted => write!(f, "not measured: the run was interrupted before"),
+            Failure::Interrupted => write!(f, "{NOT_MEASURED}the run was interrupted before"),
             Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),
         }
     }

@@ -12,7 +12,7 @@ mod times;
 pub use self::{
     column::Column,
     metric::Metric,
-    row::{Estimate, Interval, Row, rows},
+    row::{Estimate, Interval, Row, Status, rows},
     run::{Run, Stop},
     samples::Samples,
     setting::{Setting, Settings, Value},

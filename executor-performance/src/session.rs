@@ -9,7 +9,7 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     plan::{Planned, Prepared},
-    record::{Record, Row, Run, Stop, rows, utc_now},
+    record::{Record, Row, Run, Status, Stop, rows, utc_now},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
     stats::{self, Level},
@@ -159,10 +159,7 @@ impl Session {
         let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship(&rows, pace.target, seed));
         self.warn(&self.located(&doubts));
-        let failed = rows.iter().filter(|row| !row.is_ok() && !row.is_interrupted());
-        let failed: Vec<&str> = failed.map(|row| row.executor.as_str()).collect();
-        let complaint = format!("{} of {} executors failed: {}", failed.len(), rows.len(), failed.join(", "));
-        let failed = !failed.is_empty();
+        let complaints = complaints(&rows);
         self.update(|run| {
             run.rows = rows;
             run.seconds = seconds;
@@ -171,9 +168,7 @@ impl Session {
             run.stop = Some(stop(&pace, &series, stopped, seconds));
         });
         self.each(|sink, record| sink.end(record));
-        if failed {
-            self.fail(&complaint);
-        }
+        complaints.iter().for_each(|complaint| self.fail(complaint));
     }
 
     /// Changes the present run.
@@ -263,6 +258,16 @@ impl<T: Turn> Subject<T> for Interruptible<T> {
     }
 }
 
+/// Whom there are no figures of, though the run was not interrupted before.
+fn complaints(rows: &[Row]) -> Vec<String> {
+    let of = |status, what| {
+        let some = rows.iter().filter(|row| row.status() == status && !row.is_interrupted());
+        let some: Vec<&str> = some.map(|row| row.executor.as_str()).collect();
+        (!some.is_empty()).then(|| format!("{} of {} executors {what}: {}", some.len(), rows.len(), some.join(", ")))
+    };
+    [of(Status::Failed, "failed"), of(Status::NotMeasured, "were not measured")].into_iter().flatten().collect()
+}
+
 /// Why sampling stopped.
 fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> Stop {
     let sound = || series.iter().filter(|series| series.failure.is_none());
@@ -275,7 +280,7 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
         Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
         Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),
         Stopped::Enough => ("enough", "no more are allowed".to_owned()),
-        Stopped::NothingLeft => ("nothing-left", "every executor failed".to_owned()),
+        Stopped::NothingLeft => ("nothing-left", "no executor is left".to_owned()),
         Stopped::Interrupted => ("interrupted", "it was interrupted".to_owned()),
     };
     let remark = match stopped {
@@ -414,7 +419,7 @@ mod tests {
         let told = remark(&[series(7, failed()), series(5, None)], Stopped::Enough);
         assert!(told.contains("with 5 samples of each executor that did not fail, as"), "{told}");
         let told = remark(&[series(7, failed())], Stopped::NothingLeft);
-        assert_eq!(told, "Stopped after 1.0 s, as every executor failed.");
+        assert_eq!(told, "Stopped after 1.0 s, as no executor is left.");
     }
 
     #[test]

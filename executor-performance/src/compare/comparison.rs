@@ -201,6 +201,7 @@ mod tests {
         failure::Failure,
         record::{Row, Samples, mock::record},
     };
+    use std::{io, time::Duration};
 
     #[test]
     fn a_record_is_as_fast_as_itself() {
@@ -264,9 +265,13 @@ mod tests {
         // What works now and did not before is none, and neither is what was not measured to the end.
         let comparison = Comparison::of(&broken, &sound, &TERMS).expect("alike");
         assert!(comparison.regressions().is_empty(), "{comparison:?}");
-        broken.runs[0].rows[1].error = Some(Failure::Interrupted.to_string());
-        let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
-        assert!(comparison.regressions().is_empty(), "{comparison:?}");
+        let too_large = Failure::TooLarge { option: "--fib", patience: Duration::from_secs(1) };
+        for excuse in [Failure::Interrupted, Failure::Producer(io::Error::other("no memory")), too_large] {
+            broken.runs[0].rows[1].error = Some(excuse.to_string());
+            let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
+            assert!(comparison.regressions().is_empty(), "{comparison:?}");
+            assert!(comparison.left_out.iter().any(|line| line.contains(&name)), "{comparison:?}");
+        }
     }
 
     #[test]

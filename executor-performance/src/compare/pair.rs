@@ -2,7 +2,7 @@
 
 use super::{Change, Verdict};
 use crate::{
-    record::{Row, Run},
+    record::{Row, Run, Status},
     stats::{Level, median},
 };
 
@@ -23,8 +23,7 @@ impl<'a> Pair<'a> {
         let nothing = |why: &str| Err(incomparable(new, run, why));
         match (&old.error, &new.error) {
             (Some(why), _) => nothing(why),
-            // That says nothing about the executor.
-            (None, Some(why)) if new.is_interrupted() => nothing(why),
+            (None, Some(why)) if new.status() == Status::NotMeasured => nothing(why),
             (None, Some(_)) => Ok(Pair { old, new, levels: None }),
             (None, None) => match old.costs(run).zip(new.costs(run)) {
                 None => nothing("there are no samples"),

@@ -1,7 +1,7 @@
 use super::{Column, Costs, Run, Samples, Times};
 use crate::{
     experiment::{Experiment, Sample, SampleOf, costs},
-    failure::Failure,
+    failure::{Failure, NOT_MEASURED},
     sampler::Series,
     stats::{Outliers, Pooled, Ratio, Summary},
 };
@@ -30,6 +30,17 @@ pub struct Row {
     pub samples: Samples,
     /// The distribution of single times, if the experiment measures such.
     pub times: Option<Times>,
+}
+
+/// What became of an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There are figures.
+    Measured,
+    /// It failed.
+    Failed,
+    /// There are none, which says nothing about it: the run was interrupted before, or nobody could have been measured.
+    NotMeasured,
 }
 
 /// Where a figure may be in truth.
@@ -84,6 +95,15 @@ impl Row {
     /// Whether there are figures.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
+    }
+
+    /// What became of it.
+    pub fn status(&self) -> Status {
+        match &self.error {
+            None => Status::Measured,
+            Some(why) if why.starts_with(NOT_MEASURED) => Status::NotMeasured,
+            Some(_) => Status::Failed,
+        }
     }
 
     /// Whether it was not measured, as the run was interrupted before.

@@ -1,7 +1,7 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
 use super::{Sink, Target, located};
-use crate::record::{Record, Row, Run};
+use crate::record::{Record, Row, Run, Status};
 use std::{
     fs::{File, OpenOptions},
     io::{self, ErrorKind, Write},
@@ -168,7 +168,12 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
         machine.load_average.map(|load| load.to_string()).unwrap_or_default(),
         run.experiment.clone(),
         row.executor.clone(),
-        if row.is_ok() { "ok" } else { "failed" }.to_owned(),
+        match row.status() {
+            Status::Measured => "ok",
+            Status::Failed => "failed",
+            Status::NotMeasured => "unmeasured",
+        }
+        .to_owned(),
     ];
     cells.extend(run.settings.values().chain(run.fitted.values()).map(ToString::to_string));
     cells.push(row.samples.count().to_string());

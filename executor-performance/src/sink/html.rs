@@ -3,7 +3,7 @@
 use crate::{
     chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
     compare::{self, Comparison},
-    record::{Record, Run},
+    record::{Record, Run, Status},
     view::{self, Content, Table, sweeps},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -98,7 +98,11 @@ fn section(run: &Run, palette: &Palette) -> Markup {
         dl { @for (title, line) in &run.description { dt { (title) } dd { (line) } } }
         @if let Some(results) = view::results(run) { (table(&results)) }
         @for row in &run.rows {
-            @if let Some(why) = &row.error { p.failed { "Failed: " (row.executor) " " (why) } }
+            @match (row.status(), &row.error) {
+                (Status::Failed, Some(why)) => { p.failed { "Failed: " (row.executor) " " (why) } },
+                (_, Some(why)) => { p { (row.executor) " " (why) } },
+                (_, None) => {},
+            }
         }
         @for chart in [bars_of(run, palette), times_of(run, palette), cpu_of(run, palette)].iter().flatten() { (figure(chart)) }
         p.remark { (run.began_utc) ". " (view::ending(run).as_deref().unwrap_or("Not finished yet.")) }

@@ -2,7 +2,7 @@
 
 use crate::{
     compare::{self, Comparison},
-    record::{Record, Run},
+    record::{Record, Run, Status},
     view::{self, Content, Table, sweeps},
 };
 
@@ -50,7 +50,8 @@ fn section(run: &Run) -> String {
     text += &view::results(run).map(|results| format!("\n{}", table(&results))).unwrap_or_default();
     for row in &run.rows {
         if let Some(why) = &row.error {
-            text += &format!("\n**Failed**: {} {}\n", row.executor, escaped(why));
+            let verdict = if row.status() == Status::Failed { "**Failed**: " } else { "" };
+            text += &format!("\n{verdict}{} {}\n", row.executor, escaped(why));
         }
     }
     text + &format!("\n{}. {}\n", run.began_utc, view::ending(run).as_deref().unwrap_or("Not finished yet."))

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     compare::{self, Comparison},
-    record::{Record, Run},
+    record::{Record, Run, Status},
     view::{self, Column, Content, Table},
 };
 use std::io::{self, Write};
@@ -126,8 +126,13 @@ fn results(run: &Run) -> String {
     let mut text = view::results(run).map(|table| drawn(&table)).unwrap_or_default();
     for row in &run.rows {
         if let Some(why) = &row.error {
-            let line = wrapped(&format!("FAILED: {} {why}", row.executor), 0);
-            text += &line.replacen("FAILED:", &painted(BAD, "FAILED:"), 1);
+            let line = format!("{} {why}", row.executor);
+            text += &match row.status() {
+                Status::Failed => {
+                    wrapped(&format!("FAILED: {line}"), 0).replacen("FAILED:", &painted(BAD, "FAILED:"), 1)
+                }
+                Status::Measured | Status::NotMeasured => wrapped(&line, 0),
+            };
             text.push('\n');
         }
     }

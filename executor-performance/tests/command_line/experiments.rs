@@ -1,6 +1,8 @@
 //! What is measured, and of which executors.
 
-use crate::support::{BRIEF, BY_DEFAULT, executors_in, fresh, fresh_file, json, measured, refused, run, stdout};
+use crate::support::{
+    BRIEF, BY_DEFAULT, executors_in, fresh, fresh_file, json, measured, refused, run, stderr, stdout,
+};
 use std::fs;
 
 #[test]
@@ -216,8 +218,9 @@ fn a_problem_that_takes_too_long_without_an_executor_is_told_with_the_remedy() {
     let output = run(&format!("{BRIEF} --patience 0.001 -e channel fork-join --workload fib --fib 45 --cutoff 40"));
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("FAILED: channel not measured: without it, this takes more than 0.001 s"), "{text}");
-    assert!(text.contains("lower --fib, or raise --patience"), "{text}");
+    assert!(text.contains("\nchannel not measured: without it, this takes more than 0.001 s"), "{text}");
+    assert!(stderr(&output).contains("error: 1 of 1 executors were not measured: channel"), "{}", stderr(&output));
+    assert!(text.replace('\n', " ").contains("lower --fib, or raise --patience"), "{text}");
 }
 
 #[test]
