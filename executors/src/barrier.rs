@@ -15,13 +15,11 @@
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use crate::{
+    joining,
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::{
-    sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence},
-    thread,
-};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence};
 
 /// The light side: one thread's.
 ///
@@ -142,8 +140,7 @@ pub(crate) fn is_ready() -> bool {
 fn register_apart() {
     if Readiness::Late.becomes(Readiness::Coming) {
         let register = || _ = Readiness::Coming.becomes(Readiness::registered());
-        let started = thread::Builder::new().name(String::from("executors-barrier")).spawn(register);
-        if started.is_err() {
+        if joining::start_alone("executors-barrier", register).is_err() {
             // There may be room for it later.
             let _ = Readiness::Coming.becomes(Readiness::Late);
         }
@@ -159,7 +156,7 @@ pub(crate) fn is_ready_for_test() -> bool {
             println!("skipped: this system has no barriers for others, or it filters calls");
             return false;
         }
-        thread::yield_now();
+        std::thread::yield_now();
     }
     true
 }
@@ -227,6 +224,7 @@ mod tests {
             AtomicUsize,
             Ordering::{Acquire, Release},
         },
+        thread,
     };
 
     const ROUNDS: usize = 20_000;

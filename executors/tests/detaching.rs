@@ -14,7 +14,7 @@ mod support;
 
 use executors::{
     FuturesExecutor, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher::Dispatcher,
-    elastic_pool,
+    elastic_pool, run_now::RunNowExecutor, timer::Timer,
 };
 use futures::channel::oneshot;
 use libc::{RTLD_NEXT, c_int, dlsym, pthread_equal, pthread_self, pthread_t};
@@ -52,7 +52,7 @@ extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
 
 /// Has `end` leave a pool to itself, whose threads are named so, and waits until they are gone; several times. Returns
 /// how many have detached themselves each time, at least.
-fn left_alone<P: Pool>(pool: impl Fn() -> P, end: impl Fn(P)) -> usize {
+fn left_alone<P>(pool: impl Fn() -> P, end: impl Fn(P)) -> usize {
     const ROUNDS: usize = 20;
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,6 +134,14 @@ fn before_a_future<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
         until("its threads are gone", || threads::count_named(NAME) == Some(0));
         drop(tell);
         drop(task);
+    });
+}
+
+#[test]
+fn a_timer() {
+    left_alone(Timer::new, |timer| {
+        let due = timer.after(Duration::ZERO, &RunNowExecutor::new(), || ());
+        due.expect("there is room for a thread").wait().expect("it comes up");
     });
 }
 

@@ -6,6 +6,7 @@
 use super::{TimerError, clock::Clock};
 use crate::{
     containment::{discard, guard},
+    joining,
     placement::Mask,
 };
 use std::{
@@ -145,8 +146,7 @@ impl Agenda {
 
     fn start(self: &Arc<Self>, page: &mut Page) -> std::io::Result<()> {
         let agenda = Arc::clone(self);
-        let thread = thread::Builder::new().name("executors-timer".to_owned()).spawn(move || agenda.run())?;
-        page.thread = Some(thread.thread().id());
+        page.thread = Some(joining::start_alone("executors-timer", move || agenda.run())?);
         Ok(())
     }
 
