@@ -6,7 +6,7 @@ mod need;
 pub use self::need::Need;
 
 use crate::{
-    record::{Costs, Record, Run},
+    record::{Costs, Record, Run, Status},
     registry::Entry,
     stats::{Level, Ratio},
 };
@@ -34,6 +34,8 @@ pub struct Advice {
     pub runs: usize,
     /// Executors that failed in one of them, which do not.
     pub failed: Vec<String>,
+    /// Others that were not measured in all of them, and do not count either.
+    pub unmeasured: Vec<String>,
     /// What makes the figures doubtful, as far as it has not been told already.
     pub warnings: Vec<String>,
 }
@@ -53,11 +55,16 @@ impl Advice {
             }
         }
         let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Costs<'_>>>>();
-        let (mut candidates, mut failed) = (Vec::new(), Vec::new());
+        let failed_once = |name: &str| {
+            let mut rows = runs.iter().flat_map(|run| &run.rows);
+            rows.any(|row| row.executor == name && row.status() == Status::Failed)
+        };
+        let (mut candidates, mut failed, mut unmeasured) = (Vec::new(), Vec::new(), Vec::new());
         for name in names {
             match costs(name) {
                 Some(costs) => candidates.push((name, costs)),
-                None => failed.push(name.to_owned()),
+                None if failed_once(name) => failed.push(name.to_owned()),
+                None => unmeasured.push(name.to_owned()),
             }
         }
         candidates.sort_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b)));
@@ -79,6 +86,7 @@ impl Advice {
             forgone,
             runs: runs.len(),
             failed,
+            unmeasured,
             warnings: Vec::new(),
         })
     }
@@ -129,7 +137,7 @@ fn ratio(above: &[Costs<'_>], below: &[Costs<'_>], seed: u64) -> Option<Ratio> {
 
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Advice { best, needs, threads, runner_up, forgone, runs, failed, warnings } = self;
+        let Advice { best, needs, threads, runner_up, forgone, runs, failed, unmeasured, warnings } = self;
         write!(f, "Take `{best}`")?;
         if let Some(entry) = Entry::named(best) {
             write!(f, " ({})", entry.summary)?;
@@ -160,8 +168,10 @@ impl fmt::Display for Advice {
                 times(ratio)
             )?;
         }
-        if !failed.is_empty() {
-            writeln!(f, "Left out, as they failed: {}.", failed.join(", "))?;
+        for (left_out, why) in [(failed, "failed"), (unmeasured, "were not measured")] {
+            if !left_out.is_empty() {
+                writeln!(f, "Left out, as they {why}: {}.", left_out.join(", "))?;
+            }
         }
         warnings.iter().try_for_each(|warning| writeln!(f, "Warning: {warning}."))?;
         match self.code() {
@@ -178,7 +188,10 @@ fn listed(needs: &[Need]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Row, Samples, mock::record};
+    use crate::{
+        failure::Failure,
+        record::{Row, Samples, mock::record},
+    };
 
     /// One run, in which less is better.
     fn one_run(rows: &[(&str, &[f64])]) -> Record {
@@ -194,6 +207,18 @@ mod tests {
     const STEADY: &[f64] = &[10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0];
     const SLOWER: &[f64] = &[20.0, 20.2, 19.9, 20.0, 20.1, 19.9, 20.0];
     const NOISY: &[f64] = &[10.1, 30.0, 2.0, 10.2, 25.0, 3.0, 10.2];
+
+    #[test]
+    fn what_was_not_measured_is_left_out_and_has_not_failed() {
+        let mut record = record();
+        let runs = record.runs.iter_mut();
+        for row in runs.flat_map(|run| &mut run.rows).filter(|row| row.status() == Status::Failed) {
+            row.error = Some(Failure::Interrupted.to_string());
+        }
+        let advice = Advice::of(&record, &[]).expect("there is one");
+        assert_eq!((&*advice.failed, &*advice.unmeasured), (&[][..], &["broken".to_owned()][..]));
+        assert!(advice.to_string().contains("Left out, as they were not measured: broken."), "{advice}");
+    }
 
     #[test]
     fn the_best_over_all_runs_is_the_advice() {

@@ -105,7 +105,7 @@ pub enum Stopped {
     Budget,
     /// As many samples as allowed were taken.
     Enough,
-    /// Every executor failed.
+    /// No executor is left.
     NothingLeft,
     /// The watcher wanted it.
     Interrupted,

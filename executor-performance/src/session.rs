@@ -29,7 +29,7 @@ use std::{
 pub enum Outcome {
     /// All went well.
     Done,
-    /// An executor failed, or results could not be written. It has been said which and why.
+    /// An executor failed or was not measured, or results could not be written. It has been said which and why.
     Failed,
     /// Something is slower than it was, or fails and did not. Whatever else there is, somebody wanted to know that.
     Regressed,
@@ -115,7 +115,7 @@ impl Session {
 
     /// What an interrupt has left.
     fn interrupted(&self) -> &'static str {
-        let measured = |row: &Row| row.samples.count() > 0 || !(row.is_ok() || row.is_interrupted());
+        let measured = |row: &Row| row.samples.count() > 0 || row.status() == Status::Failed;
         if self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
             "interrupted: the results are of what was measured until then"
         } else {
@@ -286,7 +286,7 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     let remark = match stopped {
         Stopped::NothingLeft => format!("Stopped after {seconds:.1} s, as {why}."),
         _ if all => format!("Stopped after {seconds:.1} s with {samples} of each executor, as {why}."),
-        _ => format!("Stopped after {seconds:.1} s with {samples} of each executor that did not fail, as {why}."),
+        _ => format!("Stopped after {seconds:.1} s with {samples} of each executor that was measured, as {why}."),
     };
     Stop { reason: reason.to_owned(), remark }
 }
@@ -417,7 +417,7 @@ mod tests {
         let failed = || Some(Failure::Interrupted);
         assert!(remark(&[series(1, None)], Stopped::Enough).contains("with 1 sample of each executor, as"));
         let told = remark(&[series(7, failed()), series(5, None)], Stopped::Enough);
-        assert!(told.contains("with 5 samples of each executor that did not fail, as"), "{told}");
+        assert!(told.contains("with 5 samples of each executor that was measured, as"), "{told}");
         let told = remark(&[series(7, failed())], Stopped::NothingLeft);
         assert_eq!(told, "Stopped after 1.0 s, as no executor is left.");
     }

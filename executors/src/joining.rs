@@ -38,10 +38,10 @@ pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
 
 /// Lets go of `threads`, which are about to end or have ended, and does not wait.
 ///
-/// On glibc they are not detached, as they would be if the handles were dropped. `pthread_detach` marks a thread, and
-/// then looks in its descriptor whether it is ending. It may have ended in between, seen the mark, and given that
-/// memory back (read in the code of 2.36, and seen here; and by others, <https://github.com/tikv/grpc-rs/issues/653>).
-/// Only the thread itself, and who keeps it from ending meanwhile, can detach it.
+/// On Linux they are not detached, as they would be if the handles were dropped. `pthread_detach` of glibc marks a
+/// thread, and then looks in its descriptor whether it is ending. It may have ended in between, seen the mark, and
+/// given that memory back (read in the code of 2.36, and seen here; and by others, <https://github.com/tikv/grpc-
+/// rs/issues/653>). Only the thread itself, and who keeps it from ending meanwhile, can detach it.
 pub(crate) fn let_go(threads: Vec<JoinHandle<()>>) {
     system::let_go(threads);
 }
@@ -75,7 +75,8 @@ mod system {
         }
     }
 
-    /// Those that were ending when somebody let go of them are joined by the next who lets go of any.
+    /// Those that had not ended when somebody let go of them. They are joined by the first who lets go of others, or of
+    /// none, when they have.
     pub(super) static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
     pub(super) fn let_go(mut threads: Vec<JoinHandle<()>>) {

@@ -3,6 +3,7 @@
 #![cfg(all(
     target_os = "linux",
     target_env = "gnu",
+    not(target_feature = "crt-static"),
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
     feature = "elastic-exec",
@@ -50,24 +51,21 @@ extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
     unsafe { next(thread) }
 }
 
-/// Has `end` leave a pool to itself, whose threads are named so, and waits until they are gone; several times. Returns
-/// how many have detached themselves each time, at least.
-fn left_alone<P>(pool: impl Fn() -> P, end: impl Fn(P)) -> usize {
+/// Has `end` leave a pool to itself, whose threads are named so, and waits until so many have detached themselves, and
+/// all are gone; several times.
+fn left_alone<P>(themselves: usize, pool: impl Fn() -> P, end: impl Fn(P)) {
     const ROUNDS: usize = 20;
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let round = |_| {
-        let read = || [&BY_OTHERS, &BY_THEMSELVES].map(|count| count.load(SeqCst));
-        let [others, themselves] = read();
+    for _ in 0..ROUNDS {
+        let [others, alone] = [&BY_OTHERS, &BY_THEMSELVES].map(|count| count.load(SeqCst));
         within(|| {
             end(pool());
+            until("they have detached themselves", || BY_THEMSELVES.load(SeqCst) - alone >= themselves);
             until("its threads are gone", || threads::count_named(NAME) == Some(0));
         });
-        let [others, themselves] = [read()[0] - others, read()[1] - themselves];
-        assert_eq!(others, 0, "threads were detached by others");
-        themselves
-    };
-    (0..ROUNDS).map(round).min().expect("there is a round")
+        assert_eq!(BY_OTHERS.load(SeqCst) - others, 0, "threads were detached by others");
+    }
 }
 
 const NAME: &str = "left-alone";
@@ -90,32 +88,32 @@ fn occupy(pool: &impl Pool) -> mpsc::Sender<()> {
 }
 
 fn when_idle<P: Pool>(pool: impl Fn() -> P) {
-    left_alone(pool, |pool| {
+    left_alone(0, pool, |pool| {
         drop(occupy(&pool));
         pool.join().expect("this is no worker");
     });
 }
 
 fn when_busy<P: Pool>(pool: impl Fn() -> P) {
-    let themselves = left_alone(pool, |pool| {
+    left_alone(THREADS, pool, |pool| {
         let let_go = occupy(&pool);
         drop(pool);
         drop(let_go);
     });
-    assert!(themselves >= THREADS, "{themselves} threads have gone by themselves");
 }
 
-/// Some have signed off before the last handle is dropped, and some have not.
+/// Some have signed off before the last handle is dropped.
 fn while_it_ends<P: Pool>(pool: impl Fn() -> P) {
-    left_alone(pool, |pool| {
+    left_alone(0, pool, |pool| {
         let let_go = occupy(&pool);
         pool.shutdown_async();
         drop(let_go);
+        until("one has signed off", || pool.stats().workers < THREADS);
     });
 }
 
 fn by_a_job<P: Pool + 'static>(pool: impl Fn() -> P) {
-    left_alone(pool, |pool| {
+    left_alone(0, pool, |pool| {
         let let_go = occupy(&pool);
         let inside = pool.clone();
         pool.execute(move || drop(inside));
@@ -126,7 +124,7 @@ fn by_a_job<P: Pool + 'static>(pool: impl Fn() -> P) {
 
 /// The last who has the pool is none of its threads.
 fn before_a_future<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
-    left_alone(pool, |pool| {
+    left_alone(0, pool, |pool| {
         let (tell, told) = oneshot::channel::<()>();
         let task = pool.spawn(told);
         drop(occupy(&pool));
@@ -139,7 +137,7 @@ fn before_a_future<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
 
 #[test]
 fn a_timer() {
-    left_alone(Timer::new, |timer| {
+    left_alone(1, Timer::new, |timer| {
         let due = timer.after(Duration::ZERO, &RunNowExecutor::new(), || ());
         due.expect("there is room for a thread").wait().expect("it comes up");
     });

@@ -32,7 +32,7 @@ by != "" && cell(by) != value { next }
             split(column[i], ends, " ")
             content[rows, i] = digits(cell(ends[2])) "-" digits(cell(ends[3]))
         } else content[rows, i] = digits(cell(column[i]))
-        if (cell("status") != "ok") content[rows, i] = i == 1 ? "failed" : ""
+        if (cell("status") != "ok") content[rows, i] = i > 1 ? "" : cell("status") == "failed" ? "failed" : "not measured"
     }
 }
 END {

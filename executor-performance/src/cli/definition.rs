@@ -58,11 +58,12 @@ Examples:
   Has anything become slower since?
     executor-performance compare run.json new.json --fail-on-regression
 
-Exit codes: 0 all was measured, 1 an executor failed or results could not be
-written, 2 wrong usage, 3 something is slower than the baseline, or fails
-unlike there, and --fail-on-regression was given. An interrupt (Ctrl-C) ends
-the run after the sample that is being taken, writes what there is, and ends
-the program by that signal; a second one ends it at once.";
+Exit codes: 0 all was measured, 1 an executor failed or was not measured, or
+results could not be written, 2 wrong usage, 3 something is slower than the
+baseline, or fails unlike there, and --fail-on-regression was given. An
+interrupt (Ctrl-C) ends the run after the sample that is being taken, writes
+what there is, and ends the program by that signal; a second one ends it at
+once.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]

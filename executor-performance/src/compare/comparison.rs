@@ -79,6 +79,7 @@ impl Comparison {
         left_out.sort();
         left_out.dedup();
         let mut warnings = [warnings("old", old), warnings("new", new)].concat();
+        warnings.extend(compilers(old, new));
         warnings.extend(distance(&matched));
         warnings.extend(matched.iter().filter_map(|(before, run)| size(before, run)));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
@@ -158,6 +159,12 @@ fn warnings(name: &str, record: &Record) -> Vec<String> {
     view::doubts(record).into_iter().map(|doubt| format!("Warning ({name} record): {doubt}.")).collect()
 }
 
+/// Warns if what is compared was compiled by different compilers: the change may be theirs.
+fn compilers(old: &Record, new: &Record) -> Option<String> {
+    let (old, new) = (&old.program.rustc, &new.program.rustc);
+    (old != new).then(|| format!("Warning: the old record is of a program by {old}, the new one by {new}."))
+}
+
 /// Warns if cores were further apart in one of two runs than in the other.
 fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
     let of_both = |(before, run): &(&Run, &Run)| before.surroundings.handover.zip(run.surroundings.handover);
@@ -222,6 +229,18 @@ mod tests {
         assert_eq!(warnings(110), Vec::<String>::new());
         let said = warnings(250);
         assert!(said.len() == 1 && said[0].contains("100 ms") && said[0].contains("250 ms"), "{said:?}");
+    }
+
+    #[test]
+    fn another_compiler_is_a_warning() {
+        let warned = |new: &Record| {
+            let comparison = Comparison::of(&record(), new, &TERMS).expect("alike");
+            comparison.warnings.iter().any(|warning| warning.contains("rustc"))
+        };
+        let mut other = record();
+        assert!(!warned(&other));
+        other.program.rustc = "rustc 1.99.0".to_owned();
+        assert!(warned(&other));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     experiment::{Subject, Turn},
-    failure::Failure,
+    failure::{Failure, NOT_MEASURED},
     usage::Usage,
 };
 use std::{
@@ -59,7 +59,9 @@ impl<T: Turn> Guest<T> {
             State::Called(process) => process,
             State::NotCalled => {
                 let called = Process::start(&mut self.command.borrow_mut());
-                *state = State::Called(called.map_err(|why| Failure::Told(format!("no process for it: {why}")))?);
+                *state = State::Called(
+                    called.map_err(|why| Failure::Told(format!("{NOT_MEASURED}no process for it: {why}")))?,
+                );
                 return self.answered(state, turn);
             }
         };
@@ -86,7 +88,10 @@ impl<T: Turn> Subject<T> for Guest<T> {
         let mut state = self.state.borrow_mut();
         self.answered(&mut state, turn).inspect_err(|failure| {
             *state = State::NotCalled;
-            self.failures.0.borrow_mut().insert(self.name, failure.to_string());
+            let why = failure.to_string();
+            if !why.starts_with(NOT_MEASURED) {
+                self.failures.0.borrow_mut().insert(self.name, why);
+            }
         })
     }
 

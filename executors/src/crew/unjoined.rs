@@ -11,8 +11,7 @@ use std::{mem, sync::PoisonError};
 
 /// The handles of a crew's threads, from the start of each until somebody has waited for its real end, or nobody will.
 ///
-/// None is dropped by another thread than its own: see [`joining::let_go`], and step 6 of "The end" in
-/// `crew/README.md`.
+/// None is dropped here but by its own thread: see [`joining::let_go`], and "The end" in `crew/README.md`.
 pub(super) struct Unjoined(Mutex<Handles>);
 
 /// Locked while a thread is started, so that whoever has the lock finds the handle of each thread that serves.
