@@ -153,14 +153,14 @@ pub(crate) struct Place {
 /// That of the calling thread.
 #[inline]
 pub(crate) fn place() -> Place {
-    let place = PLACE.with(Cell::get);
+    let place = known_place();
     if place.number == 0 { first_place() } else { place }
 }
 
-/// How often the calling thread has [moved on](move_on).
+/// The same, which may have no number yet.
 #[inline]
-pub(crate) fn moves() -> u32 {
-    PLACE.with(Cell::get).moves
+pub(crate) fn known_place() -> Place {
+    PLACE.with(Cell::get)
 }
 
 #[cold]

@@ -70,15 +70,22 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job. Hot:
-    /// who knows where the job has gone need not find that out twice.
+    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job; or gives
+    /// it back, for [`inject_slowly`](Self::inject_slowly). Hot: who knows where the job has gone need not find that
+    /// out twice.
     #[inline(always)]
-    fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Whom {
+    fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
         let whom = self.inject(to, job);
         if whom == Whom::Anyone {
             self.order_pushes(None);
         }
-        whom
+        Ok(whom)
+    }
+
+    /// As [`inject_in_order`](Self::inject_in_order), a job that this has just given back. Cold.
+    fn inject_slowly(&self, to: Self::Address, job: Job) -> Whom {
+        let _ = (to, job);
+        unreachable!("this source gives no job back")
     }
 
     /// Takes a job from a worker; or gives it back, for [`push_slowly`](Self::push_slowly). Hot.

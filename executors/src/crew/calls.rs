@@ -10,6 +10,7 @@ use crate::{
     source::{Source, Whom},
     sync::atomic::{Ordering::SeqCst, fence},
 };
+use std::sync::Arc;
 
 impl<S, P> Crew<S, P>
 where
@@ -26,13 +27,26 @@ where
         }
     }
 
-    /// The same of a job that somebody else has put in [in order](Source::inject_in_order).
+    /// The same of a job from outside that was put in [in order](Source::inject_in_order); and [looks whether it is
+    /// late](Self::check_for_late_jobs). Nothing comes behind a call here, or this would have to save registers.
     #[inline(always)]
-    pub(super) fn announce_ordered_to(&self, to: S::Address, whom: Whom) {
+    pub(super) fn announce_ordered_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
         match whom {
-            Whom::Anyone => self.announce_ordered(to, 1, None),
-            _ => self.announce_to(to, whom, None),
+            Whom::Anyone if !self.source.expose(to) || !self.may_call() => self.check_for_late_jobs(),
+            Whom::Nobody => self.check_for_late_jobs(),
+            _ => self.call_from_outside(to, whom),
         }
+    }
+
+    /// Calls, starts or hires somebody for such a job, if one is needed. Relies on a fence.
+    #[inline(never)]
+    fn call_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
+        match whom {
+            Whom::Anyone => self.call_for_given(None, to, 1),
+            Whom::Nobody => {}
+            Whom::Owner(seat) => self.call_owner(to, seat),
+        }
+        self.check_for_late_jobs();
     }
 
     /// Tells the worker on `seat` of a job that only this one can run.
@@ -50,12 +64,6 @@ where
         // S2: pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more:
         // either that look sees the jobs, or the parker sees the announcement.
         self.source.order_pushes(giver.map(Worker::local));
-        self.announce_ordered(to, jobs, giver);
-    }
-
-    /// The same. Relies on S2 between the jobs and this.
-    #[inline(always)]
-    fn announce_ordered(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         if self.source.expose(to) && self.may_call() {
             match giver {
                 Some(worker) => self.call_if_needed(worker, to, jobs),

@@ -27,7 +27,6 @@ pub(super) enum Admission {
 /// known whether it is needed.
 struct Parcel<F, A> {
     closure: F,
-    admission: Admission,
     to: A,
 }
 
@@ -53,28 +52,37 @@ where
                 }
                 Ok(())
             }
-            None => self.deliver_from_outside(Parcel { closure, admission, to }),
+            None if self.refuses(admission) => Err(closure),
+            None => {
+                self.deliver_from_outside(Parcel { closure, to });
+                Ok(())
+            }
         }
     }
 
     #[inline(never)]
-    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>) -> Result<(), F>
+    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>)
     where
         F: FnOnce() + Send + 'static,
     {
-        let Parcel { closure, admission, to } = parcel;
-        if self.refuses(admission) {
-            return Err(closure);
-        }
+        let Parcel { closure, to } = parcel;
         self.put_from_outside(to, Closure(closure));
-        Ok(())
     }
 
     #[inline(always)]
     pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
-        let whom = self.source.inject_in_order(to, job);
+        match self.source.inject_in_order(to, job) {
+            Ok(whom) => self.announce_ordered_to(to, whom),
+            Err(job) => self.inject_slowly(to, job),
+        }
+    }
+
+    /// Apart, as [`put_slowly`](Self::put_slowly).
+    #[cold]
+    #[inline(never)]
+    fn inject_slowly(self: &Arc<Self>, to: S::Address, job: Job) {
+        let whom = self.source.inject_slowly(to, job);
         self.announce_ordered_to(to, whom);
-        self.check_for_late_jobs();
     }
 
     /// From a job that runs on `worker`.

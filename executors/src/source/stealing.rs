@@ -306,7 +306,13 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn inject_in_order(&self, (): (), job: impl IntoJob) -> Whom {
+    fn inject_in_order(&self, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+        self.lanes.push_at_once(job).map(|()| Whom::Anyone)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn inject_slowly(&self, (): (), job: Job) -> Whom {
         self.lanes.push_in_order(job);
         Whom::Anyone
     }

@@ -137,10 +137,17 @@ impl BiasedLock {
     /// The same for the calling thread, which may have it reserved.
     #[inline(always)]
     pub(super) fn enter_as<'a>(&self, thread: Option<&'a Presence>) -> Option<Entry<'a>> {
+        self.enter_at_once(thread).or_else(|| self.enter_recalled(thread?))
+    }
+
+    /// The same, but for a lock that has been recalled from the thread. Calls nothing: see [`Lanes::push_at_once`].
+    ///
+    /// [`Lanes::push_at_once`]: super::lanes::Lanes::push_at_once
+    #[inline(always)]
+    pub(super) fn enter_at_once<'a>(&self, thread: Option<&'a Presence>) -> Option<Entry<'a>> {
         let holder = self.holder();
         match thread {
             Some(thread) if holder.is_for(thread) => self.enter_reserved(thread, holder),
-            Some(thread) if holder.is_recalled_from(thread) => self.enter_recalled(thread, holder),
             _ => self.enter(),
         }
     }
@@ -158,16 +165,18 @@ impl BiasedLock {
             return Some(Entry::Privileged(thread));
         }
         thread.is_in.store(false, Release);
-        self.enter_recalled(thread, holder.recalled())
+        None
     }
 
-    /// The lock was recalled from the thread, which takes it, unless it is in.
+    /// The thread takes the lock, if that was recalled from it, unless it is in.
     #[cold]
-    fn enter_recalled<'a>(&self, thread: &Presence, recalled: Holder) -> Option<Entry<'a>> {
+    fn enter_recalled<'a>(&self, thread: &Presence) -> Option<Entry<'a>> {
         if thread.knows_it_is_in() {
             return None;
         }
-        if self.exchange(recalled, Holder::SOMEBODY) { Some(Entry::Locked) } else { self.enter() }
+        let holder = self.holder();
+        let is_taken = holder.is_recalled_from(thread) && self.exchange(holder, Holder::SOMEBODY);
+        if is_taken { Some(Entry::Locked) } else { self.enter() }
     }
 
     /// Leaves, for a thread that has come in so.

@@ -82,6 +82,12 @@ impl Lane {
         Back::new(self, self.back.lock.enter_as(Presence::of_this_thread()))
     }
 
+    /// The same, unless that takes more than a look: see [`Lanes::push_at_once`](super::lanes::Lanes::push_at_once).
+    #[inline(always)]
+    pub(super) fn own_back_at_once(&self) -> Option<Back<'_>> {
+        Back::new(self, self.back.lock.enter_at_once(Presence::of_this_thread()))
+    }
+
     /// A fence behind what the calling thread has put in by its [own back](Self::own_back): see
     /// [`BiasedLock::order`](super::biased_lock::BiasedLock::order).
     #[inline(always)]

@@ -50,16 +50,29 @@ impl<'a> Back<'a> {
         unsafe { self.lane.push_locked(job) };
     }
 
+    /// The same, if the block has room, and the allocator is not needed. Gives the job back otherwise.
+    #[inline(always)]
+    pub(in crate::source::queue) fn push_at_once<J: IntoJob>(&mut self, job: J) -> Result<(), J> {
+        let is_room = self.with_cursor(|cursor| cursor.has_room(job.record_words()));
+        if job.allocates() || !is_room {
+            return Err(job);
+        }
+        self.push(job);
+        Ok(())
+    }
+
     #[inline(always)]
     pub(in crate::source::queue) fn is_privileged(&self) -> bool {
         matches!(self.entry, Entry::Privileged(_))
     }
 
-    /// Whether to ask, behind a push, [whether a privilege is due](Self::is_privilege_due): now and then, as it takes a
-    /// thousand jobs.
+    /// Whether to ask, behind the next push, [whether a privilege is due](Self::is_privilege_due): now and then, as it
+    /// takes a thousand jobs.
     #[inline(always)]
-    pub(in crate::source::queue) fn is_to_be_asked(&mut self) -> bool {
-        self.with_cursor(|cursor| cursor.passed.is_multiple_of(privilege::INTERVAL))
+    pub(in crate::source::queue) fn is_to_be_asked(&self) -> bool {
+        // SAFETY: the lock makes the cursor this thread's, and nobody changes it meanwhile.
+        let passed = self.lane.back.end.cursor.with(|cursor| unsafe { (*cursor).passed });
+        passed.wrapping_add(1).is_multiple_of(privilege::INTERVAL)
     }
 
     /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if it was the one that
@@ -127,8 +140,7 @@ impl Lane {
         self.back.end.cursor.with_mut(|cursor| {
             // SAFETY: the lock makes the cursor this thread's.
             let cursor = unsafe { &mut *cursor };
-            // One word must remain for the end mark.
-            if cursor.at + job.record_words() >= cursor.end {
+            if !cursor.has_room(job.record_words()) {
                 self.go_on(cursor);
             }
             // SAFETY: there is room, and no reader comes here before the count says so.

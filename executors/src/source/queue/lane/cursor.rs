@@ -65,6 +65,12 @@ impl Cursor {
         (self.block, self.at, self.end) = (block, 0, STRETCH);
     }
 
+    /// Whether a record of so many `words` can be written behind the last one. One word must remain for the end mark.
+    #[inline(always)]
+    pub(super) fn has_room(&self, words: usize) -> bool {
+        self.at + words < self.end
+    }
+
     /// # Safety
     ///
     /// The block is alive, has room for the record, and nobody reads there.
