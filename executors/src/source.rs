@@ -70,9 +70,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job; or gives
-    /// it back, for [`inject_slowly`](Self::inject_slowly). Hot: who knows where the job has gone need not find that
-    /// out twice.
+    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job. Or it
+    /// gives the job back, for [`inject_slowly`](Self::inject_slowly). Hot: who knows where the job has gone need not
+    /// find that out twice.
     #[inline(always)]
     fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
         let whom = self.inject(to, job);

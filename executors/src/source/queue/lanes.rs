@@ -302,7 +302,8 @@ mod tests {
         drop(back);
         assert_eq!(lane.len(), JOBS, "it went elsewhere");
         let large = [0_u8; 100];
-        assert!(lanes.push_at_once(Closure(move || drop(large))).is_err(), "it has to be allocated");
+        let job = Closure(move || assert_eq!(large, [0; 100]));
+        assert!(lanes.push_at_once(job).is_err(), "it has to be allocated");
     }
 
     fn recall(lanes: &Lanes) {
