@@ -31,20 +31,25 @@ where
     /// late](Self::check_for_late_jobs). Nothing comes behind a call here, or this would have to save registers.
     #[inline(always)]
     pub(super) fn announce_ordered_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        match whom {
-            Whom::Anyone if !self.source.expose(to) || !self.may_call() => self.check_for_late_jobs(),
-            Whom::Nobody => self.check_for_late_jobs(),
-            _ => self.call_from_outside(to, whom),
+        let may_need_call = match whom {
+            Whom::Anyone => self.source.expose(to) && self.may_call(),
+            Whom::Owner(_) => true,
+            Whom::Nobody => false,
+        };
+        if may_need_call {
+            self.call_from_outside(to, whom);
+        } else {
+            self.check_for_late_jobs();
         }
     }
 
-    /// Calls, starts or hires somebody for such a job, if one is needed. Relies on a fence.
+    /// Calls, starts or hires somebody for such a job, if one is needed, and looks whether it is late.
     #[inline(never)]
     fn call_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        match whom {
-            Whom::Anyone => self.call_for_given(None, to, 1),
-            Whom::Nobody => {}
-            Whom::Owner(seat) => self.call_owner(to, seat),
+        if let Whom::Owner(seat) = whom {
+            self.call_owner(to, seat);
+        } else {
+            self.call_for_given(None, to, 1);
         }
         self.check_for_late_jobs();
     }

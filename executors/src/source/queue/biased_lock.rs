@@ -140,7 +140,7 @@ impl BiasedLock {
         self.enter_at_once(thread).or_else(|| self.enter_recalled(thread?))
     }
 
-    /// The same, but for a lock that has been recalled from the thread. Calls nothing: see [`Lanes::push_at_once`].
+    /// The same, but not if the lock has been recalled from the thread. Calls nothing: see [`Lanes::push_at_once`].
     ///
     /// [`Lanes::push_at_once`]: super::lanes::Lanes::push_at_once
     #[inline(always)]
@@ -168,7 +168,7 @@ impl BiasedLock {
         None
     }
 
-    /// The thread takes the lock, if that was recalled from it, unless it is in.
+    /// The thread takes the lock, if that was recalled from it, unless it is in; or goes in as others do.
     #[cold]
     fn enter_recalled<'a>(&self, thread: &Presence) -> Option<Entry<'a>> {
         if thread.knows_it_is_in() {

@@ -50,11 +50,11 @@ impl<'a> Back<'a> {
         unsafe { self.lane.push_locked(job) };
     }
 
-    /// The same, if the block has room, and the allocator is not needed. Gives the job back otherwise.
+    /// The same, if the block has room; gives the job back otherwise.
     #[inline(always)]
     pub(in crate::source::queue) fn push_at_once<J: IntoJob>(&mut self, job: J) -> Result<(), J> {
         let is_room = self.with_cursor(|cursor| cursor.has_room(job.record_words()));
-        if job.allocates() || !is_room {
+        if !is_room {
             return Err(job);
         }
         self.push(job);

@@ -86,10 +86,12 @@ fn two_producers_and_a_consumer_at_two_lanes() {
 }
 
 /// A submitter puts a job in and then looks who sleeps; who falls asleep says so and then looks for jobs.
-#[test]
-fn a_job_is_seen_or_its_submitter_sees_who_looks() {
-    check(3, || {
+fn a_job_is_seen_or_its_submitter_sees_who_looks(push_in_order: fn(&Lanes)) {
+    check(3, move || {
         let (lanes, sleeps) = (Arc::new(Lanes::new(2)), Arc::new(AtomicBool::new(false)));
+        // So that there is a block.
+        lanes.push(Job::new(|| ()));
+        assert_eq!(take(&lanes), Ok(1));
         let sleeper = {
             let (lanes, sleeps) = (Arc::clone(&lanes), Arc::clone(&sleeps));
             thread::spawn(move || {
@@ -98,12 +100,20 @@ fn a_job_is_seen_or_its_submitter_sees_who_looks() {
                 lanes.iter().any(|lane| !lane.is_empty())
             })
         };
-        if let Err(job) = lanes.push_at_once(Job::new(|| ())) {
-            lanes.push_in_order(job);
-        }
+        push_in_order(&lanes);
         let is_seen = sleeps.load(Relaxed);
         assert!(sleeper.join().unwrap() || is_seen, "the job is overlooked");
     });
+}
+
+#[test]
+fn a_job_that_is_put_in_at_once_is_seen_or_its_submitter_sees_who_looks() {
+    a_job_is_seen_or_its_submitter_sees_who_looks(|lanes| assert!(lanes.push_at_once(Job::new(|| ())).is_ok()));
+}
+
+#[test]
+fn a_job_that_is_put_in_slowly_is_seen_or_its_submitter_sees_who_looks() {
+    a_job_is_seen_or_its_submitter_sees_who_looks(|lanes| lanes.push_in_order(Job::new(|| ())));
 }
 
 /// Consumers that find nothing have looked everywhere.
