@@ -15,7 +15,7 @@
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use crate::{
-    joining,
+    alone,
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -140,7 +140,7 @@ pub(crate) fn is_ready() -> bool {
 fn register_apart() {
     if Readiness::Late.becomes(Readiness::Coming) {
         let register = || _ = Readiness::Coming.becomes(Readiness::registered());
-        if joining::start_alone("executors-barrier", register).is_err() {
+        if alone::start("executors-barrier", register).is_err() {
             // There may be room for it later.
             let _ = Readiness::Coming.becomes(Readiness::Late);
         }

@@ -1,29 +1,6 @@
 //! Waiting for the real end of a thread: behind the destructors of its thread-locals. And not waiting for it.
 
 use crate::sync::thread::JoinHandle;
-use std::{
-    io,
-    sync::{Arc, Mutex, PoisonError},
-    thread::{Builder, ThreadId},
-};
-
-/// Starts a thread that does `work`, and for which nobody waits. It detaches itself: see [`let_go`].
-pub(crate) fn start_alone(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
-    let own = Arc::new(Mutex::new(None));
-    let mut place = own.lock().unwrap_or_else(PoisonError::into_inner);
-    let begins = {
-        let own = Arc::clone(&own);
-        move || {
-            let handle = own.lock().unwrap_or_else(PoisonError::into_inner).take();
-            drop(handle);
-            work();
-        }
-    };
-    let thread = Builder::new().name(name.to_owned()).spawn(begins)?;
-    let id = thread.thread().id();
-    *place = Some(thread);
-    Ok(id)
-}
 
 /// Blocks until `thread`, which is about to end, has really ended. Looks before it sleeps: a thread that has done its
 /// work is gone before it could wake anybody.
@@ -40,8 +17,9 @@ pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
 ///
 /// On Linux they are not detached, as they would be if the handles were dropped. `pthread_detach` of glibc marks a
 /// thread, and then looks in its descriptor whether it is ending. It may have ended in between, seen the mark, and
-/// given that memory back (read in the code of 2.36, and seen here; and by others, <https://github.com/tikv/grpc-
-/// rs/issues/653>). Only the thread itself, and who keeps it from ending meanwhile, can detach it.
+/// given that memory back: read in the code of 2.36, and seen here, as by others
+/// (<https://github.com/tikv/grpc-rs/issues/653>). Only the thread itself, and who keeps it from ending meanwhile, can
+/// detach it.
 pub(crate) fn let_go(threads: Vec<JoinHandle<()>>) {
     system::let_go(threads);
 }
@@ -144,16 +122,6 @@ mod tests {
             }));
             assert!(has_ended.load(Relaxed), "after {lasts:?}");
         }
-    }
-
-    #[test]
-    fn a_thread_that_is_started_alone_is_told_and_works() {
-        let (tell, told) = mpsc::channel();
-        let id = start_alone("alone", move || {
-            let this = thread::current();
-            tell.send((this.id(), this.name() == Some("alone"))).expect("the test listens");
-        });
-        assert_eq!(told.recv(), Ok((id.expect("there is room for a thread"), true)));
     }
 
     /// A thread that has done its work, and waits in the destructor of a thread-local until the other is dropped.

@@ -80,6 +80,7 @@
 )]
 
 mod aftermath;
+mod alone;
 mod apart;
 mod backing;
 #[cfg(feature = "_crew")]

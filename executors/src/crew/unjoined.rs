@@ -17,14 +17,14 @@ pub(super) struct Unjoined(Mutex<Handles>);
 /// Locked while a thread is started, so that whoever has the lock finds the handle of each thread that serves.
 pub(super) struct Handles {
     threads: Vec<JoinHandle<()>>,
-    /// Whether nobody can wait for them any more.
-    are_left: bool,
+    /// For good: nobody who could is left.
+    nobody_waits: bool,
 }
 
 impl Unjoined {
     /// None yet, but with room for the first one's: see [`Handles::reserve_one`].
     pub(super) fn new() -> Self {
-        Unjoined(Mutex::new(Handles { threads: Vec::with_capacity(1), are_left: false }))
+        Unjoined(Mutex::new(Handles { threads: Vec::with_capacity(1), nobody_waits: false }))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Handles> {
@@ -33,7 +33,7 @@ impl Unjoined {
 
     /// Nobody waits for them any more: the last who could is gone.
     pub(super) fn leave(&self) {
-        self.lock().are_left = true;
+        self.lock().nobody_waits = true;
     }
 
     /// The calling thread, which is one of them, is about to end. If nobody will wait for it, it goes by itself.
@@ -72,7 +72,7 @@ impl Handles {
 
     /// That of the calling thread, if nobody will wait for it.
     fn take_own(&mut self) -> Option<JoinHandle<()>> {
-        if !self.are_left {
+        if !self.nobody_waits {
             return None;
         }
         let this = thread::current().id();

@@ -5,8 +5,8 @@
 
 use super::{TimerError, clock::Clock};
 use crate::{
+    alone,
     containment::{discard, guard},
-    joining,
     placement::Mask,
 };
 use std::{
@@ -146,7 +146,7 @@ impl Agenda {
 
     fn start(self: &Arc<Self>, page: &mut Page) -> std::io::Result<()> {
         let agenda = Arc::clone(self);
-        page.thread = Some(joining::start_alone("executors-timer", move || agenda.run())?);
+        page.thread = Some(alone::start("executors-timer", move || agenda.run())?);
         Ok(())
     }
 

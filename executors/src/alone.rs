@@ -1,0 +1,42 @@
+//! Threads that nobody waits for.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{Builder, ThreadId},
+};
+
+/// Starts a thread that does `work`, and for which nobody waits. It detaches itself: another might do that too late,
+/// when it is ending already (`joining.rs` tells why that matters).
+pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
+    let own = Arc::new(Mutex::new(None));
+    let mut place = own.lock().unwrap_or_else(PoisonError::into_inner);
+    let begins = {
+        let own = Arc::clone(&own);
+        move || {
+            let handle = own.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(handle);
+            work();
+        }
+    };
+    let thread = Builder::new().name(name.to_owned()).spawn(begins)?;
+    let id = thread.thread().id();
+    *place = Some(thread);
+    Ok(id)
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use std::{sync::mpsc, thread};
+
+    #[test]
+    fn it_is_told_who_it_is_and_works() {
+        let (tell, told) = mpsc::channel();
+        let id = start("alone", move || {
+            let this = thread::current();
+            tell.send((this.id(), this.name() == Some("alone"))).expect("the test listens");
+        });
+        assert_eq!(told.recv(), Ok((id.expect("there is room for a thread"), true)));
+    }
+}
