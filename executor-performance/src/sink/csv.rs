@@ -210,7 +210,7 @@ fn first_record(text: &[u8]) -> Option<csv::ByteRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::mock::record;
+    use crate::{failure::Failure, record::mock::record};
 
     #[test]
     fn a_row_for_each_executor_of_each_run() {
@@ -222,6 +222,19 @@ mod tests {
         );
         let text = [file.rows(&first), file.rows(&record)].concat();
         insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+    }
+
+    #[test]
+    fn what_was_not_measured_has_not_failed() {
+        let record = record();
+        let run = &record.runs[0];
+        let status = |error: Option<&str>| {
+            let row = Row { error: error.map(str::to_owned), ..run.rows[0].clone() };
+            let place = header(run).iter().position(|column| column == "status").expect("there is one");
+            cells(&record, run, &row)[place].clone()
+        };
+        let unmeasured = Failure::Interrupted.to_string();
+        assert_eq!([None, Some("crashed"), Some(&*unmeasured)].map(status), ["ok", "failed", "unmeasured"]);
     }
 
     #[test]
