@@ -12,9 +12,9 @@ use std::time::Duration;
 /// How long the methods of [`Executor`](crate::Executor) wait for an executor's end.
 pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Closures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack. Chosen
-/// freely: a hundredth of such a stack, and far more than an allocation is worth. (Boxed as `dyn`, so that no second
-/// instance is compiled for smaller closures.)
+/// Closures and futures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack,
+/// or on a timer's. Chosen freely: a hundredth of such a stack, and far more than an allocation is worth. (Boxed as
+/// `dyn`, so that no second instance is compiled for smaller ones.)
 pub(crate) const HUGE: usize = 16 << 10;
 
 /// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
@@ -144,10 +144,11 @@ pub(crate) trait Backing {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
     {
-        let mut accepted = 0;
-        for closure in closures {
+        let (mut accepted, mut closures) = (0, closures.into_iter());
+        while let Some(closure) = closures.next() {
             if let Err(closure) = self.admit(closure) {
                 self.drop_refused(closure);
+                discard(closures);
                 break;
             }
             accepted += 1;

@@ -105,8 +105,8 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
-    /// instead.
+    /// If `threads` is 0 or more than 1 048 575, or the operating system refuses a thread; [`builder`](Self::builder)
+    /// returns an error instead.
     pub fn new(threads: usize) -> ThreadPool {
         Self::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
     }

@@ -74,8 +74,8 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses the first thread; [`builder`](Self::builder) returns an error
-    /// instead.
+    /// If `threads` is 0 or more than 1 048 575, or the operating system refuses the first thread;
+    /// [`builder`](Self::builder) returns an error instead.
     ///
     /// # Examples
     ///

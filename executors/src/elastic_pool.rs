@@ -123,7 +123,8 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If `max` is 0, `core` exceeds `max` or `keep_alive` is 0; [`builder`](Self::builder) returns an error instead.
+    /// If `max` is 0 or more than 1 048 575, `core` exceeds `max` or `keep_alive` is 0; [`builder`](Self::builder)
+    /// returns an error instead.
     pub fn new(core: usize, max: usize, keep_alive: Duration) -> ThreadPool {
         let builder = Self::builder().core(core).max(max).keep_alive(keep_alive);
         builder.build().unwrap_or_else(|error| panic!("{error}"))
@@ -205,6 +206,8 @@ impl ThreadPool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn complete<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
+        // However large it is, the worker has it in a box.
+        let future = Box::pin(future);
         Backing::submit(&self.handle, move || block_on(future))
     }
 

@@ -20,6 +20,7 @@ mod reporting;
 
 use crate::{
     aftermath::{Aftermath, one_after_the_other},
+    backing::HUGE,
     common::Executor,
     containment::ignore,
     handle::{TaskHandle, continuation},
@@ -29,7 +30,7 @@ use crate::{
 };
 use async_task::{Runnable, Schedule};
 use reporting::Reporting;
-use std::{cell::RefCell, future::Future};
+use std::{cell::RefCell, future::Future, pin::Pin};
 
 /// The result of a spawned future, itself a future.
 ///
@@ -110,10 +111,31 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// ```
     fn submit_future<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
         // Not known to be a pool whose jobs could run the future while they wait for it.
-        let (driver, handle) = continuation(Home::NOWHERE, future);
-        self.spawn(driver).detach();
-        handle
+        submit(self, Home::NOWHERE, future)
     }
+}
+
+/// Has `executor` poll `future`. A job that is at this `home`, and waits for the future before that has begun, runs it.
+pub(crate) fn submit<E, F>(executor: &E, home: Home, future: F) -> TaskHandle<F::Output>
+where
+    E: FuturesExecutor,
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    if size_of::<F>() > HUGE {
+        let boxed: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
+        return submit_as_it_is(executor, home, boxed);
+    }
+    submit_as_it_is(executor, home, future)
+}
+
+fn submit_as_it_is<E, F>(executor: &E, home: Home, future: F) -> TaskHandle<F::Output>
+where
+    E: FuturesExecutor,
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    let (driver, handle) = continuation(home, future);
+    executor.spawn(driver).detach();
+    handle
 }
 
 /// Makes a task of `future`, not scheduled yet. What the future throws is reported to the pool that polls it and then

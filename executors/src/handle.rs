@@ -33,7 +33,7 @@ use std::{
     fmt,
     future::Future,
     mem,
-    panic::{RefUnwindSafe, UnwindSafe},
+    panic::{RefUnwindSafe, UnwindSafe, resume_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
@@ -260,9 +260,16 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
-/// Polls `future` on this thread until it is done. Where it waits, the thread [blocks](local::blocking).
+/// Polls `future` on this thread until it is done. Where it waits, the thread [blocks](local::blocking). A panic of its
+/// `Drop` goes no further, as of a future that is polled by a pool.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = std::pin::pin!(future);
+    let mut future = std::pin::pin!(Some(future));
+    let result = contain(|| poll_to_end(future.as_mut().as_pin_mut().expect("it is there until it has ended")));
+    guard(|| future.set(None));
+    result.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> F::Output {
     let alarm = Arc::new(Alarm { sleeper: ThreadWaker(thread::current()), has_rung: AtomicBool::new(false) });
     let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);

@@ -263,8 +263,8 @@ pub struct Stats {
     /// that another one runs in place, as it has given it to a full pool that is built to run jobs on their callers,
     /// counts together with that.
     pub running: usize,
-    /// Jobs that have ended, by return or by panic. One that was cancelled before it began counts as ended when its
-    /// turn has come.
+    /// Jobs that have ended, by return or by panic. One that was cancelled before it began, or was run by a job that
+    /// waited for it, counts as ended when its turn has come.
     pub done: u64,
     /// Jobs that ended by a panic; and of a [cluster](crate::sequence::clusters), which is one job, each element whose
     /// call did.
@@ -380,9 +380,7 @@ macro_rules! impl_futures_executor {
                 future: impl std::future::Future<Output = R> + Send + 'static,
             ) -> $crate::TaskHandle<R> {
                 let home = $crate::backing::Backing::home(&self.handle);
-                let (driver, handle) = $crate::handle::continuation(home, future);
-                self.handle.spawn(driver).detach();
-                handle
+                $crate::futures_executor::submit(self, home, future)
             }
         }
     };

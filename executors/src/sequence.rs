@@ -104,7 +104,8 @@ where
     }
     // As in `each`.
     let f = Arc::new(Contained::new(f));
-    let mut elements = elements.into_iter();
+    // The last cluster has met the end, behind which an iterator is not asked again.
+    let mut elements = elements.into_iter().fuse();
     let mut group = Group::new();
     loop {
         let cluster: Vec<_> = elements.by_ref().take(size).collect();

@@ -59,8 +59,8 @@ impl ThreadPoolExecutor {
     ///
     /// # Panics
     ///
-    /// If `threads` is 0, or the operating system refuses a thread; [`builder`](Self::builder) returns an error
-    /// instead.
+    /// If `threads` is 0 or more than 1 048 575, or the operating system refuses a thread; [`builder`](Self::builder)
+    /// returns an error instead.
     ///
     /// # Examples
     ///

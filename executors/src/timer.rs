@@ -35,9 +35,10 @@
 //! # The end of an executor
 //!
 //! What is scheduled owns a handle to its executor: a pool that is not shut down stays open until then, or until the
-//! job is cancelled. A job that comes up when its executor is closed is dropped, with one `warn!`, and comes up no
-//! more: then the handle of a job that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped),
-//! and [`Periodic::is_scheduled`] is false.
+//! job is cancelled. A job that comes up when its executor is closed, or so full that it refuses it, is dropped, with
+//! one `warn!`, and comes up no more; and so does one that its executor discards when it has taken it. Then the handle
+//! of a job that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped), and
+//! [`Periodic::is_scheduled`] is false.
 //!
 //! # Tests
 //!
@@ -54,6 +55,7 @@ use self::{
 };
 pub use self::{clock::ManualClock, periodic::Periodic};
 use crate::{
+    backing::HUGE,
     common::Executor,
     handle::{TaskHandle, task},
     local::Home,
@@ -154,7 +156,8 @@ impl Timer {
     /// Gives `job` to `executor` when `delay` is over, and returns a handle to its result.
     ///
     /// The handle is like that of [`Pool::submit`](crate::Pool::submit), and cancels until the job begins; but as the
-    /// executor cannot run the job before its time, waiting for it in a job blocks a worker.
+    /// executor cannot run the job before its time, waiting for it in a job blocks a worker. In the timer's own thread
+    /// (in a job of [`run_now`](crate::run_now)) that would wait for ever, as nobody else brings the job.
     ///
     /// With [`RunNowExecutor`](crate::run_now::RunNowExecutor) and a job that does nothing, the handle is a future that
     /// sleeps.
@@ -182,6 +185,10 @@ impl Timer {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        if size_of::<F>() > HUGE {
+            let boxed: Box<dyn FnOnce() -> T + Send> = Box::new(job);
+            return self.after(delay, executor, boxed);
+        }
         let appointment = Appointment { key: self.agenda.key(delay), agenda: Arc::clone(&self.agenda) };
         let (key, executor) = (appointment.key, executor.clone());
         let (job, handle) = task(Home::NOWHERE, move || {
@@ -197,7 +204,7 @@ impl Timer {
     ///
     /// It does not overlap with itself: when it has not ended as its time comes, that time is passed over, and the next
     /// multiple of `period` after its end is when it runs again. A panic is its executor's affair; the next time comes
-    /// nevertheless.
+    /// nevertheless. Once refused or discarded by the executor, it [comes up no more](self#the-end-of-an-executor).
     ///
     /// # Errors
     ///
@@ -269,6 +276,10 @@ impl Timer {
     {
         if rhythm.step().is_zero() {
             return Err(TimerError::ZeroPeriod);
+        }
+        if size_of::<F>() > HUGE {
+            let boxed: Box<dyn FnMut() + Send> = Box::new(job);
+            return self.repeat(rhythm, executor, boxed);
         }
         Periodic::begin(Arc::clone(&self.agenda), rhythm, executor.clone(), job)
     }

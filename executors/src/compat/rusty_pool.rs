@@ -127,6 +127,8 @@ impl ThreadPool {
 
     /// Runs `future` to its end on one worker, which is blocked while the future waits.
     pub fn complete<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R> {
+        // However large it is, the worker has it in a box.
+        let future = Box::pin(future);
         self.evaluate(|| block_on(future))
     }
 
@@ -139,6 +141,7 @@ impl ThreadPool {
         &self,
         future: impl Future<Output = R> + 'static + Send,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
+        let future = Box::pin(future); // as there
         self.try_evaluate(|| block_on(future))
     }
 

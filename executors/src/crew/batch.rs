@@ -2,8 +2,8 @@
 
 use super::{Crew, delivery::Admission, worker::Worker};
 use crate::{
-    containment::ignore,
-    job::{Closure, IntoJob},
+    containment::{discard, ignore},
+    job::Closure,
     parker::Parker,
     source::{Source, Whom},
 };
@@ -32,18 +32,18 @@ where
     where
         F: FnOnce() + Send + 'static,
     {
-        let closures = closures.into_iter();
+        let mut closures = closures.into_iter();
         let largest_step = largest_step(&closures);
         let mut batch = Batch { crew: self, worker, to, largest_step, accepted: 0, announced: 0 };
-        for job in closures.map(Closure) {
+        while let Some(closure) = closures.next() {
             let whom = match worker {
-                Some(_) if self.refuses_from_inside() => return batch.cut_short(job),
+                Some(_) if self.refuses_from_inside() => return batch.cut_short(closure, closures),
                 Some(worker) => {
-                    let pushed = self.source.push(worker.local(), to, job);
+                    let pushed = self.source.push(worker.local(), to, Closure(closure));
                     pushed.unwrap_or_else(|job| self.source.push_slowly(worker.local(), to, job))
                 }
-                None if self.refuses(Admission::New) => return batch.cut_short(job),
-                None => self.source.inject(to, job),
+                None if self.refuses(Admission::New) => return batch.cut_short(closure, closures),
+                None => self.source.inject(to, Closure(closure)),
             };
             batch.count_one(whom);
         }
@@ -99,9 +99,10 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         }
     }
 
-    /// The pool has been closed: `job` and what follows is not accepted.
-    fn cut_short(&self, job: impl IntoJob) -> usize {
-        ignore(job, self.crew.name());
+    /// The pool has been closed: `closure` and the `rest` are not accepted.
+    fn cut_short<F>(&self, closure: F, rest: impl Iterator<Item = F>) -> usize {
+        ignore(closure, self.crew.name());
+        discard(rest);
         self.accepted
     }
 }

@@ -149,7 +149,7 @@ impl Subpool {
     ///
     /// # Errors
     ///
-    /// If `limit` is 0, or the subpool is bound to a thread.
+    /// If `limit` is 0, or not 1 and the subpool is bound to a thread.
     ///
     /// # Examples
     ///

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, io};
 
 /// Why a pool could not be built.
 ///
-/// The message names the option, its value and the remedy.
+/// The message names the option, its value (unless the pool cannot honour that option at all) and the remedy.
 #[derive(Debug)]
 pub struct BuildError(BuildErrorKind);
 
@@ -116,6 +116,7 @@ impl fmt::Display for BuildError {
             BuildErrorKind::Spawn { worker, threads, source } => {
                 match worker {
                     Some(worker) => write!(f, "the operating system refused thread {} of {threads}", worker + 1)?,
+                    None if *threads == 1 => write!(f, "the operating system refused a thread")?,
                     None => write!(f, "the operating system refused one of {threads} threads")?,
                 }
                 write!(f, " ({source}): ask for fewer threads, smaller stacks, or raise the limit of the process")

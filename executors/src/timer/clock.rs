@@ -3,6 +3,7 @@
 use super::agenda::Agenda;
 use std::{
     fmt,
+    panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -108,6 +109,10 @@ impl ManualClock {
         self.hands.now()
     }
 }
+
+/// What it shares is behind locks, under which no code of a user runs.
+impl UnwindSafe for ManualClock {}
+impl RefUnwindSafe for ManualClock {}
 
 impl fmt::Debug for ManualClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -39,7 +39,7 @@ impl Rhythm {
     fn next(self, now: Duration) -> Duration {
         match self {
             Rhythm::Rate { start, period } => {
-                let into_period = (now - start).as_nanos() % period.as_nanos();
+                let into_period = now.saturating_sub(start).as_nanos() % period.as_nanos();
                 now.saturating_add(period - from_nanos(into_period))
             }
             Rhythm::Delay(delay) => now.saturating_add(delay),
@@ -99,8 +99,8 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job still comes up: neither was it cancelled, nor its executor closed, or full and
-    /// refusing it, when it came up last.
+    /// Whether the job still comes up: neither was it cancelled, nor its executor closed, or so full that it refused or
+    /// discarded the job, when that came up last.
     ///
     /// # Examples
     ///
