@@ -81,7 +81,8 @@ macro_rules! every_executor {
                 closing:
                     a_rejected_job_comes_back
                     a_second_shutdown_says_so
-                    ignored_jobs_are_dropped_with_a_warning;
+                    ignored_jobs_are_dropped_with_a_warning
+                    what_a_refused_batch_owns_may_panic;
                 handles:
                     a_closed_pool_drops_the_job
                     a_finished_job_is_ready
@@ -289,7 +290,8 @@ macro_rules! in_turn {
                     shutdown_runs_the_backlog_with_any_number_of_threads
                     silent_submitters_race_with_close
                     submitters_race_with_close
-                    the_last_running_job_may_spawn;
+                    the_last_running_job_may_spawn
+                    who_waits_inside_after_shutdown_now_drops_the_job;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
                     a_discarded_job_may_own_a_handle
@@ -339,13 +341,17 @@ macro_rules! has_threads {
 
             tests! { $subject;
                 continuations:
+                    a_future_cannot_wait_for_itself
                     a_suspended_future_cannot_be_cancelled
                     a_waiting_future_holds_no_thread
                     a_waiting_worker_runs_the_future
+                    a_waiting_worker_survives_a_future_that_panics_when_dropped
                     cancelling_races_with_the_first_step
                     dropped_futures_say_so
                     each_end_has_its_type
-                    jobs_can_be_chained;
+                    huge_futures_run
+                    jobs_can_be_chained
+                    wakers_that_panic_are_survived;
                 futures:
                     a_forgotten_future_keeps_no_thread
                     a_future_woken_after_the_end_is_cancelled
@@ -406,6 +412,7 @@ macro_rules! any_crew {
 
             tests! { $subject;
                 building: start_hooks_may_spawn;
+                closing: shutdown_waits_for_destructors_of_thread_locals;
                 waiting: who_waits_is_released_though_a_job_comes;
             }
         }
@@ -504,6 +511,18 @@ macro_rules! keeps_chains {
             use super::*;
 
             tests! { $subject; idling: workers_sleep_beside_a_chain_that_a_closed_pool_drains; }
+        }
+    };
+}
+
+/// What pools answer for whose queue is bounded, or whose jobs are for certain workers, so that they do not hold back
+/// the jobs of a batch.
+macro_rules! announces_each {
+    ($subject:expr) => {
+        mod announces_each {
+            use super::*;
+
+            tests! { $subject; running: a_batch_of_known_length_is_not_held_back; }
         }
     };
 }
@@ -790,6 +809,7 @@ mod threadpool {
     every_pool! { Threadpool }
     starts_at_once! { Threadpool }
     sleeps! { Threadpool }
+    announces_each! { Threadpool }
 
     mod differs {
         use super::*;
@@ -852,7 +872,7 @@ mod burst {
     // Without stealing a job may wait behind another though a worker is idle; all else holds.
     policy! {
         dealing: super::SLEEP, false, WhenBusy::Queue, Placement::Floating, subject::ANY;
-        any_pool starts_at_once has_hooks sleeps
+        any_pool starts_at_once has_hooks sleeps announces_each
     }
     // No job waits, so that these are full all the time.
     policy! {
@@ -929,7 +949,7 @@ mod dispatcher {
     policy! {
         bound: ("bound", Priority::NORMAL), |builder| builder, Idle::PARK,
         Fairness::COUNTED, Placement::Floating, subject::FEW;
-        in_turn
+        in_turn announces_each
     }
     // By their own handles, which cannot be built anew.
     mod handles {
@@ -991,7 +1011,7 @@ mod elastic {
     // Bounds that no topic reaches, but that each of its jobs is counted for.
     policy! {
         bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
-        any_crew sleeps
+        any_crew sleeps announces_each
     }
     policy! {
         expendable: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1_000_000 }, subject::ANY;
@@ -1000,7 +1020,7 @@ mod elastic {
     policy! {
         patient: false, Idle::PARK, Growth::WhenBusy, Saturation::Block { queue: 1_000_000, timeout: None },
         subject::FEW;
-        any_crew sleeps
+        any_crew sleeps announces_each
     }
     policy! {
         helped: false, Idle::PARK, Growth::WhenBusy, Saturation::RunOnCaller { queue: 1_000_000 }, subject::FEW;
@@ -1116,7 +1136,8 @@ mod stealing {
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
                 a_panic_before_the_start_hook_costs_no_worker
                 a_pool_that_has_lost_all_workers_ends
-                a_worker_that_is_lost_is_counted_out;
+                a_worker_that_is_lost_is_counted_out
+                what_waits_for_lost_workers_waits_in_vain;
         }
     }
 

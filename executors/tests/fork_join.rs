@@ -460,6 +460,7 @@ fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
     within(|| {
         let panics = Arc::new(AtomicBool::new(false));
         let pool = ThreadPool::new(2, Panicky(Arc::clone(&panics), small()));
+        let mut rounds_that_threw = 0;
         for round in 0..20 {
             let ended = AtomicUsize::new(0);
             // All are asleep, or about to be.
@@ -490,7 +491,9 @@ fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
             if thrown.is_none() {
                 panics.store(false, SeqCst);
             }
+            rounds_that_threw += usize::from(thrown.is_some());
         }
+        assert!(rounds_that_threw > 0, "the parker was told of no part");
         pool.shutdown().expect("nothing is left");
     });
 }

@@ -108,7 +108,9 @@ fn run_now() {
     use_executor(RunNowExecutor::default());
     use_where_panics_are_caught(RunNowExecutor::new());
     let here = thread::current().id();
-    RunNowExecutor::new().execute(move || assert_eq!(thread::current().id(), here));
+    let (tell, told) = channel();
+    RunNowExecutor::new().execute(move || tell.send(thread::current().id()).unwrap());
+    assert_eq!(told.try_recv(), Ok(here), "the job has run when the call returns, on its thread");
 }
 
 #[test]

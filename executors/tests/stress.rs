@@ -190,6 +190,8 @@ struct Ledger {
     returned: AtomicUsize,
     /// Tickets whose return somebody was told of: the job was refused, cancelled or discarded.
     announced: AtomicUsize,
+    /// Deeds of jobs that found something wrong, whose panics the pool has caught.
+    failed: AtomicUsize,
     /// Results that nobody could wait for at the time, because that might have blocked the last worker.
     unread: Mutex<Unread>,
 }
@@ -320,6 +322,7 @@ where
     if !discards {
         assert_eq!(returned, announced, "program {SEED}={seed}: a job was dropped silently: {ledger:?}");
     }
+    assert_eq!(ledger.failed.load(SeqCst), 0, "program {SEED}={seed}: jobs have said what is wrong");
 }
 
 /// Ends the pool in one of many ways, the last of which is to do nothing.
@@ -471,7 +474,11 @@ fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
         let _ticket = begin();
         for _ in 0..random.below(4) {
             if program.fuel.fetch_sub(1, Relaxed) > 0 {
-                act_inside(&program, &mut random);
+                let deed = || act_inside(&program, &mut random);
+                if let Err(wrong) = catch_unwind(AssertUnwindSafe(deed)) {
+                    program.ledger.failed.fetch_add(1, SeqCst);
+                    resume_unwind(wrong);
+                }
             }
         }
         if random.one_in(10) {

@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Crew, Subject, with_pool},
-    tools::{Counter, Tally, Witness, names_of, occupy, until_closed},
+    tools::{Bomb, Counter, Tally, Witness, names_of, occupy, until_closed},
 };
 use crate::support::{
     gate::Gate,
@@ -11,6 +11,7 @@ use crate::support::{
 };
 use executors::{CanExecute, Executor, Pool, ShutdownError, TaskError, TaskHandle, WaitError, try_execute_locally};
 use std::{
+    cell::Cell,
     sync::{Arc, Barrier, Mutex, mpsc},
     thread,
     time::Duration,
@@ -279,15 +280,23 @@ pub(crate) fn ignored_jobs_are_dropped_with_a_warning(subject: &impl Subject) {
     });
 }
 
+/// The caller hears nothing of it, as of a single job that is refused.
+pub(crate) fn what_a_refused_batch_owns_may_panic(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        pool.shutdown_async();
+        let job = || {
+            let bomb = Bomb;
+            move || drop(bomb)
+        };
+        assert_eq!(pool.execute_batch([job(), job()]), 0);
+    });
+}
+
 /// The strings that programs written for 0.10 know.
-pub(crate) fn a_second_shutdown_says_so(subject: &impl Subject) {
+pub(crate) fn a_second_shutdown_says_so<S: Subject>(subject: &S) {
     with_pool(subject, 2, |pool| {
         assert_eq!(pool.shutdown_borrowed(), Ok(()));
-        let second = pool.shutdown_borrowed().expect_err("it is closed already");
-        assert!(
-            ["Pool is already shutting down!", "Pool was already shut down!"].contains(&&*second),
-            "unexpected text: {second}"
-        );
+        assert_eq!(pool.shutdown_borrowed(), Err(S::SHUT_DOWN_AGAIN.to_owned()));
         pool.shutdown_timeout(Duration::ZERO).expect("the typed variants may be called again and again");
         pool.shutdown_async();
         let (first, second) = (pool.shutdown_now(), pool.shutdown_now());
@@ -433,7 +442,7 @@ impl Backlog {
 }
 
 /// A job that counts its run and the destruction of what it has captured.
-fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + 'static {
+fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + use<> {
     let (count, witness) = (ran.clone(), Witness(dropped.clone()));
     move || {
         let _captured = &witness;
@@ -542,6 +551,64 @@ pub(crate) fn workers_leave(subject: &impl Crew) {
             }
         });
     }
+}
+
+/// A thread ends behind its last job by what jobs have left to it: a shutdown whose time is up waits for that, too.
+pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Crew) {
+    struct Left(Gate, Counter);
+
+    impl Drop for Left {
+        fn drop(&mut self) {
+            self.0.pass();
+            self.1.add();
+        }
+    }
+
+    thread_local!(static LEFT: Cell<Option<Left>> = const { Cell::new(None) });
+
+    with_pool(subject, 2, |pool| {
+        let (gate, dropped) = (Gate::default(), Counter::default());
+        let left = Left(gate.clone(), dropped.clone());
+        pool.execute(move || LEFT.set(Some(left)));
+        pool.shutdown_async();
+        until("all workers have signed off", || pool.stats().workers == 0);
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| (pool.shutdown_timeout(Duration::ZERO), dropped.get()));
+            thread::sleep(Duration::from_millis(2)); // who does not wait is back by now
+            gate.open();
+            let (report, dropped) = waiter.join().expect("no panic");
+            assert!(report.is_ok() && dropped == 1, "{report:?}, {dropped}");
+        });
+    });
+}
+
+/// In a pool that discards, whoever waits for a job in another drops it, as nobody would run it; and what a job gives
+/// is dropped as well.
+pub(crate) fn who_waits_inside_after_shutdown_now_drops_the_job(subject: &impl Crew) {
+    log_book::open();
+    with_pool(subject, 1, |pool| {
+        let (ran, dropped, local) = (Counter::default(), Counter::default(), pool.clone());
+        let job = {
+            let (ran, dropped) = (ran.clone(), dropped.clone());
+            move || job_with(&ran, &dropped)
+        };
+        let (tell, told) = mpsc::channel();
+        pool.execute(move || {
+            let handle = local.submit(job());
+            local.shutdown_now();
+            let outcome = handle.wait();
+            let before = log_book::of_this_thread().len();
+            let given = try_execute_locally(job()).is_ok();
+            let said = log_book::of_this_thread().split_off(before);
+            tell.send((outcome, given, said)).expect("the test listens");
+        });
+        let (outcome, given, said) = told.recv().expect("the job does not panic");
+        assert!(matches!(outcome, Err(TaskError::Dropped)), "{outcome:?}");
+        assert!(given, "nobody is told that it is dropped, but the log");
+        assert!(matches!(&said[..], [(log::Level::Warn, _)]), "{said:?}");
+        pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert_eq!((ran.get(), dropped.get()), (0, 2));
+    });
 }
 
 /// The end of one pool, waited for by a job of another.

@@ -6,11 +6,11 @@ use super::{
 };
 use crate::support::{suspend::yield_once, watchdog::PATIENCE};
 use ::futures::{FutureExt, TryFutureExt, channel::oneshot, executor::block_on, future::join_all};
-use executors::{Executor, Failure, FuturesExecutor, Pool, TaskError, group::Group};
+use executors::{Executor, Failure, FuturesExecutor, Pool, TaskError, TaskHandle, group::Group};
 use std::{
     future::poll_fn,
     sync::{Arc, Barrier, Mutex, mpsc},
-    task::{Poll, Waker},
+    task::{Context, Poll, Wake, Waker},
     thread,
 };
 
@@ -158,6 +158,100 @@ pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Subject<Pool: Futu
             handle.wait().is_ok_and(|(there, ())| here == there)
         });
         assert!(outer.wait().expect("no panic"));
+    });
+}
+
+/// As huge closures: no worker has it on its stack.
+pub(crate) fn huge_futures_run(subject: &impl Subject<Pool: FuturesExecutor>) {
+    const SUBMITTER_STACK: usize = 64 << 20;
+
+    fn give(pool: &(impl Pool + FuturesExecutor)) {
+        let load = [7_u8; 1 << 20];
+        let sum = pool.submit_future(async move {
+            yield_once().await;
+            load.iter().map(|byte| usize::from(*byte)).sum::<usize>()
+        });
+        assert_eq!(sum.wait().expect("no panic"), 7 * load.len());
+    }
+
+    with_pool(subject, 1, |pool| {
+        thread::scope(|scope| {
+            let submitter = thread::Builder::new().stack_size(SUBMITTER_STACK);
+            submitter.spawn_scoped(scope, || give(pool)).expect("there is room for a thread");
+        });
+    });
+}
+
+/// As where a pool polls it: what it throws when it is dropped is none of its result, whichever that is.
+pub(crate) fn a_waiting_worker_survives_a_future_that_panics_when_dropped(
+    subject: &impl Subject<Pool: FuturesExecutor>,
+) {
+    with_pool(subject, 1, |pool| {
+        let inner = pool.clone();
+        let outer = pool.submit(move || {
+            let submit = |result: Option<u8>| {
+                let bomb = Bomb;
+                inner.submit_future(poll_fn(move |_| {
+                    let _captured = &bomb;
+                    Poll::Ready(result.unwrap_or_else(|| panic_quietly("thrown")))
+                }))
+            };
+            (submit(Some(5)).wait(), submit(None).wait())
+        });
+        let (value, thrown) = outer.wait().expect("the waiter does not panic");
+        assert_eq!(value.expect("it was there before the drop"), 5);
+        assert!(matches!(thrown, Err(TaskError::Panicked(panic)) if panic.message() == "thrown"));
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 1);
+    });
+}
+
+/// In its first step, in which it has begun: it is told instead of waiting for ever.
+pub(crate) fn a_future_cannot_wait_for_itself(subject: &impl Subject<Pool: FuturesExecutor>) {
+    with_pool(subject, 1, |pool| {
+        let (give, given) = mpsc::channel::<TaskHandle<()>>();
+        let (tell, told) = mpsc::channel();
+        let handle = pool.submit_future(async move {
+            let own = given.recv().expect("the test sends it");
+            tell.send(own.wait()).expect("the test listens");
+        });
+        give.send(handle).expect("the future waits for it");
+        let outcome = told.recv().expect("the future is told");
+        assert!(matches!(outcome, Err(TaskError::WouldDeadlock)), "{outcome:?}");
+    });
+}
+
+/// What wakes who waits for a future, and what is dropped then, are no concern of the future or of the pool.
+pub(crate) fn wakers_that_panic_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
+    struct Panicking {
+        woken: Counter,
+        when_woken: bool,
+        _bomb: Bomb,
+    }
+
+    impl Wake for Panicking {
+        fn wake(self: Arc<Self>) {
+            self.woken.add();
+            if self.when_woken {
+                panic_quietly("woken");
+            }
+        }
+    }
+
+    with_pool(subject, 1, |pool| {
+        for when_woken in [false, true] {
+            let (gate, woken) = (occupy(pool, 1), Counter::default());
+            let mut handle = pool.submit_future(async { 5 });
+            let waker = Waker::from(Arc::new(Panicking { woken: woken.clone(), when_woken, _bomb: Bomb }));
+            assert!(handle.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+            drop(waker); // the handle has another
+            gate.open();
+            pool.join().expect("this is no worker");
+            assert_eq!(woken.get(), 1);
+            assert_eq!(handle.wait().expect("it has ended before"), 5);
+            assert_eq!(pool.stats().panicked, 0, "no job has panicked");
+            assert_eq!(pool.submit(|| 6).wait().expect("the pool lives"), 6);
+        }
     });
 }
 

@@ -107,17 +107,19 @@ pub(crate) fn a_job_may_block_on_its_child_after_the_last_handle(subject: &impl 
     for _ in 0..20 {
         within(|| {
             let (pool, life) = mortal_pool(subject, 2);
-            let (gate, dropped) = (Gate::default(), Gate::default());
-            let (closed, open) = (dropped.clone(), gate.clone());
+            let (gate, dropped, went_on) = (Gate::default(), Gate::default(), Counter::default());
+            let (closed, open, count) = (dropped.clone(), gate.clone(), went_on.clone());
             pool.execute(move || {
                 closed.pass();
                 let child = move || open.open();
                 assert!(try_execute_locally(child).is_ok(), "this is a job");
                 gate.pass();
+                count.add();
             });
             drop(pool);
             dropped.open();
             life.until_over();
+            assert_eq!(went_on.get(), 1, "the child was taken, and has run");
         });
     }
 }

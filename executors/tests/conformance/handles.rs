@@ -141,29 +141,36 @@ pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Subject) {
         }
         pool.join().expect("this is no worker");
         assert_eq!((ran.get(), dropped.get()), (1, 10));
-        assert_eq!((pool.stats().queued, pool.stats().running), (0, 0));
+        let stats = pool.stats();
+        // With those that were cancelled, and the two that kept the workers from them.
+        assert_eq!((stats.queued, stats.running, stats.done, stats.discarded), (0, 0, 12, 0), "{stats:?}");
     });
+}
+
+/// Somebody who waits for a job: polls its handle, and counts how often it is woken.
+#[derive(Default)]
+struct Waiter(Counter);
+
+impl Wake for Waiter {
+    fn wake(self: Arc<Self>) {
+        self.0.add();
+    }
+}
+
+impl Waiter {
+    fn poll(self: &Arc<Self>, handle: &mut TaskHandle<()>) -> Poll<Result<(), TaskError>> {
+        Pin::new(handle).poll(&mut Context::from_waker(&Waker::from(Arc::clone(self))))
+    }
 }
 
 /// A job that is cancelled wakes whoever waits for it.
 pub(crate) fn cancelling_ends_a_wait(subject: &impl Subject) {
-    struct CountWakes(Counter);
-
-    impl Wake for CountWakes {
-        fn wake(self: Arc<Self>) {
-            self.0.add();
-        }
-    }
-
     with_pool(subject, 1, |pool| {
-        let (gate, wakes) = (occupy(pool, 1), Counter::default());
-        let waker = Waker::from(Arc::new(CountWakes(wakes.clone())));
-        let mut handle = pool.submit(|| ());
-        let poll = |handle: &mut TaskHandle<()>| Pin::new(handle).poll(&mut Context::from_waker(&waker));
-        assert!(poll(&mut handle).is_pending());
+        let (gate, waiter, mut handle) = (occupy(pool, 1), Arc::new(Waiter::default()), pool.submit(|| ()));
+        assert!(waiter.poll(&mut handle).is_pending());
         assert!(handle.cancel());
-        assert_eq!(wakes.get(), 1);
-        assert!(matches!(poll(&mut handle), Poll::Ready(Err(TaskError::Cancelled))));
+        assert_eq!(waiter.0.get(), 1);
+        assert!(matches!(waiter.poll(&mut handle), Poll::Ready(Err(TaskError::Cancelled))));
         gate.open();
     });
 }
@@ -252,17 +259,20 @@ pub(crate) fn a_closed_pool_drops_the_job(subject: &impl Subject) {
     });
 }
 
-/// A job that the pool discards ends the wait for it.
+/// A job that the pool discards wakes whoever waits for it, be it a task or a thread.
 pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
-        let gate = occupy(pool, 1);
-        let handle = pool.submit(|| ());
+        let (gate, waiter, mut handle) = (occupy(pool, 1), Arc::new(Waiter::default()), pool.submit(|| ()));
+        assert!(waiter.poll(&mut handle).is_pending());
+        let other = pool.submit(|| ());
         thread::scope(|scope| {
-            let waiter = scope.spawn(|| handle.wait());
+            let blocked = scope.spawn(|| other.wait());
             pool.shutdown_now();
-            let outcome = waiter.join().expect("waiting does not panic");
+            let outcome = blocked.join().expect("waiting does not panic");
             assert!(matches!(outcome, Err(TaskError::Dropped)));
         });
+        assert_eq!(waiter.0.get(), 1);
+        assert!(matches!(waiter.poll(&mut handle), Poll::Ready(Err(TaskError::Dropped))));
         gate.open();
     });
 }

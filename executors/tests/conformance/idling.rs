@@ -67,6 +67,7 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
                 pool.submit(|| ()).wait().expect("no panic");
                 until("all workers are asleep", asleep);
             }
+            assert!(before > Duration::ZERO, "the measurement works");
             let used = threads::processor_time("idle").expect("it was there before") - before;
             least = least.min(used / JOBS);
             if least < LIMIT {

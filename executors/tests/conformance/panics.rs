@@ -261,7 +261,7 @@ pub(crate) fn panics_are_logged_with_pool_and_worker(subject: &impl Crew) {
         assert_eq!(entries.len(), 1, "one panic, one entry: {entries:?}");
         let (level, entry) = &entries[0];
         assert_eq!(*level, log::Level::Error);
-        assert!(entry.contains("a message to be found"), "{entry}");
+        assert!(entry.contains("a message to be found") && entry.contains("worker 0"), "{entry}");
     });
 }
 

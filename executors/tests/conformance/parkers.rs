@@ -1,14 +1,15 @@
 //! Parkers of users: one that panics takes the worker that called it out of the pool, and nothing else; and one that
 //! wraps a parker of the crate.
 
-use super::tools::{Counter, panic_quietly};
+use super::tools::{Counter, Witness, panic_quietly};
 use crate::support::{
     gate::{Gate, occupy},
+    log_book,
     naive_parker::NaiveParker,
     watchdog::{until, within},
 };
 use executors::{
-    Executor, Idle, Pool, TaskError,
+    Executor, Idle, Pool, ShutdownError, TaskError, WaitError,
     crossbeam_workstealing_pool::ThreadPool,
     parker::{self, DynParker, Origin, ParkResult, Parker},
 };
@@ -175,6 +176,33 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
         pool.join().expect("this is no worker");
         pool.shutdown_borrowed().expect("nobody is left");
         assert_eq!(stopped.get(), 2);
+    });
+}
+
+/// There is nobody to run it, and nobody is told so, but by the time that passes, and by the log.
+pub(crate) fn what_waits_for_lost_workers_waits_in_vain(subject: &impl Fn() -> Brittle) {
+    log_book::open();
+    within(|| {
+        let (parker, name) = (subject(), "has-lost-its-worker");
+        let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone()).name(name);
+        let pool = builder.build().expect("one thread");
+        pool.execute(move || parker.light(Event::StartLooking));
+        until("the worker is gone", || pool.stats().workers == 0);
+        let told = log_book::of_all_threads(name);
+        assert!(matches!(&told[..], [(log::Level::Error, what)] if what.contains("its parker panicked")), "{told:?}");
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        let (count, witness) = (ran.clone(), Witness(dropped.clone()));
+        pool.execute(move || {
+            let _captured = &witness;
+            count.add();
+        });
+        let time = Duration::from_millis(2);
+        assert_eq!(pool.join_timeout(time), Err(WaitError::TimedOut));
+        match pool.shutdown_timeout(time) {
+            Err(ShutdownError::TimedOut { report, .. }) => assert_eq!((report.queued, report.running), (1, 0)),
+            other => panic!("a job waits, but: {other:?}"),
+        }
+        assert_eq!((ran.get(), dropped.get()), (0, 0));
     });
 }
 

@@ -5,7 +5,7 @@ use super::{
     tools::{Counter, Tally, Witness, one_after_the_other, panic_quietly},
 };
 use crate::support::random::Random;
-use executors::{CanExecute, Executor, Pool, try_execute_locally};
+use executors::{CanExecute, Executor, Pool, timer::Timer, try_execute_locally};
 use std::{
     sync::{
         Arc,
@@ -13,6 +13,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 /// Jobs from several threads; each seventh panics, each third spawns another.
@@ -75,6 +76,27 @@ pub(crate) fn each_job_of_a_batch_runs_once(subject: &impl Subject) {
 /// Where nobody can tell how many jobs there will be, none waits for the next.
 pub(crate) fn a_batch_of_unknown_length_is_not_held_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(one_after_the_other(20)), 20));
+}
+
+/// The same where the jobs are announced each by itself, so that it does not matter that somebody could tell.
+pub(crate) fn a_batch_of_known_length_is_not_held_back(subject: &impl Subject) {
+    struct Counted<I>(I, usize);
+
+    impl<I: Iterator> Iterator for Counted<I> {
+        type Item = I::Item;
+
+        fn next(&mut self) -> Option<I::Item> {
+            let next = self.0.next()?;
+            self.1 -= 1;
+            Some(next)
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (self.1, Some(self.1))
+        }
+    }
+
+    with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(Counted(one_after_the_other(20), 20)), 20));
 }
 
 /// A batch given by a job of the pool itself.
@@ -168,12 +190,19 @@ pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
 pub(crate) fn huge_closures_run(subject: &impl Subject) {
     const SUBMITTER_STACK: usize = 64 << 20;
 
-    fn give(pool: &impl Pool) {
-        let [first, second] = [Bytes::<{ 1 << 20 }>::new(), Bytes::new()];
+    fn give(pool: &(impl Pool + 'static)) {
+        let [first, second, third, fourth] = [(); 4].map(|()| Bytes::<{ 1 << 20 }>::new());
         pool.execute(move || first.assert_intact());
         pool.submit(move || second.assert_intact()).wait().expect("it is intact");
+        let ((timer, clock), second) = (Timer::manual(), Duration::from_secs(1));
+        let later = timer.after(second, pool, move || third.assert_intact()).expect("a thread");
+        clock.advance(second);
+        later.wait().expect("it is intact");
+        let beat = timer.at_fixed_rate(second, pool, move || fourth.assert_intact()).expect("a thread");
+        clock.advance(second);
         pool.join().expect("this is no worker");
-        assert_eq!((pool.stats().done, pool.stats().panicked), (2, 0));
+        assert!(beat.cancel(), "it would go on");
+        assert_eq!((pool.stats().done, pool.stats().panicked), (4, 0));
     }
 
     with_pool(subject, 2, |pool| {

@@ -162,22 +162,23 @@ pub(crate) fn a_batch_reaches_all_threads(subject: &impl Crew) {
     with_pool(subject, threads, |pool| {
         for from_inside in [false, true] {
             for _ in 0..20 {
-                let meeting = Arc::new(Barrier::new(threads));
-                let met = Counter::default();
+                let (meeting, met) = (Arc::new(Barrier::new(threads)), Counter::default());
+                let count = met.clone();
                 let job = move |_| {
-                    let (meeting, met) = (Arc::clone(&meeting), met.clone());
+                    let (meeting, met) = (Arc::clone(&meeting), count.clone());
                     move || {
                         meeting.wait();
                         met.add();
                     }
                 };
-                if from_inside {
-                    let local = pool.clone();
-                    pool.submit(move || local.execute_batch((0..threads).map(job))).wait().expect("no panic");
+                let accepted = if from_inside {
+                    let (local, job) = (pool.clone(), job.clone());
+                    pool.submit(move || local.execute_batch((0..threads).map(job))).wait().expect("no panic")
                 } else {
-                    pool.execute_batch((0..threads).map(job));
-                }
+                    pool.execute_batch((0..threads).map(job))
+                };
                 pool.join().expect("this is no worker");
+                assert_eq!((accepted, met.get()), (threads, threads));
             }
         }
     });

@@ -12,6 +12,9 @@ use std::fmt::Debug;
 pub(crate) trait Subject: Sync {
     type Pool: Pool + Debug + 'static;
 
+    /// What a second `shutdown` says.
+    const SHUT_DOWN_AGAIN: &str = "Pool is already shutting down!";
+
     /// An executor with so many threads, if it has threads.
     fn pool(&self, threads: usize) -> Self::Pool;
 }
@@ -58,6 +61,8 @@ pub(crate) struct RunNow;
 impl Subject for RunNow {
     type Pool = RunNowExecutor;
 
+    const SHUT_DOWN_AGAIN: &str = "Pool was already shut down!";
+
     fn pool(&self, _threads: usize) -> RunNowExecutor {
         RunNowExecutor::new()
     }
@@ -66,9 +71,14 @@ impl Subject for RunNow {
 /// Implements the traits for a subject whose builder is `$builder`.
 #[cfg(feature = "_futures")]
 macro_rules! crew {
-    ([$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr) => {
+    (
+        [$($generics:tt)*] $subject:ty, $pool:ty, |$this:ident| $builder:expr, $sizes:expr
+        $(, $shut_down_again:expr)?
+    ) => {
         impl<$($generics)*> Subject for $subject {
             type Pool = $pool;
+
+            $(const SHUT_DOWN_AGAIN: &str = $shut_down_again;)?
 
             fn pool(&self, threads: usize) -> $pool {
                 self.builder().threads(threads).build().expect("this many threads are possible")
@@ -167,7 +177,9 @@ mod threadpool {
 
     pub(crate) struct Threadpool;
 
-    crew!([] Threadpool, ThreadPoolExecutor, |_this| ThreadPoolExecutor::builder(), ANY);
+    crew!(
+        [] Threadpool, ThreadPoolExecutor, |_this| ThreadPoolExecutor::builder(), ANY, "Pool was already shut down!"
+    );
 }
 #[cfg(feature = "threadpool-exec")]
 pub(crate) use threadpool::Threadpool;

@@ -1,6 +1,6 @@
 //! Subpools that are paused.
 
-use super::tools::{chain, end, watched};
+use super::tools::{Room, chain, end, watched};
 use crate::support::watchdog::{PATIENCE, until};
 use executors::{
     Executor, Pool, WaitError,
@@ -77,22 +77,26 @@ fn a_job_that_is_repeated_is_withheld_once() {
 }
 
 #[test]
-fn the_close_lifts_pauses() {
+fn the_close_lifts_pauses_and_no_limits() {
     let dispatcher =
-        Dispatcher::builder().threads(2).subpool("some", 1).bound_subpool("bound").build().expect("possible");
+        Dispatcher::builder().threads(4).subpool("some", 1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
-    let ran = Arc::new(AtomicUsize::new(0));
+    let (ran, some) = (Arc::new(AtomicUsize::new(0)), Room::default());
     for name in ["cpu", "some", "bound"] {
         let subpool = dispatcher.subpool(name).expect("it was built");
         subpool.pause();
-        for _ in 0..10 {
-            let ran = Arc::clone(&ran);
-            subpool.execute(move || _ = ran.fetch_add(1, SeqCst));
+        for _ in 0..100 {
+            let (ran, room) = (Arc::clone(&ran), if name == "some" { some.clone() } else { Room::default() });
+            subpool.execute(move || {
+                room.enter();
+                ran.fetch_add(1, SeqCst);
+            });
         }
     }
     let paused = dispatcher.cpu();
     let report = dispatcher.shutdown_timeout(PATIENCE).expect("it drains");
-    assert_eq!((report.finished, ran.load(SeqCst)), (30, 30));
+    assert_eq!((report.finished, ran.load(SeqCst)), (300, 300));
+    assert_eq!(some.most(), 1, "the limit is as it was");
     paused.pause();
     assert!(!paused.is_paused(), "it is closed");
 }

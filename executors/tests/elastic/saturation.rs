@@ -134,6 +134,7 @@ fn a_full_pool_may_let_its_submitters_wait() {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
             let submitter = scope.spawn(|| pool.offer(noting(&book, "patient")).is_ok());
+            until("it waits", || format!("{pool:?}").contains("listeners: 1"));
             gate.open();
             assert!(submitter.join().expect("no panic"));
         });
