@@ -248,21 +248,11 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     let source = Target::File(path.to_owned()).place();
     if let Some(same) = options.output.iter().find(|destination| destination.target.place() == source) {
-        // It would be written when a part of it has been told.
         return Err(format!("--output names {}, which is what is reported: choose another file", same.target));
     }
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
-    Ok(sinks.map(|mut sink| written(retold(&whole, &mut *sink))).fold(Outcome::Done, Outcome::max))
-}
-
-fn retold(whole: &Record, sink: &mut dyn Sink) -> io::Result<()> {
-    for runs in 1..=whole.runs.len() {
-        let record = Record { runs: whole.runs[..runs].to_vec(), ..whole.clone() };
-        sink.begin(&record)?;
-        sink.end(&record)?;
-    }
-    sink.finish(whole)
+    Ok(sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max))
 }
 
 fn print(text: &[u8]) -> io::Result<()> {

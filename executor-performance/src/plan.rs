@@ -258,6 +258,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Latency(own) => {
             let pause = Duration::from_millis(own.sleep_time);
+            sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
             site.jobs(Latency::new(threads, point.chains(1_000)?, SMALL_LABOUR, pause, patience), 5.0)
         }
         Command::Repost(own) => {
@@ -280,8 +281,13 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             site.jobs(own.experiment(threads, seed, patience)?, 5.0)
         }
         Command::Blocking(own) => {
-            let jobs = point.single_jobs(1000, "blocking")?;
-            site.jobs(Blocking::new(threads, jobs, own.sleep(patience)?, patience), 2.0)
+            let (jobs, sleep) = (point.single_jobs(1000, "blocking")?, own.sleep(patience)?);
+            let in_turn = u32::try_from(jobs.jobs().div_ceil(threads as u64)).unwrap_or(u32::MAX);
+            sampling.bears(
+                format_args!("{} jobs of --sleep-time {} ms", jobs.jobs(), own.sleep_time),
+                sleep.saturating_mul(in_turn),
+            )?;
+            site.jobs(Blocking::new(threads, jobs, sleep, patience), 2.0)
         }
         Command::Panics => {
             let jobs = point.single_jobs(1000, "panics")?.jobs();
@@ -294,6 +300,8 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Idle(own) => {
             let queued = point.single_jobs(100_000, "idle")?.jobs();
             let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
+            // Before the window, and before the queue is looked at.
+            sampling.bears(format_args!("--settle {} ms", own.settle), settle.saturating_mul(2))?;
             site.jobs(Idle::new(threads, Vigil { settle, window, queued, patience }), 5.0)
         }
         Command::Futures(own) => {
@@ -307,6 +315,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Wake(own) => {
             let jobs = point.single_jobs(threads as u64, "wake")?;
             let pause = Duration::from_millis(own.sleep_time);
+            sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
             site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)
         }
         Command::Recommend(own) => site.recommended(own),

@@ -2,7 +2,8 @@
 //!
 //! Executors are sampled in rounds, one sample of each, and never one executor after the other: whatever else the
 //! machine does then falls on all of them. Every other round goes backwards, so that no executor always runs in
-//! another's wake.
+//! another's wake, and each pair of rounds begins with the next one, so that it is not always the same that run in
+//! their own, where the direction changes.
 
 use crate::{
     clock::Clock,
@@ -136,12 +137,7 @@ pub fn sample<T: Turn>(
     let mut leg = Leg { process: 0, rounds: 0, before: 0, first: 0 };
     loop {
         let began = clock.now();
-        let order: Vec<usize> = if leg.rounds.is_multiple_of(2) {
-            (0..subjects.len()).collect()
-        } else {
-            (0..subjects.len()).rev().collect()
-        };
-        for index in order {
+        for index in leg.order(subjects.len()) {
             if watcher.wants_end() {
                 let warming_up = leg.rounds < pace.warm_up;
                 return (interrupted(series, warming_up.then_some(leg.before)), Stopped::Interrupted);
@@ -180,6 +176,16 @@ struct Leg {
 }
 
 impl Leg {
+    /// In which order so many subjects have the next round.
+    fn order(&self, subjects: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..subjects).collect();
+        order.rotate_left(self.rounds / 2 % subjects.max(1));
+        if !self.rounds.is_multiple_of(2) {
+            order.reverse();
+        }
+        order
+    }
+
     fn next(self, samples: usize) -> Self {
         let first = if self.process == 0 { samples } else { self.first };
         Leg { process: self.process + 1, rounds: 0, before: samples, first }
@@ -372,7 +378,8 @@ mod tests {
     #[test]
     fn takes_turns_back_and_forth() {
         let (_, _, machine) = run(PACE, &[("a", &[1]), ("b", &[2]), ("c", &[3])]);
-        assert_eq!(machine.order.borrow()[..6], ["a", "b", "c", "c", "b", "a"]);
+        let rounds = ["a", "b", "c", "c", "b", "a", "b", "c", "a", "a", "c", "b"];
+        assert_eq!(machine.order.borrow()[..12], rounds);
     }
 
     #[test]

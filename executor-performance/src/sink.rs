@@ -59,6 +59,23 @@ pub trait Sink {
     ///
     /// If that cannot be written.
     fn finish(&mut self, record: &Record) -> io::Result<()>;
+
+    /// Takes the runs of a record that was measured before, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    fn retell(&mut self, whole: &Record) -> io::Result<()> {
+        let Record { schema, program, machine, clock, runs: _ } = whole;
+        let (program, machine) = (program.clone(), machine.clone());
+        let mut record = Record { schema: *schema, program, machine, clock: *clock, runs: Vec::new() };
+        for run in &whole.runs {
+            record.runs.push(run.clone());
+            self.begin(&record)?;
+            self.end(&record)?;
+        }
+        self.finish(whole)
+    }
 }
 
 /// Opens `destination` for runs like those that are outlined, which pages compare with the `baseline`.

@@ -12,6 +12,10 @@ pub use self::{
 
 use crate::record::{Record, Run, Value};
 
+/// What is to be known about all figures of a document.
+pub const CAVEAT: &str = "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no \
+                          difference for real that is within the scatter. Intervals are 95 % intervals.";
+
 /// Why two columns that stand side by side do not say the same.
 pub const RATIOS: &str = "\"Slower x best\" is the geometric mean over processes, each compared with one of the best \
                           executor, so it may differ from the ratio of the figures beside it.";

@@ -12,7 +12,7 @@ use crate::{
     sink::Destination,
 };
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
-use std::{path::PathBuf, thread, time::Duration};
+use std::{fmt, path::PathBuf, thread, time::Duration};
 
 const LONG_CONFIG: &str = "\
 Take all options and experiments from this file; options on the command line win
@@ -149,7 +149,7 @@ pub struct SamplingOptions {
     pub budget: Duration,
 
     /// Stop when the relative standard error of each executor is this small
-    /// [default: 2, or 5 where times are of single events; 1 in `recommend`]
+    /// [default: 2; 5 in `latency`, `wake`, `fairness`, `panics` and `idle`; 1 in `recommend`]
     ///
     /// Example: --rse 0.5
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
@@ -158,8 +158,8 @@ pub struct SamplingOptions {
     /// Processes of each executor, one after the other, that share the budget; each gives a sample at least
     /// [default: 5, or as few as --min-samples]
     ///
-    /// Processes differ by more than their samples tell. To compare records, have several in both. Example: --processes
-    /// 10
+    /// Processes differ by more than their samples tell. To compare records, have several in both. With --in-process
+    /// there is one. Example: --processes 10
     #[arg(
         long,
         global = true,
@@ -401,7 +401,8 @@ impl Options {
 
 fn too_many_threads(threads: usize, entry: &Entry) -> String {
     let (name, max) = (entry.name, entry.max_threads.unwrap_or(usize::MAX));
-    format!("--threads {threads} is too many for {name}, which can have {max}: use workstealing-dyn instead")
+    let instead = if name.starts_with("workstealing-") { "use workstealing-dyn instead" } else { "ask for fewer" };
+    format!("--threads {threads} is too many for {name}, which can have {max}: {instead}")
 }
 
 fn cannot(entry: &Entry, ability: Ability) -> String {
@@ -415,6 +416,23 @@ impl SamplingOptions {
     pub fn longest_turn(&self) -> Duration {
         const AT_LEAST: Duration = Duration::from_secs(60);
         self.timeout.unwrap_or_else(|| self.budget.saturating_add(self.patience).saturating_mul(2).max(AT_LEAST))
+    }
+
+    /// Refuses what `told` says if a sample then takes `least` at the least, and that is longer than any executor is
+    /// waited for.
+    ///
+    /// # Errors
+    ///
+    /// If it is.
+    pub fn bears(&self, told: fmt::Arguments<'_>, least: Duration) -> Result<(), String> {
+        let longest = self.longest_turn();
+        if self.in_process || least < longest {
+            return Ok(());
+        }
+        let (least, longest) = (least.as_secs_f64(), longest.as_secs_f64());
+        Err(format!(
+            "with {told} a sample takes {least} s at least, and is given up after {longest} s: lower that, or raise --timeout"
+        ))
     }
 
     /// How much to sample, where `rse` percent are the experiment's default.

@@ -140,7 +140,7 @@ impl RecommendOptions {
         if executors.any(|name| advice::can(name, &self.needs)) {
             Ok(())
         } else {
-            Err("none of the executors can do what --needs says: add --executor dispatcher, or name no executor"
+            Err("only dispatcher is recommended for what --needs says: add --executor dispatcher, or name no executor"
                 .to_owned())
         }
     }

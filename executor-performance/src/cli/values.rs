@@ -114,7 +114,12 @@ impl Unit {
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(SECONDS.positive(text)?).map_err(|_| "too long a time".to_owned())
+    match Duration::try_from_secs_f64(SECONDS.positive(text)?) {
+        // It is said with more digits than the clock has.
+        Ok(Duration::ZERO) => Err("must be a nanosecond or more".to_owned()),
+        Ok(time) => Ok(time),
+        Err(_) => Err("too long a time".to_owned()),
+    }
 }
 
 pub(super) fn milliseconds(text: &str) -> Result<u64, String> {

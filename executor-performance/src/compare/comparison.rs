@@ -2,7 +2,7 @@
 
 use super::{
     Change, Terms, Verdict, alike,
-    likeness::{counterpart, in_both},
+    likeness::{counterpart, differences, in_both},
     pair::Pair,
 };
 use crate::{
@@ -45,9 +45,14 @@ impl Comparison {
     ///
     /// If they are too unlike: a line that says in what.
     pub fn of(old: &Record, new: &Record, terms: &Terms) -> Result<Self, String> {
-        if !terms.force {
+        let forced = if terms.force {
+            let differences = differences(old, new, &new.runs);
+            differences
+                .map(|differences| format!("Warning: compared by --force, although they differ ({differences})."))
+        } else {
             alike(old, new, &new.runs)?;
-        }
+            None
+        };
         let (mut runs, mut left_out, mut matched) = (Vec::new(), Vec::new(), Vec::new());
         for run in &new.runs {
             let Some(before) = counterpart(old, run, terms.force) else {
@@ -79,7 +84,8 @@ impl Comparison {
         left_out.sort();
         left_out.dedup();
         let mut warnings = [warnings("old", old), warnings("new", new)].concat();
-        warnings.extend(compilers(old, new));
+        warnings.extend(forced);
+        warnings.extend(builds(old, new));
         warnings.extend(distance(&matched));
         warnings.extend(matched.iter().filter_map(|(before, run)| size(before, run)));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
@@ -159,10 +165,26 @@ fn warnings(name: &str, record: &Record) -> Vec<String> {
     view::doubts(record).into_iter().map(|doubt| format!("Warning ({name} record): {doubt}.")).collect()
 }
 
-/// Warns if what is compared was compiled by different compilers: the change may be theirs.
-fn compilers(old: &Record, new: &Record) -> Option<String> {
-    let (old, new) = (&old.program.rustc, &new.program.rustc);
-    (old != new).then(|| format!("Warning: the old record is of a program by {old}, the new one by {new}."))
+/// Warns if what is compared was compiled by different compilers, for different systems, or with other versions of the
+/// crates that are measured: the change may be theirs.
+fn builds(old: &Record, new: &Record) -> Vec<String> {
+    let (old, new) = (&old.program, &new.program);
+    let mut differences = Vec::new();
+    if old.rustc != new.rustc {
+        differences.push(("by", &old.rustc, &new.rustc));
+    }
+    if old.target != new.target {
+        differences.push(("for", &old.target, &new.target));
+    }
+    for before in &old.crates {
+        let name = |it: &String| it.split(' ').next().map(str::to_owned);
+        let now = new.crates.iter().find(|now| name(now) == name(before));
+        differences.extend(now.filter(|now| *now != before).map(|now| ("with", before, now)));
+    }
+    let told = |(what, old, new)| {
+        format!("Warning: the old record is of a program {what} {old}, the new one of a program {what} {new}.")
+    };
+    differences.into_iter().map(told).collect()
 }
 
 /// Warns if cores were further apart in one of two runs than in the other.
@@ -232,15 +254,33 @@ mod tests {
     }
 
     #[test]
-    fn another_compiler_is_a_warning() {
-        let warned = |new: &Record| {
+    fn another_build_is_a_warning() {
+        let warnings = |new: &Record| {
             let comparison = Comparison::of(&record(), new, &TERMS).expect("alike");
-            comparison.warnings.iter().any(|warning| warning.contains("rustc"))
+            comparison.warnings.into_iter().filter(|warning| !warning.contains("record)")).collect::<Vec<_>>()
         };
         let mut other = record();
-        assert!(!warned(&other));
+        assert_eq!(warnings(&other), Vec::<String>::new());
         other.program.rustc = "rustc 1.99.0".to_owned();
-        assert!(warned(&other));
+        other.program.target = "aarch64-unknown-linux-gnu".to_owned();
+        other.program.crates = ["rayon-core 1.99.0", "threadpool 1.8.2"].map(str::to_owned).to_vec();
+        let said = warnings(&other);
+        for (warning, part) in said.iter().zip(["rustc 1.99.0", "aarch64", "with threadpool 1.8.1, "]) {
+            assert!(warning.contains(part), "{part} in {said:?}");
+        }
+        assert_eq!(said.len(), 3, "{said:?}");
+    }
+
+    #[test]
+    fn what_is_compared_by_force_says_what_is_unlike() {
+        let (terms, mut other) = (Terms { force: true, ..TERMS }, record());
+        let warned = |new: &Record| {
+            let comparison = Comparison::of(&record(), new, &terms).expect("forced");
+            comparison.warnings.into_iter().find(|warning| warning.contains("--force"))
+        };
+        assert_eq!(warned(&other), None);
+        other.program.build = "debug".to_owned();
+        assert!(warned(&other).is_some_and(|warning| warning.contains("build: release and debug")));
     }
 
     #[test]

@@ -9,6 +9,16 @@ use std::collections::HashSet;
 ///
 /// A line that says in what they differ.
 pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
+    match differences(old, new, runs) {
+        Some(differences) => Err(format!(
+            "these records cannot be compared ({differences}): measure again under the same conditions, or say --force"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// In what programs, machines, or settings of `runs` differ, if they do.
+pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<String> {
     let mut differences = old.machine.differences(&new.machine);
     if old.program.build != new.program.build {
         differences.push(format!("build: {} and {}", old.program.build, new.program.build));
@@ -28,13 +38,7 @@ pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
     }
     let mut told = HashSet::new();
     differences.retain(|difference| told.insert(difference.clone()));
-    if differences.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "these records cannot be compared ({}): measure again under the same conditions, or say --force",
-        differences.join("; ")
-    ))
+    (!differences.is_empty()).then(|| differences.join("; "))
 }
 
 /// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that

@@ -100,7 +100,7 @@ impl Contest {
         Load::new(1, self.chains, hops).expect("even endless chains can be counted")
     }
 
-    /// Gives probes to `executor` until the time is almost up, and waits for the rest of it.
+    /// Gives probes to `executor` until the time is almost up, one at least, and waits for the rest of it.
     fn probe<E: Executor>(&self, executor: &E) -> Arc<Probes> {
         let intervals = self.time.as_nanos() / self.interval.as_nanos().max(1);
         let probes = Arc::new(Probes::at_most(2 * intervals as usize + 2));
@@ -108,14 +108,16 @@ impl Contest {
         // A probe that comes just before the end is not starved, but late.
         let last = end - self.time / 10;
         let mut dice = Dice::new(self.seed);
+        let mut none_given = true;
         loop {
             let jitter = 0.5 + dice.below(1 << 20) as f64 / f64::from(1 << 20);
             let next = Instant::now() + self.interval.mul_f64(jitter);
-            if next >= last {
+            if next >= last && !none_given {
                 break;
             }
-            thread::sleep(next.saturating_duration_since(Instant::now()));
+            thread::sleep(next.min(last).saturating_duration_since(Instant::now()));
             Probes::give_next(&probes, executor);
+            none_given = false;
         }
         thread::sleep(end.saturating_duration_since(Instant::now()));
         probes.close();
@@ -302,6 +304,15 @@ mod tests {
         assert_eq!(fairness.figures(&samples)[0], Some(cost));
         let (Some(pooled), Some(times)) = (fairness.pooled(), fairness.times(&samples)) else { panic!("single times") };
         assert_eq!(pooled.interval(&[times], 0), Some((cost, cost)));
+    }
+
+    #[test]
+    fn there_is_a_probe_however_short_the_time_is() {
+        let contest = Contest { time: Duration::from_millis(1), interval: Duration::from_millis(1), ..CONTEST };
+        let plan = Plan::new(|threads| Ok(crossbeam_channel_pool::ThreadPool::new(threads)), 2);
+        let waited = contest.run_on(&plan).expect("every job ran");
+        assert_eq!(waited.delays.len(), 1, "{waited:?}");
+        assert!(waited.cost() > 0.0, "{waited:?}");
     }
 
     #[test]

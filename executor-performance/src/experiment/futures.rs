@@ -107,8 +107,9 @@ impl Experiment for Futures {
         METRICS
     }
 
+    /// But a chain is at one place at a time.
     fn scales(&self) -> bool {
-        true
+        self.play != Play::Chain
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {

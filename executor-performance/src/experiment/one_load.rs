@@ -36,8 +36,10 @@ pub trait Question {
     /// What [`figures`](Self::figures) are figures of.
     const METRICS: &'static [Metric];
 
-    /// Whether, with twice as many threads, the first figure should be twice as good.
-    const SCALES: bool = true;
+    /// Whether, with twice as many `threads`, the first figure should be twice as good under the load that was `asked`.
+    fn scales(&self, _asked: &Load, _threads: usize) -> bool {
+        true
+    }
 
     /// What each job does.
     fn work(&self) -> Self::Work;
@@ -89,7 +91,7 @@ impl<Q: Question> Experiment for OneLoad<Q> {
     }
 
     fn scales(&self) -> bool {
-        Q::SCALES
+        self.question.scales(self.cut.asked(), self.cut.threads())
     }
 
     fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {

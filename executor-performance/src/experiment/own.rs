@@ -52,7 +52,9 @@ impl Question for OwnJob {
 
     const METRICS: &'static [Metric] = per_job::METRICS;
 
-    const SCALES: bool = false;
+    fn scales(&self, _asked: &Load, _threads: usize) -> bool {
+        false
+    }
 
     fn work(&self) -> OwnJob {
         self.clone()

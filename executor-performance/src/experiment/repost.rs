@@ -19,6 +19,11 @@ impl Question for Repost {
     const METRICS: &'static [Metric] =
         &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
 
+    /// A chain is at one place at a time.
+    fn scales(&self, asked: &Load, threads: usize) -> bool {
+        asked.messages() >= threads as u64
+    }
+
     fn work(&self) -> Pastime {
         self.0
     }

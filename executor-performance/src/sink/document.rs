@@ -78,6 +78,11 @@ impl Sink for Document {
     fn finish(&mut self, record: &Record) -> io::Result<()> {
         self.write(record)
     }
+
+    /// The last of what it would be told is all of it.
+    fn retell(&mut self, whole: &Record) -> io::Result<()> {
+        self.write(whole)
+    }
 }
 
 /// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new.

@@ -40,11 +40,10 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
         }
         @for run in &record.runs {
             // What is in a sweep is shown above.
-            details open[sweeps.is_empty()] { (section(run, &palette)) }
+            details open[!sweeps.iter().any(|sweep| sweep.has(run))] { (section(run, &palette)) }
         }
         p.remark {
-            "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no difference for \
-             real that is within the scatter. Intervals are 95 % intervals. " (view::RATIOS)
+            (view::CAVEAT) " " (view::RATIOS)
         }
     };
     document(&format!("Executors measured: {}", experiments(record)), &body)

@@ -22,7 +22,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     for run in &record.runs {
         text += &section(run);
     }
-    text
+    text + &format!("\n{} {}\n", view::CAVEAT, view::RATIOS)
 }
 
 /// The document of a comparison alone.

@@ -1,5 +1,6 @@
 use super::{Column, Table, called, decimals, experiment, setting};
 use crate::record::{self, Record, Run};
+use std::ptr;
 
 /// What is varied first in a sweep, as far as it is varied.
 const AXES: &[&str] = &["threads", "producers"];
@@ -64,6 +65,11 @@ fn sweeps_of<'a>(record: &'a Record, experiment: &str) -> Vec<Sweep<'a>> {
 }
 
 impl Sweep<'_> {
+    /// Whether this very `run` is a point of it.
+    pub fn has(&self, run: &Run) -> bool {
+        self.runs.iter().any(|(_, point)| ptr::eq(*point, run))
+    }
+
     /// Names of all executors.
     pub fn executors(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

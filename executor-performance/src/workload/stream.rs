@@ -12,7 +12,7 @@ use super::{
     work::Work,
 };
 use crate::{
-    clock::{cpu_time, difference},
+    clock::{cpu_time, cpu_time_of_this_thread, difference},
     failure::Failure,
 };
 use executors::Executor;
@@ -57,10 +57,20 @@ struct Guest<W> {
     index: usize,
 }
 
+/// How a producer gave its jobs.
+#[derive(Debug, Default)]
+struct Given {
+    /// How late each of them.
+    lateness: Vec<Duration>,
+    /// CPU time that waiting for the moments took, where the system tells.
+    waiting: Option<Duration>,
+}
+
 /// A stream that has run dry.
 #[derive(Debug)]
 pub struct Streamed {
-    /// All of it, from its beginning to the end of the last job.
+    /// All of it, from its beginning to the end of the last job. Its CPU time is without that of producers that wait
+    /// for the moment of a job.
     pub burst: Burst,
     /// From when each job was to come to its end.
     pub latencies: Vec<Duration>,
@@ -101,10 +111,10 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
             ended: (0..jobs).map(|_| AtomicU64::new(0)).collect(),
         })));
         let cpu = cpu_time();
-        let (started, lateness) = self.produce(schedules, hall)?;
+        let (started, Given { lateness, waiting }) = self.produce(schedules, hall)?;
         let submitting = started.elapsed();
         self.score.wait(Instant::now(), self.patience)?;
-        let cpu = difference(cpu_time(), cpu);
+        let cpu = difference(difference(cpu_time(), cpu), waiting);
 
         // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: all producers have left,
         // and every job was counted, which is the last thing it does and does not touch the hall. The counting of each
@@ -120,8 +130,8 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
         Ok(Streamed { burst, latencies, lateness })
     }
 
-    /// Gives all jobs to the executor. Says when the stream began, and how late each job was given.
-    fn produce(&self, schedules: &[Vec<u64>], hall: NonNull<Hall<W>>) -> Result<(Instant, Vec<Duration>), Failure> {
+    /// Gives all jobs to the executor. Says when the stream began, and how they were given.
+    fn produce(&self, schedules: &[Vec<u64>], hall: NonNull<Hall<W>>) -> Result<(Instant, Given), Failure> {
         thread::scope(|scope| {
             let (mut producers, mut first) = (Vec::new(), 0);
             for schedule in schedules {
@@ -141,11 +151,13 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
                 // A producer that is not there any more is noticed below.
                 let _ = sender.send(began);
             }
-            let mut lateness = Vec::new();
+            let mut all = Given { lateness: Vec::new(), waiting: Some(Duration::ZERO) };
             for (_, producer) in producers {
-                lateness.extend(producer.join().ok().flatten().ok_or(Failure::Submission)?);
+                let given = producer.join().ok().flatten().ok_or(Failure::Submission)?;
+                all.lateness.extend(given.lateness);
+                all.waiting = all.waiting.zip(given.waiting).map(|(all, one)| all + one);
             }
-            Ok((began, lateness))
+            Ok((began, all))
         })
     }
 
@@ -162,17 +174,20 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
 }
 
 impl<W: Work> Guest<W> {
-    /// Gives this job and those after it to `executor`, as `schedule` says. Returns how late each of them was.
-    fn come<E: Executor>(self, executor: &E, began: Instant, schedule: &[u64]) -> Vec<Duration> {
+    /// Gives this job and those after it to `executor`, as `schedule` says.
+    fn come<E: Executor>(self, executor: &E, began: Instant, schedule: &[u64]) -> Given {
+        let mut waiting = cpu_time_of_this_thread().map(|_| Duration::ZERO);
         let come = |(job, due): (usize, &u64)| {
             let due = began + Duration::from_nanos(*due);
-            wait_until(due);
+            let waited = wait_until(due);
             let late = due.elapsed();
             let guest = Guest { index: self.index + job, ..self };
             executor.execute(move || guest.run());
+            waiting = waiting.zip(waited).map(|(all, one)| all + one);
             late
         };
-        schedule.iter().enumerate().map(come).collect()
+        let lateness = schedule.iter().enumerate().map(come).collect();
+        Given { lateness, waiting }
     }
 
     fn run(self) {
@@ -191,12 +206,17 @@ impl<W: Work> Guest<W> {
 }
 
 /// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets
-/// others go first that want this core.
-fn wait_until(due: Instant) {
+/// others go first that want this core. Returns the CPU time that this took, where the system tells. To ask for that
+/// at the end takes some 0.3 us, by which jobs are late that were waited for.
+fn wait_until(due: Instant) -> Option<Duration> {
     const WATCHED: Duration = Duration::from_micros(200);
+    if due <= Instant::now() {
+        return Some(Duration::ZERO);
+    }
+    let before = cpu_time_of_this_thread();
     loop {
         match due.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => return,
+            Duration::ZERO => return difference(cpu_time_of_this_thread(), before),
             left if left > WATCHED => thread::sleep(left - WATCHED),
             _ => thread::yield_now(),
         }
@@ -244,6 +264,22 @@ mod tests {
         let many = vec![vec![0; CHAINS_COUNTED_DOWN as usize]; 2];
         assert_eq!(stream.run(&many).expect("every job ran").burst.jobs, 2 * CHAINS_COUNTED_DOWN);
         stream.finish().expect("no job ran twice");
+    }
+
+    /// Whoever gives jobs watches the clock for much longer than they take: that is no work of the executor.
+    #[cfg(unix)]
+    #[test]
+    fn waiting_for_the_moment_says_what_it_takes() {
+        const WATCHED: Duration = Duration::from_micros(150); // all of it
+        assert_eq!(wait_until(Instant::now()), Some(Duration::ZERO));
+        // A busy system may give the core to others meanwhile.
+        let mut shares = (0..1000).map(|_| {
+            let began = Instant::now();
+            let cpu = wait_until(began + WATCHED).expect("the system tells");
+            assert!(cpu <= began.elapsed(), "{cpu:?}");
+            cpu.div_duration_f64(WATCHED)
+        });
+        assert!(shares.any(|share| share > 0.5));
     }
 
     /// What queues up is in the latencies: nothing waits for the executor before it gives the next job.

@@ -11,6 +11,9 @@ use {
     std::{
         io::Write,
         process::{Command, Stdio},
+        sync::mpsc,
+        thread,
+        time::Duration,
     },
 };
 
@@ -50,8 +53,10 @@ fn what_is_read_or_built_anew_is_not_of_the_run() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // This waits until somebody reads.
-    let mut pipe = fs::OpenOptions::new().write(true).open(&config).expect("a pipe");
+    // This waits until somebody reads: for ever, if nobody does.
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || tell.send(fs::OpenOptions::new().write(true).open(&config)));
+    let mut pipe = told.recv_timeout(Duration::from_secs(60)).expect("the program reads").expect("a pipe");
     fs::rename(&other, &program).expect("replaced");
     pipe.write_all(b"executor = \"channel\"\n[[run]]\nexperiment = \"wake\"\nthreads = 1\n").expect("read");
     drop(pipe);

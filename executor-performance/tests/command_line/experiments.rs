@@ -134,7 +134,7 @@ fn measures_what_panics_cost_and_what_does_not_survive_them() {
     assert!(text.contains("20 that panic") && text.contains("after"), "{text}");
 
     // The workers of this one end with a job that panics.
-    let output = run(&format!("{BRIEF} --patience 0.2 -t 2 --jobs 20 -e reference-mutex-condvar,channel panics"));
+    let output = run(&format!("{BRIEF} --patience 2 -t 2 --jobs 20 -e reference-mutex-condvar,channel panics"));
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert_eq!(executors_in(&text)[0], "channel", "{text}");

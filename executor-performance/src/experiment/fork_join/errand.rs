@@ -1,7 +1,7 @@
 //! What is solved by forking and joining.
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, NOT_MEASURED},
     forker::Forker,
     stats::Dice,
     workload::{Burst, Fib, Forks, Sort, solve_alone},
@@ -89,7 +89,9 @@ impl Errand {
         };
         alone.recv_timeout(patience).map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::TooLarge { option, patience },
-            RecvTimeoutError::Disconnected => Failure::Wrong("it panicked without an executor".to_owned()),
+            RecvTimeoutError::Disconnected => {
+                Failure::Told(format!("{NOT_MEASURED}it panicked without an executor, too"))
+            }
         })?
     }
 
