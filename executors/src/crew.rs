@@ -206,8 +206,8 @@ where
     /// Reports what a job or a hook (`what`) threw.
     #[cold]
     fn report_panic(&self, what: &str, seat: usize, payload: &(dyn Any + Send)) {
-        let place = format_args!("{what} of {} on worker {seat}", self.name());
-        containment::report(payload, place, self.options.panic_handler.as_ref());
+        let handler = self.options.panic_handler.as_ref();
+        containment::report(payload, format_args!("{what} of {} on worker {seat}", self.name()), handler);
     }
 
     /// The user's name for the pool, else that of its kind.

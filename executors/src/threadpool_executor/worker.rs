@@ -102,8 +102,8 @@ impl Worker {
 
     pub(super) fn report(&self, payload: &(dyn Any + Send)) {
         self.records.panicked.fetch_add(1, Relaxed);
-        let place = format_args!("A job of {} on worker {}", self.records.name(), self.index);
-        containment::report(payload, place, self.records.panic_handler.as_ref());
+        let (name, handler) = (self.records.name(), self.records.panic_handler.as_ref());
+        containment::report(payload, format_args!("A job of {name} on worker {}", self.index), handler);
     }
 }
 
