@@ -30,6 +30,7 @@ use support::threads::allowed_cores;
 use support::{
     child::Child,
     gate::{Gate, occupy},
+    log_book,
     watchdog::{PATIENCE, until, watch},
 };
 
@@ -151,6 +152,21 @@ fn what_is_given_back_was_not_run() {
         until("both are idle", || pool.stats().idle == 2);
     }
     pool.shutdown().expect("nobody blocks");
+}
+
+/// By `execute`, which does not tell its caller.
+#[test]
+fn a_full_pool_says_what_it_drops() {
+    let _watchdog = watch();
+    log_book::open();
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let occupied = occupy(&pool, 1);
+    let told = log_book::of_this_thread().len();
+    pool.execute(|| unreachable!("it is dropped"));
+    let told = log_book::of_this_thread().split_off(told);
+    assert!(matches!(&told[..], [(log::Level::Warn, what)] if what.contains("has no idle worker")), "{told:?}");
+    occupied.open();
+    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nobody blocks").finished, 1);
 }
 
 /// As if it were closed: nobody asks again.

@@ -295,6 +295,7 @@ macro_rules! in_turn {
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
                     a_discarded_job_may_own_a_handle
+                    a_handle_to_a_job_is_none_to_its_pool
                     a_job_may_drop_another_pool
                     a_job_that_owns_a_handle_keeps_the_pool_open
                     a_queued_job_that_owns_a_handle_runs
@@ -318,6 +319,7 @@ macro_rules! in_turn {
                     counters_never_go_back
                     jobs_run_by_their_waiters_are_counted_once
                     jobs_spawned_by_jobs_are_counted;
+                timers: what_comes_too_late_is_dropped_with_a_warning;
                 waiting:
                     a_chain_of_jobs_is_never_idle
                     a_job_may_wait_for_another_pool
@@ -370,7 +372,9 @@ macro_rules! has_threads {
                     a_worker_may_wait_with_a_timeout
                     cancelling_ends_a_wait
                     cancelling_races_with_running;
+                sequences: a_cluster_that_has_begun_runs_to_its_end;
                 serial:
+                    a_serial_function_that_panics_when_dropped_costs_no_result
                     a_serial_sequence_lets_others_run
                     a_serial_sequence_stops_early;
                 timers:

@@ -61,6 +61,18 @@ pub(crate) fn a_remaining_handle_keeps_the_pool_open(subject: &impl Crew) {
     });
 }
 
+/// Nor does who waits for a job keep its pool open.
+pub(crate) fn a_handle_to_a_job_is_none_to_its_pool(subject: &impl Crew) {
+    within(|| {
+        let (pool, life) = mortal_pool(subject, 1);
+        let (gate, handle) = (occupy(&pool, 1), pool.submit(|| 7));
+        drop(pool);
+        gate.open();
+        life.until_over();
+        assert_eq!(handle.wait().expect("the backlog has run"), 7);
+    });
+}
+
 /// A job that owns a handle can go on submitting; when it ends, the pool does.
 pub(crate) fn a_job_that_owns_a_handle_keeps_the_pool_open(subject: &impl Crew) {
     within(|| {

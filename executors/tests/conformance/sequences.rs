@@ -4,11 +4,13 @@ use super::{
     subject::{Subject, with_pool},
     tools::{Bomb, Counter, Tally, occupy, panic_quietly},
 };
+use crate::support::gate::Gate;
 use executors::{
     Failure, Pool, TaskError,
     group::apart,
     sequence::{self, ClusterOfNothing},
 };
+use std::sync::{Arc, Barrier};
 
 /// Each element once, the results in order, and a panic for the element that threw it only.
 pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
@@ -97,5 +99,26 @@ pub(crate) fn clusters_are_cancelled_as_a_whole(subject: &impl Subject) {
         gate.open();
         pool.join().expect("this is no worker");
         assert_eq!(calls.get(), 0);
+    });
+}
+
+/// Once begun, it is beyond cancelling, with all of its elements.
+pub(crate) fn a_cluster_that_has_begun_runs_to_its_end(subject: &impl Subject) {
+    with_pool(subject, 1, |pool| {
+        let (gate, begun) = (Gate::default(), Arc::new(Barrier::new(2)));
+        let (closed, arrived) = (gate.clone(), Arc::clone(&begun));
+        let f = move |number| {
+            if number == 0 {
+                arrived.wait();
+                closed.pass();
+            }
+            number
+        };
+        let group = sequence::clusters(pool, 0..3, 3, f).expect("the size is not 0");
+        begun.wait();
+        assert_eq!(group.cancel(), 0);
+        gate.open();
+        let results: Result<Vec<_>, _> = group.wait().into_iter().collect();
+        assert_eq!(results.expect("it was not cancelled"), [0, 1, 2]);
     });
 }

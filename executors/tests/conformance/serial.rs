@@ -2,9 +2,9 @@
 
 use super::{
     subject::{Subject, with_pool},
-    tools::{Counter, panic_quietly},
+    tools::{Bomb, Counter, panic_quietly},
 };
-use executors::{Executor, FuturesExecutor, TaskError, sequence};
+use executors::{Executor, FuturesExecutor, Pool, TaskError, sequence};
 use std::sync::{Arc, Mutex};
 
 /// In order, not after the first failure, and with what was done before it.
@@ -37,6 +37,29 @@ pub(crate) fn a_serial_sequence_stops_early(subject: &impl Subject<Pool: Futures
         assert!(matches!(sequence::serial(pool, 75..90, f(90)).wait(), Err(TaskError::Panicked(_))));
         assert_eq!(calls(), [75, 76, 77]);
         assert_eq!(sequence::serial(pool, [], f(0)).wait().expect("no panic").expect("no error"), []);
+    });
+}
+
+/// As of the other sequences: no concern of the elements.
+pub(crate) fn a_serial_function_that_panics_when_dropped_costs_no_result(
+    subject: &impl Subject<Pool: FuturesExecutor>,
+) {
+    with_pool(subject, 1, |pool| {
+        let f = || {
+            let bomb = Bomb;
+            move |number: u32| {
+                let _captured = &bomb;
+                Ok::<_, ()>(number)
+            }
+        };
+        let outside = sequence::serial(pool, 0..3, f()).wait();
+        let (inner, f) = (pool.clone(), f());
+        let inside = pool.submit(move || sequence::serial(&inner, 0..3, f).wait()).wait();
+        for results in [outside, inside.expect("the waiter does not panic")] {
+            assert_eq!(results.expect("no call has panicked").expect("no error"), [0, 1, 2]);
+        }
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().panicked, 0);
     });
 }
 

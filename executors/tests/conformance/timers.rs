@@ -1,11 +1,13 @@
 //! Jobs that are given to an executor later, by a clock that stands still until it is told.
 
 use super::{
-    subject::{Subject, with_pool},
+    subject::{Crew, Subject, with, with_pool},
     tools::{Counter, Life, Witness, occupy, panic_quietly},
 };
 use crate::support::{
+    case,
     gate::Gate,
+    log_book,
     watchdog::{until, within},
 };
 use executors::{
@@ -43,6 +45,24 @@ pub(crate) fn a_job_runs_after_its_delay(subject: &impl Subject) {
         };
         assert!(matches!(thrown, Err(TaskError::Panicked(_))));
         assert!(never.cancel());
+    });
+}
+
+/// Two that come up behind the close: nobody is told but by their handles, and the log.
+pub(crate) fn what_comes_too_late_is_dropped_with_a_warning(subject: &impl Crew) {
+    log_book::open();
+    let name = format!("late-{}", case::name());
+    with(subject.builder().threads(1).name(&*name).build().expect("one thread"), |pool| {
+        let (timer, clock) = Timer::manual();
+        let once = timer.after(SECOND, pool, || ()).expect("a thread");
+        let beat = timer.at_fixed_rate(SECOND, pool, || ()).expect("a thread");
+        pool.shutdown_async();
+        assert!(!once.is_finished() && beat.is_scheduled(), "their time has not come");
+        clock.advance(SECOND);
+        assert!(matches!(once.wait(), Err(TaskError::Dropped)));
+        assert!(!beat.is_scheduled());
+        let entries = log_book::of_all_threads(&name);
+        assert_eq!(entries.iter().map(|(level, _)| *level).collect::<Vec<_>>(), [log::Level::Warn; 2], "{entries:?}");
     });
 }
 
