@@ -21,7 +21,7 @@ use std::{
 use support::{
     case,
     child::{Child, ballast},
-    threads,
+    log_book, threads,
     watchdog::{until, within},
 };
 
@@ -327,7 +327,10 @@ mod channel_pool {
         let cores = core_affinity::get_core_ids().expect("core ids");
         assert_pinned(&ThreadPool::with_affinity(&cores[..1], 0), cores[0]);
         use_executor(ThreadPool::with_affinity(&cores, 1));
+        log_book::open();
         use_executor(ThreadPool::with_affinity(&[core_affinity::CoreId { id: 5000 }], 0));
+        let told = log_book::of_all_threads("core 5000");
+        assert!(matches!(told[..], [(log::Level::Warn, _)]), "it runs nevertheless, and says so: {told:?}");
         use_executor(ThreadPool::with_affinity(&[], 1));
         assert_panics(|| drop(ThreadPool::with_affinity(&[], 0)), "0 threads");
     }
