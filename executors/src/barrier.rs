@@ -9,8 +9,10 @@
 //! written. A thread that does not run has passed such a barrier when it was taken off its core.
 //!
 //! A heavy fence takes some microseconds (14 on two cores of a virtual machine, of which the other thread loses 3), and
-//! 0.1 if nobody else of the process runs. The technique is that of Dice, Huang and Yang ("Asymmetric Dekker
-//! synchronization", 2001) and of the library liburcu (Desnoyers), for which the system call was made.
+//! 0.1 if nobody else of the process runs. If the system refuses later what it has promised, the heavy side waits for
+//! some time instead (`GRACE`): then what it relies on is no order of the memory model, but how long a processor keeps
+//! a store to itself. The technique is that of Dice, Huang and Yang ("Asymmetric Dekker synchronization", 2001) and of
+//! the library liburcu (Desnoyers), for which the system call was made.
 
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};

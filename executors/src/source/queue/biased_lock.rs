@@ -19,9 +19,10 @@
 //!
 //! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
 //! come out since (Release, and Acquire). If O3 sees something else, the thread is not in. Nobody else goes in before
-//! R3. And R3 cannot end the recall of another time, for which it has issued no fence: the holder that it expects
-//! says how often the lock has been reserved. A thread that is suspended before O1, and goes on when the lock is
-//! reserved for another, says what it says where only those look who have recalled a lock from it.
+//! R3. And R3 cannot end the recall of another time, for which it has issued no fence: the holder that it expects says
+//! how often the lock has been reserved (by a count of 31 bits, which would have to come round while the thread is
+//! suspended: two thousand million recalls, each with its fence). A thread that is suspended before O1, and goes on
+//! when the lock is reserved for another, says what it says where only those look who have recalled a lock from it.
 //!
 //! *Nobody waits for a suspended thread*, as long as there is another lock to go to: who finds one reserved or recalled
 //! takes it for one that somebody holds. A thread that ends may leave its lock reserved, until somebody recalls it.

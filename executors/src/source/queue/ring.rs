@@ -54,7 +54,8 @@
 //!   by one bit: where it was, modulo 2, which thieves leave as it is. The job is the owner's, or it takes the first
 //!   that is left.
 //! - *R3 cannot open the ring of another time*, for which it has issued no fence: the head that it expects says how
-//!   often the ring has been reserved before.
+//!   often the ring has been reserved before. (Unless that count, of 32 bits, came round to the very same value while
+//!   the thread was suspended: four thousand million recalls, each with its fence.)
 //! - *Several may recall it.* Who finds it recalled goes on with R2, on its own account, and not before: the fence of
 //!   another one may be yet to come.
 //! - *A slot is read before it is written again.* The owner reserves the ring when no thief is at it, having loaded the
