@@ -14,7 +14,7 @@ usage() {
 Usage: scripts/loom.sh [FILTER]
 
 Runs every interleaving of the models (\`model.rs\`, or \`model/\`, beside what is modelled) in which
-threads are switched at most so many times although they could go on: one to three times, as the model
+threads are switched at most so many times although they could go on: none to three times, as the model
 says. FILTER chooses models whose path contains it, such as parker or crew::model::a_late_job.
 
 Options:

@@ -19,9 +19,9 @@ Usage: scripts/sanitize.sh [--features LIST] [--only TESTS]... [thread|address].
 
 Builds the library, its dependencies and the standard library with a sanitizer (both by default, one after
 the other), and runs the unit tests and all files in executors/tests, the stress suite among them.
-Needs a nightly compiler with rust-src. Tests that limit the address space of a process are left out: a
-sanitizer needs more of it than they grant; and ThreadSanitizer is too slow for long chains, and for a limit of CPU
-time.
+Needs a nightly compiler with rust-src. Tests that limit the address space of a process, or what CPU time a worker
+takes to fall asleep, are left out: a sanitizer needs more than they grant; and ThreadSanitizer is too slow for long
+chains.
 
 Options:
   --features LIST  beside the default ones ($features)
@@ -60,10 +60,9 @@ sanitize() {
     # Leaks are looked for in tests/memory.rs; some tests leak a pool on purpose, or by a hook that owns its own pool, and
     # with it the threads that it has not joined yet.
     export TSAN_OPTIONS="halt_on_error=1 report_thread_leaks=0" ASAN_OPTIONS="detect_leaks=0"
-    local skipped=(--skip refused_thread --skip refused::)
-    # Long chains take minutes each; what a worker may take of the CPU time while it falls asleep is exceeded; and
-    # tests/detaching.rs has a pthread_detach in place of ThreadSanitizer's.
-    [[ $1 != thread ]] || skipped+=(--skip chains_of_ --skip spinning_ends_soon --skip by_themselves::)
+    local skipped=(--skip refused_thread --skip refused:: --skip spinning_ends_soon)
+    # Long chains take minutes each; and tests/detaching.rs has a pthread_detach in place of ThreadSanitizer's.
+    [[ $1 != thread ]] || skipped+=(--skip chains_of_ --skip by_themselves::)
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
         --features "$features" "${only[@]}" -- "${skipped[@]}" "${arguments[@]}"
 }

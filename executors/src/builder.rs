@@ -205,8 +205,9 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// What a worker does when there is nothing to do. The default is [`Idle::PARK`]; for the work-stealing pool the
-    /// feature `ws-no-park` makes it [`Idle::Spin`].
+    /// What a worker does when there is nothing to do. The default is [`Idle::PARK`], but for the burst pool, whose
+    /// workers sleep at once (`Idle::Park` with a `spin` of 0); for the work-stealing pool the feature `ws-no-park`
+    /// makes it [`Idle::Spin`].
     pub fn idle(mut self, idle: Idle) -> Self {
         self.options.idle = Some(idle);
         self
@@ -221,9 +222,11 @@ impl<P: Build> Builder<P> {
     ///   behind as many of each other thread, for each worker, also if they came later.
     /// * dispatcher: from the highest priority to all subpools and priorities in turn. The default is
     ///   [`Fairness::COUNTED`], and only a number is possible.
+    /// * burst, if its workers steal: from jobs that were dealt to it to one that was dealt to another. The default is
+    ///   `Counted(1024)`.
     ///
-    /// In the channel pool and the burst pool all jobs are alike to a worker; there this decides no more than how often
-    /// it publishes its counters as metrics.
+    /// In the channel pool all jobs are alike to a worker; there this decides no more than how often it publishes its
+    /// counters as metrics.
     pub fn fairness(mut self, fairness: Fairness) -> Self {
         self.options.fairness = Some(fairness);
         self
