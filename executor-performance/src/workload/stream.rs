@@ -207,7 +207,7 @@ impl<W: Work> Guest<W> {
 
 /// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets
 /// others go first that want this core. Returns the CPU time that this took, where the system tells. To ask for that
-/// at the end takes some 0.3 us, by which jobs are late that were waited for.
+/// at the end takes less than a microsecond, by which jobs are late that were waited for.
 fn wait_until(due: Instant) -> Option<Duration> {
     const WATCHED: Duration = Duration::from_micros(200);
     if due <= Instant::now() {
