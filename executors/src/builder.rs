@@ -245,8 +245,10 @@ impl<P: Build> Builder<P> {
     /// other pools ask for nothing by default, as does any pool with `Duration::MAX`.
     ///
     /// Without effect on other systems, where the system refuses it, and on threads with a real-time or idle policy or
-    /// a negative nice value. Threads that jobs start have the usual slices. `ThreadPoolExecutor` cannot ask for any:
-    /// it returns a [`BuildError`].
+    /// a negative nice value. Threads that jobs start have the usual slices: for that a worker that has asked resets
+    /// its policy on a fork, which Linux lets it take back with privileges only. So a hook or job that changes the
+    /// scheduling policy of its thread wants `Duration::MAX` here. `ThreadPoolExecutor` cannot ask for any: it returns
+    /// a [`BuildError`].
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self

@@ -291,6 +291,7 @@ macro_rules! in_turn {
                     silent_submitters_race_with_close
                     submitters_race_with_close
                     the_last_running_job_may_spawn
+                    what_is_discarded_may_discard
                     who_waits_inside_after_shutdown_now_drops_the_job;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
@@ -1153,7 +1154,8 @@ mod stealing {
             parkers:
                 a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps
                 a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call
-                a_parker_is_told_that_a_submitter_gives_way_and_goes_on;
+                a_parker_is_told_that_a_submitter_gives_way_and_goes_on
+                a_parker_that_goes_on_to_panic_does_not_end_the_process;
         }
     }
 

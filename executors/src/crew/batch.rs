@@ -2,12 +2,12 @@
 
 use super::{Crew, delivery::Admission, worker::Worker};
 use crate::{
-    containment::{discard, ignore},
+    containment::{discard, guard, ignore},
     job::Closure,
     parker::Parker,
     source::{Source, Whom},
 };
-use std::sync::Arc;
+use std::{sync::Arc, thread};
 
 impl<S, P> Crew<S, P>
 where
@@ -88,8 +88,10 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     fn announce(&mut self) {
-        self.crew.announce(self.to, self.accepted - self.announced, self.worker);
+        let jobs = self.accepted - self.announced;
+        // Before: a user's parker may panic, and would be asked again while that unwinds.
         self.announced = self.accepted;
+        self.crew.announce(self.to, jobs, self.worker);
         self.see_to_late_jobs();
     }
 
@@ -110,7 +112,12 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
 /// Also when the user's iterator panics, what is in must not be overlooked.
 impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
     fn drop(&mut self) {
-        if self.accepted > self.announced {
+        if self.accepted == self.announced {
+            return;
+        }
+        if thread::panicking() {
+            guard(|| self.announce());
+        } else {
             self.announce();
         }
     }

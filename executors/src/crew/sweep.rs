@@ -4,24 +4,32 @@ use super::Crew;
 use crate::{
     containment,
     job::Job,
-    local::{self, Attendant, Help, Post},
+    local::{self, Attendant, Help, PoolId, Post},
     parker::Parker,
     source::Source,
-    sync::atomic::{
-        Ordering::{Relaxed, SeqCst},
-        fence,
+    sync::{
+        atomic::{
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
+        thread_local,
     },
 };
-use std::{any::Any, iter};
+use std::{any::Any, cell::RefCell, iter};
 
 impl<S, P> Crew<S, P>
 where
     S: Source,
     P: Parker + 'static,
 {
-    /// Drops what is waiting. Returns how many jobs that were.
+    /// Drops what is waiting. Returns how many jobs that were: none if this thread does so already, further out on its
+    /// stack, and drops the rest there. (The destructor of a job may ask for this. One within the other, as many as
+    /// there are jobs would have to fit on the stack.)
     pub(super) fn discard_backlog(&self) -> u64 {
-        self.discard(iter::from_fn(|| self.source.take()))
+        match Sweeping::begin(self.id()) {
+            Some(_sweeping) => self.discard(iter::from_fn(|| self.source.take())),
+            None => 0,
+        }
     }
 
     /// Drops `jobs`, which are taken out of the source one by one. Returns how many.
@@ -45,6 +53,37 @@ where
         // Workers may have looked before, and sleep.
         self.is_over();
         dropped
+    }
+}
+
+thread_local! {
+    /// The crews whose backlogs this thread is dropping.
+    static SWEPT: RefCell<Vec<PoolId>> = const { RefCell::new(Vec::new()) };
+}
+
+/// While this thread drops the backlog of a crew.
+struct Sweeping(PoolId);
+
+impl Sweeping {
+    /// `None` if it does already.
+    fn begin(crew: PoolId) -> Option<Self> {
+        let is_new = SWEPT.try_with(|swept| {
+            let mut swept = swept.borrow_mut();
+            let is_new = !swept.contains(&crew);
+            if is_new {
+                swept.push(crew);
+            }
+            is_new
+        });
+        // A thread that is about to end has no list any more.
+        is_new.unwrap_or(true).then(|| Sweeping(crew))
+    }
+}
+
+impl Drop for Sweeping {
+    fn drop(&mut self) {
+        // The list may have ended meanwhile.
+        let _ = SWEPT.try_with(|swept| swept.borrow_mut().retain(|crew| *crew != self.0));
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     tools::{Bomb, Counter, Tally, Witness, names_of, occupy, until_closed},
 };
 use crate::support::{
+    child::Child,
     gate::Gate,
     log_book,
     watchdog::{PATIENCE, until},
@@ -448,6 +449,37 @@ fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + use<> {
         let _captured = &witness;
         count.add();
     }
+}
+
+/// One job that is dropped asks for the end of all, and so does each of the others: not one within the other.
+pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
+    const JOBS: usize = 20_000;
+
+    struct Guard<P: Pool>(P);
+
+    impl<P: Pool> Drop for Guard<P> {
+        fn drop(&mut self) {
+            let _report = self.0.shutdown_now();
+        }
+    }
+
+    // It would end for want of stack.
+    Child::default().run(|| {
+        with_pool(subject, 1, |pool| {
+            let (gate, ran) = (occupy(pool, 1), Counter::default());
+            for _ in 0..JOBS {
+                let (guard, ran) = (Guard(pool.clone()), ran.clone());
+                pool.execute(move || {
+                    let _captured = &guard;
+                    ran.add();
+                });
+            }
+            pool.shutdown_now();
+            gate.open();
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert_eq!((report.finished, report.discarded, ran.get()), (1, JOBS as u64, 0));
+        });
+    });
 }
 
 /// Jobs that had been spawned by workers are part of the backlog, and what running jobs spawn afterwards is dropped.

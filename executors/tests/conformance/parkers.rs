@@ -3,6 +3,7 @@
 
 use super::tools::{Counter, Witness, panic_quietly};
 use crate::support::{
+    child::Child,
     gate::{Gate, occupy},
     log_book,
     naive_parker::NaiveParker,
@@ -14,9 +15,10 @@ use executors::{
     parker::{self, DynParker, Origin, ParkResult, Parker},
 };
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
     time::Duration,
@@ -243,6 +245,8 @@ pub(crate) struct Wrapper {
     /// How many submitters have given way, and have gone on.
     gave_way: Arc<AtomicUsize>,
     went_on: Arc<AtomicUsize>,
+    /// Panics whenever it is told of a job.
+    panics: Arc<AtomicBool>,
 }
 
 impl Wrapper {
@@ -256,6 +260,7 @@ impl Wrapper {
             arrived: Arc::default(),
             gave_way: Arc::default(),
             went_on: Arc::default(),
+            panics: Arc::default(),
         }
     }
 
@@ -323,6 +328,9 @@ impl Parker for Wrapper {
 
     fn job_arrived(&self, origin: Origin) {
         self.arrived.fetch_add(1, SeqCst);
+        if self.panics.load(SeqCst) {
+            panic_quietly("a parker");
+        }
         self.parker.job_arrived(origin);
     }
 
@@ -379,6 +387,40 @@ pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject
             pool.shutdown().expect("nothing blocks");
         });
     }
+}
+
+/// The panic is one of the thread that gives the jobs, however often the parker panics; and what is in runs.
+pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &impl Fn(bool) -> Wrapper) {
+    Child::default().run(|| {
+        let parker = subject(false);
+        let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone());
+        let (pool, ran) = (builder.build().expect("one thread"), Counter::default());
+        let job = |_| {
+            let ran = ran.clone();
+            move || ran.add()
+        };
+        parker.panics.store(true, SeqCst);
+        for jobs in [1, 10] {
+            let batch = || pool.execute_batch((0..jobs).map(job));
+            assert!(catch_unwind(AssertUnwindSafe(batch)).is_err(), "who gives jobs hears of the panic");
+        }
+        // Also while what the iterator has thrown is on its way.
+        parker.panics.store(false, SeqCst);
+        let jobs = (0..10).map(|number| {
+            if number == 2 {
+                parker.panics.store(true, SeqCst);
+                panic_quietly("the iterator");
+            }
+            job(number)
+        });
+        let thrown = catch_unwind(AssertUnwindSafe(|| pool.execute_batch(jobs))).expect_err("the iterator panics");
+        assert_eq!(thrown.downcast_ref(), Some(&"the iterator"));
+        parker.panics.store(false, SeqCst);
+        pool.execute(|| ());
+        pool.join().expect("this is no worker");
+        assert_eq!(ran.get(), 4, "of each batch those before the panic are in");
+        pool.shutdown().expect("nothing blocks");
+    });
 }
 
 pub(crate) fn a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call(
