@@ -28,6 +28,7 @@ mod topics {
     pub(crate) mod closing;
     #[cfg(feature = "_futures")]
     pub(crate) mod continuations;
+    pub(crate) mod discarding;
     pub(crate) mod dropping;
     #[cfg(feature = "_futures")]
     pub(crate) mod futures;
@@ -207,9 +208,9 @@ macro_rules! any_pool {
                     draining_jobs_may_spawn
                     many_may_wait_for_the_end
                     shutdown_async_from_a_worker
-                    shutdown_now_discards_the_backlog
                     shutdown_runs_the_backlog
                     shutdown_timeout_reports_what_is_left;
+                discarding: shutdown_now_discards_the_backlog;
                 dropping:
                     a_closed_pool_may_be_dropped
                     idle_pools_of_any_size_end
@@ -284,13 +285,14 @@ macro_rules! in_turn {
                     a_job_may_shut_another_pool_down
                     a_pool_may_end_as_soon_as_it_begins
                     parents_race_with_close
-                    reports_add_up_when_discarding_races_with_submitting
                     shutdown_from_a_worker_is_refused
-                    shutdown_now_from_a_worker
                     shutdown_runs_the_backlog_with_any_number_of_threads
                     silent_submitters_race_with_close
                     submitters_race_with_close
-                    the_last_running_job_may_spawn
+                    the_last_running_job_may_spawn;
+                discarding:
+                    reports_add_up_when_discarding_races_with_submitting
+                    shutdown_now_from_a_worker
                     what_is_discarded_may_discard
                     who_waits_inside_after_shutdown_now_drops_the_job;
                 dropping:
@@ -438,9 +440,9 @@ macro_rules! has_hooks {
                     threads_are_named;
                 closing:
                     hooks_have_run_when_shutdown_returns
-                    shutdown_now_discards_at_once
                     stop_hooks_of_a_closed_pool_give_in_vain
                     workers_leave;
+                discarding: shutdown_now_discards_at_once;
                 dropping:
                     a_job_may_block_on_its_child_after_the_last_handle;
                 handles:
@@ -558,7 +560,6 @@ macro_rules! even_full {
                     a_rejected_job_comes_back
                     a_second_shutdown_says_so
                     ignored_jobs_are_dropped_with_a_warning
-                    reports_add_up_when_discarding_races_with_submitting
                     silent_submitters_race_with_close;
                 continuations:
                     a_queued_future_can_be_cancelled
@@ -568,6 +569,7 @@ macro_rules! even_full {
                     dropped_futures_say_so
                     each_end_has_its_type
                     futures_that_panic_when_dropped_are_survived;
+                discarding: reports_add_up_when_discarding_races_with_submitting;
                 dropping: a_job_may_block_on_its_child_after_the_last_handle a_remaining_handle_keeps_the_pool_open;
                 futures:
                     a_forgotten_future_keeps_no_thread

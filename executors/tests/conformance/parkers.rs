@@ -18,9 +18,9 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
-    thread,
+    thread::{self, ThreadId},
     time::Duration,
 };
 
@@ -245,8 +245,8 @@ pub(crate) struct Wrapper {
     /// How many submitters have given way, and have gone on.
     gave_way: Arc<AtomicUsize>,
     went_on: Arc<AtomicUsize>,
-    /// Panics whenever it is told of a job.
-    panics: Arc<AtomicBool>,
+    /// Panics whenever it is told of a job by this thread. (A worker that it told of one would be lost.)
+    panics: Arc<Mutex<Option<ThreadId>>>,
 }
 
 impl Wrapper {
@@ -328,7 +328,7 @@ impl Parker for Wrapper {
 
     fn job_arrived(&self, origin: Origin) {
         self.arrived.fetch_add(1, SeqCst);
-        if self.panics.load(SeqCst) {
+        if *self.panics.lock().expect("no panic under this lock") == Some(thread::current().id()) {
             panic_quietly("a parker");
         }
         self.parker.job_arrived(origin);
@@ -399,23 +399,26 @@ pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &
             let ran = ran.clone();
             move || ran.add()
         };
-        parker.panics.store(true, SeqCst);
+        let panics = |panics: bool| {
+            *parker.panics.lock().expect("no panic under this lock") = panics.then(|| thread::current().id());
+        };
+        panics(true);
         for jobs in [1, 10] {
             let batch = || pool.execute_batch((0..jobs).map(job));
             assert!(catch_unwind(AssertUnwindSafe(batch)).is_err(), "who gives jobs hears of the panic");
         }
         // Also while what the iterator has thrown is on its way.
-        parker.panics.store(false, SeqCst);
+        panics(false);
         let jobs = (0..10).map(|number| {
             if number == 2 {
-                parker.panics.store(true, SeqCst);
+                panics(true);
                 panic_quietly("the iterator");
             }
             job(number)
         });
         let thrown = catch_unwind(AssertUnwindSafe(|| pool.execute_batch(jobs))).expect_err("the iterator panics");
         assert_eq!(thrown.downcast_ref(), Some(&"the iterator"));
-        parker.panics.store(false, SeqCst);
+        panics(false);
         pool.execute(|| ());
         pool.join().expect("this is no worker");
         assert_eq!(ran.get(), 4, "of each batch those before the panic are in");

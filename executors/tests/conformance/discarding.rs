@@ -1,0 +1,189 @@
+//! The end of a pool that drops what has not begun.
+
+use super::{
+    subject::{Crew, with_pool},
+    tools::{Counter, Witness, occupy},
+};
+use crate::support::{child::Child, gate::Gate, log_book, watchdog::PATIENCE};
+use executors::{Executor, Pool, TaskError, TaskHandle, try_execute_locally};
+use std::{
+    sync::{Barrier, mpsc},
+    thread,
+};
+
+/// The backlog is dropped, the running jobs end as they like; in the end the numbers are right and the handles told.
+pub(crate) fn shutdown_now_discards_the_backlog(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let backlog = Backlog::new(pool);
+        pool.shutdown_now();
+        backlog.gate.open();
+        assert!(matches!(backlog.handle.wait(), Err(TaskError::Dropped)));
+        let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
+        assert_eq!((report.finished, report.discarded), (3, 21));
+        assert_eq!((backlog.ran.get(), backlog.dropped.get()), (0, 21));
+        assert_eq!(pool.stats().discarded, 21);
+    });
+}
+
+/// All of that has happened when `shutdown_now` returns, although every worker is busy.
+pub(crate) fn shutdown_now_discards_at_once(subject: &impl Crew) {
+    with_pool(subject, 2, |pool| {
+        let backlog = Backlog::new(pool);
+        let report = pool.shutdown_now();
+        assert_eq!((report.finished, report.running, report.queued, report.discarded), (1, 2, 0, 21));
+        assert_eq!(backlog.dropped.get(), 21, "what the jobs owned is gone when the call returns");
+        assert!(matches!(backlog.handle.wait(), Err(TaskError::Dropped)));
+        backlog.gate.open();
+    });
+}
+
+/// A pool of two threads that has done one job, is blocked by two, and has 21 more.
+struct Backlog {
+    gate: Gate,
+    ran: Counter,
+    dropped: Counter,
+    handle: TaskHandle<()>,
+}
+
+impl Backlog {
+    fn new(pool: &impl Pool) -> Self {
+        pool.submit(|| ()).wait().expect("the job runs");
+        pool.join().expect("this is no worker");
+        let gate = occupy(pool, 2);
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        (0..20).for_each(|_| pool.execute(job_with(&ran, &dropped)));
+        let handle = pool.submit(job_with(&ran, &dropped));
+        Backlog { gate, ran, dropped, handle }
+    }
+}
+
+/// A job that counts its run and the destruction of what it has captured.
+fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + use<> {
+    let (count, witness) = (ran.clone(), Witness(dropped.clone()));
+    move || {
+        let _captured = &witness;
+        count.add();
+    }
+}
+
+/// One job that is dropped asks for the end of all, and so does each of the others: not one within the other.
+pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
+    const JOBS: usize = 20_000;
+
+    struct Guard<P: Pool>(P);
+
+    impl<P: Pool> Drop for Guard<P> {
+        fn drop(&mut self) {
+            let _report = self.0.shutdown_now();
+        }
+    }
+
+    // It would end for want of stack.
+    Child::default().run(|| {
+        with_pool(subject, 1, |pool| {
+            let (gate, ran) = (occupy(pool, 1), Counter::default());
+            for _ in 0..JOBS {
+                let (guard, ran) = (Guard(pool.clone()), ran.clone());
+                pool.execute(move || {
+                    let _captured = &guard;
+                    ran.add();
+                });
+            }
+            pool.shutdown_now();
+            gate.open();
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert_eq!((report.finished, report.discarded, ran.get()), (1, JOBS as u64, 0));
+        });
+    });
+}
+
+/// Jobs that had been spawned by workers are part of the backlog, and what running jobs spawn afterwards is dropped.
+pub(crate) fn shutdown_now_from_a_worker(subject: &impl Crew) {
+    with_pool(subject, 1, |pool| {
+        let (ran, dropped, local) = (Counter::default(), Counter::default(), pool.clone());
+        let (count, drops) = (ran.clone(), dropped.clone());
+        let handle = pool.submit(move || {
+            (0..10).for_each(|_| local.execute(job_with(&count, &drops)));
+            local.shutdown_now();
+            let before = drops.get();
+            for _ in 0..5 {
+                assert!(local.try_execute(job_with(&count, &drops)).is_err());
+            }
+            drops.get() - before
+        });
+        assert_eq!(handle.wait().expect("the running job ends in peace"), 5);
+        let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert_eq!((ran.get(), dropped.get()), (0, 15));
+        assert_eq!((report.finished, report.discarded), (1, 10));
+    });
+}
+
+/// Submitters, a drain and a discard at the same time: every job that was accepted has finished or was discarded.
+pub(crate) fn reports_add_up_when_discarding_races_with_submitting(subject: &impl Crew) {
+    for round in 0..20 {
+        with_pool(subject, 2, |pool| {
+            let (ran, accepted, start) = (Counter::default(), Counter::default(), Barrier::new(3));
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        start.wait();
+                        loop {
+                            let (local, count, inner) = (pool.clone(), accepted.clone(), ran.clone());
+                            let job = move || {
+                                let leaf = inner.clone();
+                                inner.add();
+                                if local.try_execute(move || leaf.add()).is_ok() {
+                                    count.add();
+                                }
+                            };
+                            match pool.try_execute(job) {
+                                Ok(()) => accepted.add(),
+                                Err(_) => break,
+                            }
+                        }
+                    });
+                }
+                start.wait();
+                for _ in 0..round * 100 {
+                    std::hint::spin_loop();
+                }
+                if round % 2 == 0 {
+                    pool.shutdown_async();
+                }
+                pool.shutdown_now();
+            });
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert_eq!(report.finished, ran.get() as u64);
+            assert_eq!(report.finished + report.discarded, accepted.get() as u64, "{report:?}");
+        });
+    }
+}
+
+/// In a pool that discards, whoever waits for a job in another drops it, as nobody would run it; and what a job gives
+/// is dropped as well.
+pub(crate) fn who_waits_inside_after_shutdown_now_drops_the_job(subject: &impl Crew) {
+    log_book::open();
+    with_pool(subject, 1, |pool| {
+        let (ran, dropped, local) = (Counter::default(), Counter::default(), pool.clone());
+        let job = {
+            let (ran, dropped) = (ran.clone(), dropped.clone());
+            move || job_with(&ran, &dropped)
+        };
+        let (tell, told) = mpsc::channel();
+        pool.execute(move || {
+            let handle = local.submit(job());
+            local.shutdown_now();
+            let outcome = handle.wait();
+            let before = log_book::of_this_thread().len();
+            let given = try_execute_locally(job()).is_ok();
+            let said = log_book::of_this_thread().split_off(before);
+            tell.send((outcome, given, said)).expect("the test listens");
+        });
+        let (outcome, given, said) = told.recv().expect("the job does not panic");
+        assert!(matches!(outcome, Err(TaskError::Dropped)), "{outcome:?}");
+        assert!(given, "nobody is told that it is dropped, but the log");
+        assert!(matches!(&said[..], [(log::Level::Warn, _)]), "{said:?}");
+        pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert_eq!((ran.get(), dropped.get()), (0, 2));
+    });
+}
