@@ -75,7 +75,8 @@ impl Sweeping {
             }
             is_new
         });
-        // A thread that is about to end has no list any more.
+        // A thread that is about to end has no list any more. (Not `then_some`: that would drop one at once, which
+        // takes the crew off the list.)
         is_new.unwrap_or(true).then(|| Sweeping(crew))
     }
 }
