@@ -418,8 +418,8 @@ impl SamplingOptions {
         self.timeout.unwrap_or_else(|| self.budget.saturating_add(self.patience).saturating_mul(2).max(AT_LEAST))
     }
 
-    /// Refuses what `told` says if a sample then takes `least` at the least, and that is longer than any executor is
-    /// waited for.
+    /// Refuses what `told` says if a sample then takes `least` at the least, and no executor is waited for as long as
+    /// that.
     ///
     /// # Errors
     ///
