@@ -45,7 +45,7 @@ pub use self::{
 use crate::{
     failure::Failure,
     forker::Forker,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
     stats::{self, Distribution, Pooled, Summary},
@@ -78,11 +78,14 @@ pub trait Experiment {
     /// The settings, for people: a few lines, each with a title.
     fn description(&self) -> Vec<(&'static str, String)>;
 
-    /// What [`figures`](Self::figures) are figures of. The first is that by which executors are compared.
-    fn metrics(&self) -> &'static [Metric];
+    /// What the samples of one executor say. The figures are always of the same metrics in the same order, also if
+    /// there are no samples. Executors are compared by the first.
+    fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Figure>;
 
-    /// What the samples of one executor say, one figure for each metric.
-    fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Option<f64>>;
+    /// What [`figures`](Self::figures) are figures of.
+    fn metrics(&self) -> Vec<Metric> {
+        self.figures(&[]).into_iter().map(|figure| figure.metric).collect()
+    }
 
     /// What the first figure is of the single times of all samples; none if it is the median of their first figures.
     fn pooled(&self) -> Option<Pooled> {
@@ -183,18 +186,25 @@ pub(crate) fn relative_error<S: Sample>(samples: &[S]) -> f64 {
     stats::relative_error(&costs(samples))
 }
 
-/// The scatter of the samples, by which the sampler decides when it is enough.
-const RELATIVE_ERROR: Metric =
-    Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
-
-/// The median of `values`, and the ends of its 95 % interval.
-fn median_and_interval(values: &[f64]) -> [Option<f64>; 3] {
-    let summary = Summary::of(values);
-    [summary.map(|it| it.median), summary.map(|it| it.low), summary.map(|it| it.high)]
+/// The scatter of the samples, by which the sampler decides when there are enough.
+fn relative_error_figure<S: Sample>(samples: &[S]) -> Figure {
+    let metric = Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
+    metric.figure(Some(relative_error(samples) * 100.0).filter(|error| error.is_finite()))
 }
 
-fn relative_error_percent<S: Sample>(samples: &[S]) -> Option<f64> {
-    Some(relative_error(samples) * 100.0).filter(|error| error.is_finite())
+/// The median of `values`, and the ends of its 95 % interval, as figures of these three metrics.
+fn median_and_interval([median, low, high]: [Metric; 3], values: &[f64]) -> [Figure; 3] {
+    let summary = Summary::of(values);
+    [
+        median.figure(summary.map(|it| it.median)),
+        low.figure(summary.map(|it| it.low)),
+        high.figure(summary.map(|it| it.high)),
+    ]
+}
+
+/// The median of `values`.
+fn median(values: &[f64]) -> Option<f64> {
+    Summary::of(values).map(|summary| summary.median)
 }
 
 /// How many threads there are, for people, if they have been assembled before.
@@ -210,4 +220,19 @@ fn describe(load: &Load) -> String {
         load.amplification(),
         load.jobs()
     )
+}
+
+#[cfg(test)]
+pub(crate) mod mock {
+    use super::Figure;
+
+    /// The value that the metric called `column` has among `figures`.
+    pub(crate) fn value(figures: &[Figure], column: &str) -> Option<f64> {
+        figures.iter().find(|figure| figure.metric.column == column).expect(column).value
+    }
+
+    /// The values of all `figures`.
+    pub(crate) fn values(figures: &[Figure]) -> Vec<Option<f64>> {
+        figures.iter().map(|figure| figure.value).collect()
+    }
 }

@@ -57,14 +57,23 @@ pub enum Failure {
     },
     /// The process in which it ran ended.
     Crashed(String),
+    /// Without an executor, it panics, too.
+    Faulty,
+    /// The process in which it was to run could not be started.
+    Host(io::Error),
     /// Something of the above, as another process put it.
     Told(String),
     /// The run was interrupted before there was a sample.
     Interrupted,
 }
 
-/// How it begins if it says nothing about the executor.
-pub(crate) const NOT_MEASURED: &str = "not measured: ";
+/// How it begins if it says nothing about the executor, in records, too.
+const NOT_MEASURED: &str = "not measured: ";
+
+/// Whether a failure that was put into words says nothing about the executor.
+pub(crate) fn says_nothing_about_executor(failure: &str) -> bool {
+    failure.starts_with(NOT_MEASURED)
+}
 
 /// What helps if it is not the executor.
 const RAISE_PATIENCE: &str = "; if that is too short, raise --patience";
@@ -101,6 +110,8 @@ impl fmt::Display for Failure {
                 write!(f, "hung: a sample took more than {seconds} s; if that is too short, raise --timeout")
             }
             Failure::Crashed(how) => write!(f, "crashed: the process that ran it ended ({how})"),
+            Failure::Faulty => write!(f, "{NOT_MEASURED}it panicked without an executor, too"),
+            Failure::Host(why) => write!(f, "{NOT_MEASURED}no process for it: {why}"),
             Failure::Told(what) => f.write_str(what),
             Failure::Interrupted => write!(f, "{NOT_MEASURED}the run was interrupted before"),
             Failure::Shutdown(why) => write!(f, "did not shut down: {why}"),

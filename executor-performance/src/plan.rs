@@ -1,7 +1,9 @@
 //! From orders to runs that nothing stands in the way of any more: what makes no sense is refused before anything runs.
 
+mod recommend;
+
 use crate::{
-    cli::{Command, Options, Order, Point, RecommendOptions, Workload},
+    cli::{Command, Options, Order, Point},
     experiment::{
         Arrivals, Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, OneLoad,
         Panics, Repost, Subject, Submit, Throughput, Turn, Vigil, Wake,
@@ -12,9 +14,9 @@ use crate::{
     sampler::Pace,
     session::Session,
     subject::Roster,
-    workload::{Labour, Load, nanos_per_unit},
+    workload::Labour,
 };
-use std::{ffi::OsString, fmt, thread, time::Duration};
+use std::{ffi::OsString, fmt, time::Duration};
 
 /// What each job of the latency experiment does, beside passing on.
 const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
@@ -145,98 +147,6 @@ struct Site<'a> {
     question: Option<&'static str>,
 }
 
-/// The experiments after which an executor is recommended.
-impl Site<'_> {
-    /// In equal shares of the budget.
-    fn recommended(&self, own: &RecommendOptions) -> Runs {
-        self.point.unused("recommend")?;
-        if self.options.threads.values().len() > 1 {
-            return Err(
-                "--threads has several values: recommend wants one, so say how many threads you will have".to_owned()
-            );
-        }
-        own.suffice(self.entries(Ability::Jobs)?.iter().map(|entry| entry.name))?;
-        let workloads = own.workloads()?;
-        let share = self.options.sampling.budget / u32::try_from(workloads.len()).unwrap_or(1);
-        let mut runs = Vec::new();
-        for workload in workloads {
-            let question = Some(workload.explained());
-            let site = Site { first: self.first + runs.len(), budget: share, question, ..*self };
-            runs.extend(site.workload(workload, own.job_time(workload))?);
-        }
-        Ok(runs)
-    }
-
-    fn workload(&self, workload: Workload, time: Duration) -> Runs {
-        const JOBS: u64 = 10_000_000;
-        const PAUSE: Duration = Duration::from_millis(5);
-        /// Chains, or jobs of a burst, for each thread.
-        const EACH: u64 = 4;
-        /// Jobs that sleep, for each thread.
-        const ASLEEP: u64 = 16;
-        let (threads, patience) = (self.point.threads, self.options.sampling.patience);
-        let all = threads as u64;
-        // Threads that have no core of their own take as many times longer.
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let busy = time.saturating_mul(u32::try_from(threads.div_ceil(cores)).unwrap_or(u32::MAX));
-        let load =
-            |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
-        // Before what is measured, each executor runs as much, or less, so that it is awake.
-        let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
-        match workload {
-            Workload::Outside => {
-                let jobs = all.saturating_mul(self.jobs_in_turn(2 * EACH, busy)?) / 2;
-                self.jobs(OneLoad::new(Throughput(labour), threads, load(jobs.min(JOBS), 0)?, false, patience), 1.0)
-            }
-            Workload::Inside => {
-                let hops = (self.jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
-                self.jobs(OneLoad::new(Throughput(labour), threads, load(EACH * all, hops)?, false, patience), 1.0)
-            }
-            Workload::Bursts => {
-                self.jobs_in_turn(2 * EACH, busy)?;
-                self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
-            }
-            Workload::Blocking if time >= patience => Err(format!(
-                "--job-time {} us is not less than --patience: raise --patience, or lower --job-time",
-                time.as_micros()
-            )),
-            Workload::Blocking => {
-                self.jobs_in_turn(ASLEEP + 1, time)?;
-                self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), 1.0)
-            }
-        }
-    }
-
-    /// How many jobs that take so much `time` a thread can run, one after the other, in a sample of such a length that
-    /// all samples that are taken in any case fit into the budget.
-    ///
-    /// # Errors
-    ///
-    /// If that is less than the `least` that makes sense.
-    fn jobs_in_turn(&self, least: u64, time: Duration) -> Result<u64, String> {
-        let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
-        let executors = self.entries(Ability::Jobs)?.len();
-        // One more round, before the first, finds out how much a sample can be.
-        let (rounds, budget) = (pace.least_rounds().saturating_add(1), pace.budget.mul_f64(0.9));
-        let jobs = budget.as_secs_f64() / rounds as f64 / executors as f64 / time.as_secs_f64();
-        if jobs >= least as f64 {
-            return Ok(jobs as u64);
-        }
-        let factor = least as f64 / jobs;
-        let budget = self.options.sampling.budget.as_secs_f64();
-        Err(format!(
-            "--job-time is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with {least} jobs \
-             for each thread: raise that to {:.0}, or say a shorter time; with jobs longer than a millisecond, what the executor costs hardly \
-             matters",
-            (budget * factor).ceil(),
-        ))
-    }
-
-    fn entries(&self, ability: Ability) -> Result<Vec<&'static Entry>, String> {
-        self.options.entries(self.point.threads, ability)
-    }
-}
-
 type Runs = Result<Vec<Box<dyn Planned>>, String>;
 
 fn runs(command: &Command, site: &Site<'_>) -> Runs {
@@ -363,6 +273,10 @@ impl Site<'_> {
         self.prepare(experiments, &Roster::of_forkers(), rse)
     }
 
+    fn entries(&self, ability: Ability) -> Result<Vec<&'static Entry>, String> {
+        self.options.entries(self.point.threads, ability)
+    }
+
     fn prepare<X>(&self, experiments: Vec<X>, roster: &Roster<X::Turn>, rse: f64) -> Runs
     where
         X: Experiment<Turn: 'static> + 'static,
@@ -391,96 +305,5 @@ impl Site<'_> {
     fn guest<T: Turn + 'static>(&self, host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
         let (command, limit) = (host.command(self.words, run, executor), self.options.sampling.longest_turn());
         Box::new(Guest::new(executor, command, limit, host.failures()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::{self, Refusal};
-
-    /// What somebody who wants an answer is ready to wait.
-    const SOON: Duration = Duration::from_secs(120);
-
-    fn planned(line: &str) -> Result<Vec<Box<dyn Planned>>, String> {
-        let words = format!("executor-performance {line}");
-        match cli::parse(words.split(' ').map(OsString::from)) {
-            Ok(orders) => plan(&orders, None),
-            Err(Refusal::Wrong(why)) => Err(why),
-            Err(Refusal::Shown(help)) => Err(help.to_string()),
-        }
-    }
-
-    /// What is not sampling, such as trying out how long that takes, is in the budget, too.
-    #[test]
-    fn a_recommendation_comes_soon_for_every_kind_of_workload() {
-        for workload in ["outside", "inside", "bursts", "outside,inside", "outside,inside,bursts", "blocking"] {
-            for more in ["", " --spin", " --needs priorities,subpools,bound", " --job-time 20", " --job-time 1000"] {
-                let line = format!("recommend --workload {workload}{more}");
-                let plan = planned(&line).unwrap_or_else(|why| panic!("{line}: {why}"));
-                assert_eq!(plan.len(), workload.split(',').count(), "{line}");
-                let budget: Duration = plan.iter().map(|run| run.budget()).sum();
-                assert!(budget <= SOON / 2, "{line} takes {budget:?}");
-            }
-        }
-        let plan = planned("recommend").expect("the usual");
-        assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
-    }
-
-    /// Each executor is waited for once, and what is waited is in the budget of its run.
-    #[test]
-    fn a_recommendation_comes_soon_although_executors_hang() {
-        for more in ["", " --workload blocking", " --spin", " --needs priorities", " --needs bound --workload blocking"]
-        {
-            let line = &format!("recommend{more}");
-            let orders = cli::parse(format!("tool {line}").split(' ').map(OsString::from)).expect(line);
-            let sampling = &orders[0].options.sampling;
-            let executors = plan(&orders, None).expect(line)[0].executors().len() as u32;
-            let all_but_one = sampling.longest_turn() * (executors - 1);
-            assert!(sampling.budget + all_but_one <= SOON, "{line}: {all_but_one:?}");
-        }
-    }
-
-    #[test]
-    fn all_executors_are_as_many_as_they_are() {
-        let line = "tool -e all recommend --patience 0.001 --budget 600";
-        let orders = cli::parse(line.split(' ').map(OsString::from)).expect(line);
-        let executors = plan(&orders, None).expect(line)[0].executors().len() as u32;
-        let sampling = &orders[0].options.sampling;
-        assert!(sampling.longest_turn() * (executors - 1) <= sampling.budget, "{executors}");
-    }
-
-    #[test]
-    fn each_table_of_a_recommendation_says_which_workload_it_is_of() {
-        let plan = planned("recommend --workload inside,bursts").expect("two workloads");
-        let told: Vec<String> = plan.iter().map(|run| run.outline().description.remove(0).1).collect();
-        assert!(told[0].starts_with("inside: ") && told[1].starts_with("bursts: "), "{told:?}");
-    }
-
-    #[test]
-    fn jobs_of_no_time_can_be_counted() {
-        for workload in ["outside", "inside", "bursts"] {
-            let line = format!("-t 2 recommend --workload {workload} --job-time 0.0001");
-            assert!(planned(&line).is_ok(), "{line}");
-        }
-    }
-
-    #[test]
-    fn more_threads_than_cores_take_longer() {
-        assert!(planned("-t 2 recommend --workload inside --job-time 1000").is_ok());
-        assert!(planned("-t 5000 recommend --workload inside --job-time 10000").is_err());
-    }
-
-    #[test]
-    fn jobs_that_are_too_long_for_the_budget_are_refused_with_one_that_suffices() {
-        for workload in ["outside", "inside", "bursts", "blocking"] {
-            let line = |budget: &str| {
-                format!("-t 2 --budget {budget} --patience 100 recommend --workload {workload} --job-time 500000")
-            };
-            let complaint = planned(&line("10")).map(|plan| plan.len()).expect_err("half a second is long");
-            let (_, rest) = complaint.split_once("raise that to ").expect("a remedy");
-            let (budget, _) = rest.split_once(',').expect("a number");
-            assert!(planned(&line(budget)).is_ok(), "{budget}");
-        }
     }
 }

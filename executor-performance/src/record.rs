@@ -11,7 +11,7 @@ mod times;
 
 pub use self::{
     column::Column,
-    metric::Metric,
+    metric::{Figure, Metric},
     row::{Estimate, Interval, Row, Status, rows},
     run::{Run, Stop},
     samples::Samples,

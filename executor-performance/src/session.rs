@@ -1,8 +1,12 @@
 //! All runs of one command, from the plan to the results.
 
+mod doubts;
 mod recorder;
 
-use self::recorder::Recorder;
+use self::{
+    doubts::{kinship, noise},
+    recorder::Recorder,
+};
 use crate::{
     clock::{Clock, WallClock},
     experiment::{Experiment, Sample, Subject, Turn},
@@ -12,7 +16,6 @@ use crate::{
     record::{Record, Row, Run, Status, Stop, rows, utc_now},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
-    stats::{self, Level},
     usage::Usage,
     view::{self, number, percent},
 };
@@ -291,57 +294,6 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     Stop { reason: reason.to_owned(), remark }
 }
 
-/// What the scatter of the samples makes doubtful that are the `rows` of `run`, where `target` was asked for.
-fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
-    /// Beyond this, figures are not worth much, whatever was asked for.
-    const NOISY: f64 = 0.05;
-    let limit = NOISY.max(target);
-    let scattered: Vec<String> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.costs(run)?.relative_error())))
-        .filter(|(_, error)| error.is_finite() && *error > limit)
-        .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
-        .collect();
-    let mut doubts = Vec::new();
-    if !scattered.is_empty() {
-        doubts.push(format!(
-            "noisy results (relative standard error of {}): raise --budget, or make the machine quiet",
-            scattered.join(", ")
-        ));
-    }
-    let spoilt: Vec<String> = rows
-        .iter()
-        .filter(|row| row.outliers.severe > 1 && 10 * row.outliers.severe > row.samples.count())
-        .map(|row| format!("{} of {} samples of {}", row.outliers.severe, row.samples.count(), row.executor))
-        .collect();
-    if !spoilt.is_empty() {
-        doubts.push(format!(
-            "{} are far from the others: something else ran, or it behaves in several ways; -o FILE.json keeps all samples",
-            spoilt.join(", ")
-        ));
-    }
-    doubts
-}
-
-/// Whose samples are so alike within a process that they are surer of the first figure than they may be, where `target`
-/// was asked for.
-fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
-    let apart: Vec<String> = rows
-        .iter()
-        .filter(|row| row.is_ok() && stats::differ(&row.samples.values, &row.samples.process, seed))
-        .filter_map(|row| Some((row, Level::of(&row.samples.values, &row.samples.process)?)))
-        .filter(|(_, level)| level.error() > target)
-        .filter_map(|(row, level)| Some(format!("{} by {:.0} %", row.executor, level.noise()? * 100.0)))
-        .collect();
-    (!apart.is_empty()).then(|| {
-        format!(
-            "processes of one executor differ more than their samples tell ({}): intervals of single figures are too narrow, \
-             those of comparisons are of processes and hold; raise --processes and --budget",
-            apart.join(", ")
-        )
-    })
-}
-
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("record", &self.record).field("outcome", &self.outcome).finish_non_exhaustive()
@@ -353,9 +305,7 @@ mod tests {
     use super::*;
     use crate::{
         experiment::{BurstSample, Bursts, OneLoad, Throughput, burst},
-        machine::{Handover, Machine, Surroundings, mock::machine},
-        program::Program,
-        record::{Samples, mock::record},
+        record::mock::record,
         registry::Ability,
         sink::Terminal,
         workload::{Labour, Load},
@@ -576,80 +526,5 @@ mod tests {
             session.each(|sink, record| sink.begin(record));
             assert_eq!((session.wants_end(), session.outcome), (!judged, Outcome::Done));
         }
-    }
-
-    /// Of which less is better.
-    fn latency() -> Run {
-        record().runs.remove(2)
-    }
-
-    fn row(values: Vec<f64>) -> Row {
-        Row::new("channel", Ok(Default::default()), Samples::new(values, &[]), None)
-    }
-
-    #[test]
-    fn noise_is_told_with_the_remedy() {
-        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02);
-        assert!(
-            doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
-            "{doubts:?}"
-        );
-        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
-    }
-
-    /// By which it stops, and which the column shows. The reciprocals scatter otherwise.
-    #[test]
-    fn noise_is_that_of_the_costs() {
-        let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
-        let told = rows[0].costs(&throughput).expect("samples").relative_error();
-        assert!((told - stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
-        let doubts = noise(&throughput, &rows, 0.02);
-        assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
-    }
-
-    #[test]
-    fn processes_that_differ_are_told_if_it_matters() {
-        let values: Vec<f64> = (0..24).map(|sample| f64::from(100 + 20 * (sample / 8) + sample % 8)).collect();
-        let processes: Vec<u64> = (0..24).map(|sample| sample / 8).collect();
-        let of = |processes: &[u64]| {
-            let samples = Samples::new(values.clone(), &[]).of_processes(processes);
-            Row { samples, ..row(values.clone()) }
-        };
-        let doubt = kinship(&[of(&processes)], 0.02, 0).expect("they differ");
-        assert!(doubt.contains("channel by 16 %") && doubt.contains("--processes"), "{doubt}");
-        assert_eq!(kinship(&[of(&processes)], 0.2, 0), None);
-        assert_eq!(kinship(&[of(&[])], 0.02, 0), None);
-    }
-
-    /// Of the program, of a machine, of what went on meanwhile, and of the samples.
-    #[test]
-    fn every_doubt_can_be_read() {
-        let program = Program { build: "debug".to_owned(), ..record().program };
-        let mut machine = Machine { other_cores: Some(1.5), ..machine() };
-        machine.system.cgroup_quota = Some(1.5);
-        machine.processor.governor = Some("powersave".to_owned());
-        let handover = Some(Handover { looks: 20, p10_ns: 28.3, p50_ns: 31.0, p90_ns: 186.8 });
-        let surroundings =
-            Surroundings { other_cores: Some(0.7), stolen_percent: Some(12.3), handover, ..Default::default() };
-        let processes: Vec<u64> = (0..24).map(|sample| sample / 12).collect();
-        let row = |executor: &str, cost: fn(u32) -> f64| {
-            let samples = Samples::new((0..24).map(cost).collect(), &[]).of_processes(&processes);
-            Row::new(executor, Ok(Default::default()), samples, None)
-        };
-        let rows = [
-            row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
-            row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
-        ];
-        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
-        let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
-        insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
-    }
-
-    #[test]
-    fn many_outliers_are_told() {
-        let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
-        values.extend([1.5, 1.6]);
-        let doubts = noise(&latency(), &[row(values)], 0.5);
-        assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
     }
 }

@@ -38,7 +38,8 @@ fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
     let lives = lifecycle.turn().run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
     let linger = LINGER.as_micros() as f64;
     assert!(lives.cost() >= linger, "{} us", lives.cost());
-    let column = lifecycle.metrics().iter().position(|metric| metric.column == "cpu_us_per_round_trip");
-    let cpu = lifecycle.figures(&[lives])[column.expect("a column")].expect("Linux tells it");
+    let figures = lifecycle.figures(&[lives]);
+    let cpu = figures.iter().find(|figure| figure.metric.column == "cpu_us_per_round_trip").expect("a figure");
+    let cpu = cpu.value.expect("Linux tells it");
     assert!(cpu < linger / 4.0, "{cpu} us are of whoever waits for the threads, which sleep");
 }

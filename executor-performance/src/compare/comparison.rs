@@ -53,34 +53,19 @@ impl Comparison {
             alike(old, new, &new.runs)?;
             None
         };
-        let (mut runs, mut left_out, mut matched) = (Vec::new(), Vec::new(), Vec::new());
-        for run in &new.runs {
-            let Some(before) = counterpart(old, run, terms.force) else {
-                left_out.push(format!("{}, which is not in the baseline", title(run)));
-                continue;
-            };
-            let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
-            left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
-            matched.push((before, run));
-            let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
-            let pairs: Vec<Pair<'_>> =
-                rows.filter_map(|(old, row)| Pair::of(old, row, run).map_err(|why| left_out.push(why)).ok()).collect();
-            runs.push((run, pairs));
+        let mut left_out = Vec::new();
+        let matched = matched_runs(old, new, terms.force, &mut left_out)?;
+        let paired: Vec<(&Run, Vec<Pair<'_>>)> =
+            matched.iter().map(|(before, run)| (*run, pairs(before, run, &mut left_out))).collect();
+        let compared = paired.iter().flat_map(|(_, pairs)| pairs).filter(|pair| pair.levels.is_some()).count();
+        let mut runs = Vec::new();
+        for (run, pairs) in paired {
+            let changes = pairs.iter().map(|pair| pair.change(run, compared, terms.threshold));
+            let changes: Vec<Change> = changes.filter_map(|change| noted(change, &mut left_out)).collect();
+            if !changes.is_empty() {
+                runs.push(ComparedRun { title: title(run), changes });
+            }
         }
-        let gone = old.runs.iter().filter(|before| matched.iter().all(|(it, _)| !ptr::eq(*it, *before)));
-        left_out.extend(gone.map(|before| format!("{}, which is in the baseline only", title(before))));
-        let executors = |run: &Run| run.rows.iter().map(|row| row.executor.clone()).collect::<Vec<_>>();
-        if !matched.iter().any(|(before, run)| in_both(before, &executors(run))) {
-            return Err("nothing is in both records: nothing can be compared".to_owned());
-        }
-        let many = runs.iter().flat_map(|(_, pairs)| pairs).filter(|pair| pair.levels.is_some()).count();
-        let changes = |(run, pairs): (&Run, Vec<Pair<'_>>)| {
-            let changes = pairs.iter().map(|pair| pair.change(run, many, terms.threshold));
-            let changes = changes.filter_map(|change| change.map_err(|why| left_out.push(why)).ok()).collect();
-            ComparedRun { title: title(run), changes }
-        };
-        let mut runs: Vec<ComparedRun> = runs.into_iter().map(changes).collect();
-        runs.retain(|run| !run.changes.is_empty());
         left_out.sort();
         left_out.dedup();
         let mut warnings = [warnings("old", old), warnings("new", new)].concat();
@@ -149,6 +134,47 @@ impl Comparison {
         }
         remarks
     }
+}
+
+/// The runs of `new` that are in `old`, too, with what they were there. What is in one of them only is noted.
+///
+/// # Errors
+///
+/// If no executor is in both: a line that says so.
+fn matched_runs<'a>(
+    old: &'a Record,
+    new: &'a Record,
+    force: bool,
+    left_out: &mut Vec<String>,
+) -> Result<Vec<(&'a Run, &'a Run)>, String> {
+    let mut matched = Vec::new();
+    for run in &new.runs {
+        match counterpart(old, run, force) {
+            Some(before) => matched.push((before, run)),
+            None => left_out.push(format!("{}, which is not in the baseline", title(run))),
+        }
+    }
+    let gone = old.runs.iter().filter(|before| matched.iter().all(|(it, _)| !ptr::eq(*it, *before)));
+    left_out.extend(gone.map(|before| format!("{}, which is in the baseline only", title(before))));
+    let executors = |run: &Run| run.rows.iter().map(|row| row.executor.clone()).collect::<Vec<_>>();
+    if matched.iter().any(|(before, run)| in_both(before, &executors(run))) {
+        Ok(matched)
+    } else {
+        Err("nothing is in both records: nothing can be compared".to_owned())
+    }
+}
+
+/// The executors of `run` beside what they were `before`. Those that are in one of them only are noted.
+fn pairs<'a>(before: &'a Run, run: &'a Run, left_out: &mut Vec<String>) -> Vec<Pair<'a>> {
+    let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
+    left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
+    let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
+    rows.filter_map(|(old, row)| noted(Pair::of(old, row, run), left_out)).collect()
+}
+
+/// What there is; if there is nothing, why is noted.
+fn noted<T>(found: Result<T, String>, left_out: &mut Vec<String>) -> Option<T> {
+    found.map_err(|why| left_out.push(why)).ok()
 }
 
 /// What measured, and when.

@@ -2,7 +2,7 @@
 
 use super::{Question, per_job};
 use crate::{
-    record::{Metric, Setting},
+    record::Setting,
     workload::{Load, Pastime},
 };
 
@@ -14,8 +14,6 @@ impl Question for Avalanche {
     type Work = Pastime;
 
     const NAME: &'static str = "avalanche";
-
-    const METRICS: &'static [Metric] = per_job::METRICS;
 
     fn work(&self) -> Pastime {
         self.0

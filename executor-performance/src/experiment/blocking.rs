@@ -2,7 +2,7 @@
 
 use super::{BurstSample, Bursts, Experiment, Subject, bursts};
 use crate::{
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     workload::{Load, Pastime},
 };
@@ -17,14 +17,10 @@ pub struct Blocking {
     patience: Duration,
 }
 
-const METRICS: &[Metric] = &[
-    millis("median_us", "all ran"),
-    millis("low95_us", "95% low"),
-    millis("high95_us", "95% high"),
-    Metric { column: "times_ideal", decimals: 3, title: ["of", "ideal"], scale: 1.0, more_is_better: false },
-    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false },
-    super::RELATIVE_ERROR,
-];
+const TIMES_IDEAL: Metric =
+    Metric { column: "times_ideal", decimals: 3, title: ["of", "ideal"], scale: 1.0, more_is_better: false };
+const CPU: Metric =
+    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false };
 
 const fn millis(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
@@ -83,24 +79,22 @@ impl Experiment for Blocking {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
     fn scales(&self) -> bool {
         true
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
         let micros: Vec<f64> = bursts::of(samples).map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
-        let ([median, low, high], ideal) = (super::median_and_interval(&micros), self.ideal().as_nanos() as f64 / 1e3);
+        let times = [millis("median_us", "all ran"), millis("low95_us", "95% low"), millis("high95_us", "95% high")];
+        let [median, low, high] = super::median_and_interval(times, &micros);
+        let ideal = self.ideal().as_nanos() as f64 / 1e3;
         vec![
             median,
             low,
             high,
-            median.map(|median| median / ideal),
-            bursts::ratio(bursts::of(samples), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
-            super::relative_error_percent(samples),
+            TIMES_IDEAL.figure(median.value.map(|median| median / ideal)),
+            CPU.figure(bursts::ratio(bursts::of(samples), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
+            super::relative_error_figure(samples),
         ]
     }
 }
@@ -108,7 +102,7 @@ impl Experiment for Blocking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{bursts::mock::burst, mock::values};
 
     #[test]
     fn figures_are_times_and_what_they_are_of_the_ideal() {
@@ -116,8 +110,7 @@ mod tests {
         let blocking = Blocking::new(128, load, Duration::from_millis(1), second);
         let samples = [16, 12, 20]
             .map(|millis| BurstSample { bursts: vec![burst(1000, millis * 1_000_000)], ..Default::default() });
-        let figures = blocking.figures(&samples);
-        assert_eq!(figures.len(), METRICS.len());
+        let figures = values(&blocking.figures(&samples));
         assert_eq!(figures[..4], [Some(16_000.0), Some(12_000.0), Some(20_000.0), Some(2.0)]);
         assert_eq!(figures[4], Some(32.0));
     }

@@ -3,6 +3,7 @@
 use super::{JobTurn, Sample, Turn};
 use crate::{
     failure::Failure,
+    record::{Figure, Metric},
     sampler::Pace,
     subject::Plan,
     workload::{Burst, Load, Relay, Work},
@@ -107,6 +108,22 @@ pub(super) fn of(samples: &[BurstSample]) -> impl Iterator<Item = &Burst> {
 /// What one job of `bursts` costs, in nanoseconds of CPU time.
 pub(super) fn cpu_nanos_per_job<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> Option<f64> {
     ratio(bursts, |burst| burst.cpu, |burst| burst.jobs as f64)
+}
+
+/// How many bursts there were.
+pub(super) const COUNT: Metric =
+    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true };
+
+/// The CPU time of a burst.
+pub(super) fn cpu_per_burst<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> Figure {
+    const CPU: Metric = Metric {
+        column: "cpu_us_per_burst",
+        decimals: 3,
+        title: ["CPU", "us/burst"],
+        scale: 1.0,
+        more_is_better: false,
+    };
+    CPU.figure(ratio(bursts, |burst| burst.cpu, |_| 1e3))
 }
 
 /// A ratio of two sums over `bursts`. `None` if one is missing, or nothing divides.

@@ -6,7 +6,7 @@ use self::probes::Probes;
 use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, per_job::nanos};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Dice, Distribution, Pooled},
     subject::Plan,
@@ -34,25 +34,15 @@ pub struct Fairness {
     sampled: Duration,
 }
 
-const METRICS: &[Metric] = &[
-    delay("p99_us", "p99"),
-    delay("p50_us", "p50"),
-    delay("max_us", "max"),
-    count("probes", ["probes", ""]),
-    count("starved_probes", ["starved", ""]),
-    Metric { column: "hops_per_s", decimals: 0, title: ["hops", "M/s"], scale: 1e-6, more_is_better: true },
-    nanos("cpu_ns_per_hop", ["CPU", "ns/hop"]),
-    super::RELATIVE_ERROR,
-    delay("p90_us", "p90"),
-    delay("p999_us", "p99.9"),
-];
+const HOPS: Metric =
+    Metric { column: "hops_per_s", decimals: 0, title: ["hops", "M/s"], scale: 1e-6, more_is_better: true };
 
 const fn delay(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
 }
 
-const fn count(column: &'static str, title: [&'static str; 2]) -> Metric {
-    Metric { column, decimals: 0, title, scale: 1.0, more_is_better: false }
+const fn count(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 0, title: [name, ""], scale: 1.0, more_is_better: false }
 }
 
 /// Chains and probes.
@@ -231,29 +221,27 @@ impl Experiment for Fairness {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Waited]) -> Vec<Option<f64>> {
-        if samples.is_empty() {
-            return vec![None; METRICS.len()];
-        }
+    fn figures(&self, samples: &[Waited]) -> Vec<Figure> {
         let delays = self.times(samples);
-        let quantile = |quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile));
+        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| delay(column, name).figure(delays.as_ref().map(of));
+        let sum = |column, name, of: fn(&Waited) -> usize| {
+            let sum: usize = samples.iter().map(of).sum();
+            count(column, name).figure(Some(sum as f64).filter(|_| !samples.is_empty()))
+        };
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
+        let cpu = ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64);
         vec![
-            quantile(JUDGED),
-            quantile(0.5),
-            delays.as_ref().map(Distribution::max_us),
-            Some(samples.iter().map(|sample| sample.delays.len()).sum::<usize>() as f64),
-            Some(samples.iter().map(|sample| sample.starved).sum::<usize>() as f64),
-            seconds_per_hop.map(f64::recip),
-            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64),
-            super::relative_error_percent(samples),
-            quantile(0.9),
-            quantile(0.999),
+            of("p99_us", "p99", &|delays| delays.quantile_us(JUDGED)),
+            of("p50_us", "p50", &|delays| delays.quantile_us(0.5)),
+            of("max_us", "max", &Distribution::max_us),
+            sum("probes", "probes", |sample| sample.delays.len()),
+            sum("starved_probes", "starved", |sample| sample.starved),
+            HOPS.figure(seconds_per_hop.map(f64::recip)),
+            nanos("cpu_ns_per_hop", ["CPU", "ns/hop"]).figure(cpu),
+            super::relative_error_figure(samples),
+            of("p90_us", "p90", &|delays| delays.quantile_us(0.9)),
+            of("p999_us", "p99.9", &|delays| delays.quantile_us(0.999)),
         ]
     }
 
@@ -269,7 +257,10 @@ impl Experiment for Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{experiment::bursts::mock::burst, registry::Build};
+    use crate::{
+        experiment::{bursts::mock::burst, mock::values},
+        registry::Build,
+    };
     use executors::{Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
 
     const CONTEST: Contest = Contest {
@@ -287,13 +278,12 @@ mod tests {
     #[test]
     fn figures_are_those_of_all_probes() {
         let fairness = Fairness::new(2, CONTEST).expect("countable");
-        let figures = fairness.figures(&[waited(1..=50, 3), waited(51..=100, 4)]);
-        assert_eq!(figures.len(), METRICS.len());
+        let figures = values(&fairness.figures(&[waited(1..=50, 3), waited(51..=100, 4)]));
         for (figure, expected) in figures.iter().zip([99.0, 50.0, 100.0]) {
             assert!((figure.expect("a figure") / expected - 1.0).abs() < 0.002, "{figure:?}");
         }
         assert_eq!(figures[3..7], [Some(100.0), Some(7.0), Some(1e8), Some(20.0)]);
-        assert!(fairness.figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&fairness.figures(&[])), [None; 10]);
     }
 
     #[test]
@@ -301,7 +291,7 @@ mod tests {
         let (fairness, sample) = (Fairness::new(2, CONTEST).expect("countable"), waited(1..=100, 0));
         let cost = sample.cost();
         let samples = [sample];
-        assert_eq!(fairness.figures(&samples)[0], Some(cost));
+        assert_eq!(fairness.figures(&samples)[0].value, Some(cost));
         let (Some(pooled), Some(times)) = (fairness.pooled(), fairness.times(&samples)) else { panic!("single times") };
         assert_eq!(pooled.interval(&[times], 0), Some((cost, cost)));
     }

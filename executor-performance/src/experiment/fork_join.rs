@@ -8,7 +8,7 @@ use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts, pe
 use crate::{
     failure::Failure,
     forker::Forker,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     subject::Plan,
     view::number,
@@ -26,16 +26,12 @@ pub struct ForkJoin {
     patience: Duration,
 }
 
-const METRICS: &[Metric] = &{
-    let [median, low, high, cpu, error] = per_job::metrics(
-        ["median_ns_per_fork", "low95_ns_per_fork", "high95_ns_per_fork", "cpu_ns_per_fork"],
-        "ns/fork",
-    );
-    let run = Metric { column: "run_us", decimals: 3, title: ["a run", "ms"], scale: 1e-3, more_is_better: false };
-    let speed_up =
-        Metric { column: "speed_up", decimals: 3, title: ["speed-up", "x"], scale: 1.0, more_is_better: true };
-    [median, low, high, cpu, run, speed_up, error]
-};
+const FORK: [Metric; 4] =
+    per_job::metrics(["median_ns_per_fork", "low95_ns_per_fork", "high95_ns_per_fork", "cpu_ns_per_fork"], "ns/fork");
+const RUN: Metric =
+    Metric { column: "run_us", decimals: 3, title: ["a run", "ms"], scale: 1e-3, more_is_better: false };
+const SPEED_UP: Metric =
+    Metric { column: "speed_up", decimals: 3, title: ["speed-up", "x"], scale: 1.0, more_is_better: true };
 
 impl ForkJoin {
     /// Of executors with `threads` workers that run `errand`.
@@ -133,38 +129,33 @@ impl Experiment for ForkJoin {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
     fn scales(&self) -> bool {
         true
     }
 
-    fn figures(&self, samples: &[Forked]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[Forked]) -> Vec<Figure> {
         let runs = || samples.iter().flat_map(|sample| &sample.runs.bursts);
-        // Of samples and not of runs, of which there may be too many.
-        let summary = |number: &dyn Fn(&Forked) -> f64| {
-            super::median_and_interval(&samples.iter().map(number).collect::<Vec<_>>())
-        };
         let forks = runs().map(|run| run.jobs as f64).next().unwrap_or_default();
-        let [median, low, high] = summary(&|sample| sample.cost() / forks);
-        vec![
-            median,
-            low,
-            high,
-            bursts::cpu_nanos_per_job(runs()),
-            summary(&|sample| sample.cost() / 1e3)[0],
-            summary(&|sample| sample.alone.as_nanos() as f64 / sample.cost())[0],
-            super::relative_error_percent(samples),
-        ]
+        // Of samples and not of runs, of which there may be too many.
+        let all = |number: &dyn Fn(&Forked) -> f64| samples.iter().map(number).collect::<Vec<f64>>();
+        let speed_ups = all(&|sample| sample.alone.as_nanos() as f64 / sample.cost());
+        let [median, low, high, cpu] = FORK;
+        let mut figures =
+            super::median_and_interval([median, low, high], &all(&|sample| sample.cost() / forks)).to_vec();
+        figures.extend([
+            cpu.figure(bursts::cpu_nanos_per_job(runs())),
+            RUN.figure(super::median(&all(&|sample| sample.cost() / 1e3))),
+            SPEED_UP.figure(super::median(&speed_ups)),
+            super::relative_error_figure(samples),
+        ]);
+        figures
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{bursts::mock::burst, mock::values};
     use executors::crossbeam_workstealing_pool::ThreadPool;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -178,11 +169,10 @@ mod tests {
             alone: Duration::from_nanos(60_000),
         });
         let fork_join = ForkJoin::new(2, FIB, LONG);
-        let figures = fork_join.figures(&samples);
-        assert_eq!(figures.len(), METRICS.len());
+        let figures = values(&fork_join.figures(&samples));
         assert_eq!(figures[..3], [Some(30.0), Some(20.0), Some(60.0)]);
         assert_eq!(figures[4..6], [Some(30.0), Some(2.0)]);
-        assert!(fork_join.figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&fork_join.figures(&[])), [None; 7]);
     }
 
     #[test]

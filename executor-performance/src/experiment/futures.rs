@@ -7,7 +7,7 @@ pub use self::play::Play;
 use super::{BurstSample, Experiment, FutureTurn, Subject, Turn, cut::Cut, per_job};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
     spawner::Spawner,
     subject::Plan,
@@ -23,11 +23,6 @@ pub struct Futures {
     cut: Cut,
     patience: Duration,
 }
-
-const METRICS: &[Metric] = &per_job::metrics(
-    ["median_ns_per_operation", "low95_ns_per_operation", "high95_ns_per_operation", "cpu_ns_per_operation"],
-    "ns/op",
-);
 
 impl Futures {
     /// Of executors with `threads` workers, where each message of `load` is an operation of `play`.
@@ -103,16 +98,14 @@ impl Experiment for Futures {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
     /// But a chain is at one place at a time.
     fn scales(&self) -> bool {
         self.play != Play::Chain
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
-        per_job::figures(samples)
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
+        let columns =
+            ["median_ns_per_operation", "low95_ns_per_operation", "high95_ns_per_operation", "cpu_ns_per_operation"];
+        per_job::figures_of(per_job::metrics(columns, "ns/op"), samples)
     }
 }

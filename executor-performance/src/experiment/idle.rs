@@ -5,7 +5,7 @@ use crate::{
     clock::{cpu_time, difference},
     failure::Failure,
     heap,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     subject::Plan,
     workload::wait_for,
@@ -32,26 +32,9 @@ pub struct Idle {
     sampled: Duration,
 }
 
-const METRICS: &[Metric] = &[
-    Metric { column: "cpu_percent", decimals: 4, title: ["CPU", "% of core"], scale: 1.0, more_is_better: false },
-    Metric {
-        column: "low95_cpu_percent",
-        decimals: 4,
-        title: ["95% low", "% of core"],
-        scale: 1.0,
-        more_is_better: false,
-    },
-    Metric {
-        column: "high95_cpu_percent",
-        decimals: 4,
-        title: ["95% high", "% of core"],
-        scale: 1.0,
-        more_is_better: false,
-    },
-    bytes("heap_bytes", ["heap", "bytes"]),
-    bytes("heap_bytes_per_queued_job", ["queued job", "bytes"]),
-    super::RELATIVE_ERROR,
-];
+const fn percent(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 4, title: [name, "% of core"], scale: 1.0, more_is_better: false }
+}
 
 const fn bytes(column: &'static str, title: [&'static str; 2]) -> Metric {
     Metric { column, decimals: 1, title, scale: 1.0, more_is_better: false }
@@ -222,29 +205,30 @@ impl Experiment for Idle {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Rest]) -> Vec<Option<f64>> {
-        let of = |figure: fn(&Rest) -> Option<f64>| {
-            super::median_and_interval(&samples.iter().map(figure).collect::<Option<Vec<_>>>().unwrap_or_default())
+    fn figures(&self, samples: &[Rest]) -> Vec<Figure> {
+        let all = |number: fn(&Rest) -> Option<f64>| {
+            samples.iter().map(number).collect::<Option<Vec<f64>>>().unwrap_or_default()
         };
-        let [median, low, high] = of(Rest::cpu_percent);
-        vec![
-            median,
-            low,
-            high,
-            of(|rest| rest.heap)[0],
-            of(|rest| rest.heap_per_job)[0],
-            super::relative_error_percent(samples),
-        ]
+        let cpu = [
+            percent("cpu_percent", "CPU"),
+            percent("low95_cpu_percent", "95% low"),
+            percent("high95_cpu_percent", "95% high"),
+        ];
+        let queued = bytes("heap_bytes_per_queued_job", ["queued job", "bytes"]);
+        let mut figures = super::median_and_interval(cpu, &all(Rest::cpu_percent)).to_vec();
+        figures.extend([
+            bytes("heap_bytes", ["heap", "bytes"]).figure(super::median(&all(|rest| rest.heap))),
+            queued.figure(super::median(&all(|rest| rest.heap_per_job))),
+            super::relative_error_figure(samples),
+        ]);
+        figures
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::mock::values;
     use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
 
     const VIGIL: Vigil = Vigil {
@@ -262,11 +246,11 @@ mod tests {
     #[test]
     fn figures_are_medians_of_the_samples() {
         let idle = Idle::new(2, VIGIL);
-        let figures = idle.figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
-        assert_eq!(figures.len(), METRICS.len());
-        assert_eq!(figures[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
-        assert_eq!(idle.figures(&[rest(30, None)])[3..5], [None, None]);
-        assert!(idle.figures(&[]).iter().all(Option::is_none));
+        let figures = |samples: &[Rest]| values(&idle.figures(samples));
+        let all = figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
+        assert_eq!(all[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
+        assert_eq!(figures(&[rest(30, None)])[3..5], [None, None]);
+        assert_eq!(figures(&[]), [None; 6]);
     }
 
     #[test]

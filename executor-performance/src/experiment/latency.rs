@@ -2,7 +2,7 @@
 
 use super::{BurstSample, Bursts, Experiment, Subject, bursts};
 use crate::{
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Distribution, Pooled},
     view::number,
@@ -24,24 +24,13 @@ pub struct Latency {
     patience: Duration,
 }
 
-const METRICS: &[Metric] = &[
-    burst_time("mean_us", "mean"),
-    burst_time("p50_us", "p50"),
-    burst_time("p90_us", "p90"),
-    burst_time("p99_us", "p99"),
-    burst_time("max_us", "max"),
-    super::RELATIVE_ERROR,
-    Metric { column: "cpu_us_per_burst", decimals: 3, title: ["CPU", "us/burst"], scale: 1.0, more_is_better: false },
-    Metric {
-        column: "idle_cpu_percent",
-        decimals: 3,
-        title: ["idle CPU", "% of core"],
-        scale: 1.0,
-        more_is_better: false,
-    },
-    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
-    burst_time("p999_us", "p99.9"),
-];
+const IDLE_CPU: Metric = Metric {
+    column: "idle_cpu_percent",
+    decimals: 3,
+    title: ["idle CPU", "% of core"],
+    scale: 1.0,
+    more_is_better: false,
+};
 
 const fn burst_time(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
@@ -112,29 +101,27 @@ impl Experiment for Latency {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
     fn scales(&self) -> bool {
         true
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
         let bursts = || bursts::of(samples);
         let times = self.times(samples);
-        let quantile = |quantile: f64| times.as_ref().map(|times| times.quantile_us(quantile));
+        let time =
+            |column, name, of: &dyn Fn(&Distribution) -> f64| burst_time(column, name).figure(times.as_ref().map(of));
+        let idle_cpu = bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0);
         vec![
-            times.as_ref().map(Distribution::mean_us),
-            quantile(0.5),
-            quantile(0.9),
-            quantile(0.99),
-            times.as_ref().map(Distribution::max_us),
-            super::relative_error_percent(samples),
-            bursts::ratio(bursts(), |burst| burst.cpu, |_| 1e3),
-            bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0),
-            times.as_ref().map(|times| times.count() as f64),
-            quantile(0.999),
+            time("mean_us", "mean", &Distribution::mean_us),
+            time("p50_us", "p50", &|times| times.quantile_us(0.5)),
+            time("p90_us", "p90", &|times| times.quantile_us(0.9)),
+            time("p99_us", "p99", &|times| times.quantile_us(0.99)),
+            time("max_us", "max", &Distribution::max_us),
+            super::relative_error_figure(samples),
+            bursts::cpu_per_burst(bursts()),
+            IDLE_CPU.figure(idle_cpu),
+            bursts::COUNT.figure(times.as_ref().map(|times| times.count() as f64)),
+            time("p999_us", "p99.9", &|times| times.quantile_us(0.999)),
         ]
     }
 
@@ -150,7 +137,13 @@ impl Experiment for Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{experiment::bursts::mock, workload::Burst};
+    use crate::{
+        experiment::{
+            bursts,
+            mock::{value, values},
+        },
+        workload::Burst,
+    };
 
     fn latency() -> Latency {
         let load = Load::new(1, 100, 1).expect("countable");
@@ -161,20 +154,18 @@ mod tests {
         let burst = |micros| Burst {
             idle: Duration::from_millis(100),
             idle_cpu: Some(Duration::from_millis(25)),
-            ..mock::burst(200, 1000 * micros)
+            ..bursts::mock::burst(200, 1000 * micros)
         };
         BurstSample { bursts: micros.into_iter().map(burst).collect(), ..BurstSample::default() }
     }
 
-    fn figure(figures: &[Option<f64>], column: &str) -> f64 {
-        let index = METRICS.iter().position(|metric| metric.column == column).expect(column);
-        figures[index].expect(column)
+    fn figure(figures: &[Figure], column: &str) -> f64 {
+        value(figures, column).expect(column)
     }
 
     #[test]
     fn figures_are_those_of_all_bursts() {
         let figures = latency().figures(&[sample(1..=50), sample(51..=100)]);
-        assert_eq!(figures.len(), METRICS.len());
         assert_eq!(figure(&figures, "mean_us"), 50.5);
         for (column, micros) in [("p50_us", 50.0), ("p90_us", 90.0), ("p99_us", 99.0), ("max_us", 100.0)] {
             assert!((figure(&figures, column) / micros - 1.0).abs() < 0.002, "{column}");
@@ -194,6 +185,6 @@ mod tests {
 
     #[test]
     fn no_samples_give_no_figures() {
-        assert!(latency().figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&latency().figures(&[])), [None; 10]);
     }
 }

@@ -4,7 +4,7 @@ use super::{Experiment, JobTurn, Sample, Subject, Turn};
 use crate::{
     clock::{cpu_time, cpu_time_of_this_thread, difference},
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::mean,
     subject::Plan,
@@ -28,20 +28,8 @@ pub struct Lifecycle {
     turn: RoundTrips,
 }
 
-const METRICS: &[Metric] = &[
-    micros("round_trip_us", ["median", "us"]),
-    micros("low95_round_trip_us", ["95% low", "us"]),
-    micros("high95_round_trip_us", ["95% high", "us"]),
-    micros("build_us", ["build", "us"]),
-    micros("submit_us", ["submit", "us"]),
-    micros("first_job_us", ["first job", "us"]),
-    micros("shutdown_us", ["shutdown", "us"]),
-    micros("cpu_us_per_round_trip", ["CPU", "us"]),
-    super::RELATIVE_ERROR,
-];
-
-const fn micros(column: &'static str, title: [&'static str; 2]) -> Metric {
-    Metric { column, decimals: 3, title, scale: 1.0, more_is_better: false }
+const fn micros(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
 }
 
 impl Lifecycle {
@@ -245,34 +233,33 @@ impl Experiment for Lifecycle {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Lives]) -> Vec<Option<f64>> {
-        let of = |time: fn(&Trip) -> Duration| {
-            super::median_and_interval(&samples.iter().map(|sample| sample.mean_us(time)).collect::<Vec<_>>())
-        };
-        let median_of = |time| of(time)[0];
-        let [median, low, high] = of(|trip| trip.whole);
+    fn figures(&self, samples: &[Lives]) -> Vec<Figure> {
+        let means = |time: fn(&Trip) -> Duration| samples.iter().map(|it| it.mean_us(time)).collect::<Vec<f64>>();
+        let median = |column, name, time| micros(column, name).figure(super::median(&means(time)));
+        let whole = [
+            micros("round_trip_us", "median"),
+            micros("low95_round_trip_us", "95% low"),
+            micros("high95_round_trip_us", "95% high"),
+        ];
         let all_cpu_known = samples.iter().flat_map(|sample| &sample.0).all(|trip| trip.cpu.is_some());
-        vec![
-            median,
-            low,
-            high,
-            median_of(|trip| trip.build),
-            median_of(|trip| trip.submit),
-            median_of(|trip| trip.first_job),
-            median_of(|trip| trip.shutdown),
-            median_of(|trip| trip.cpu.unwrap_or_default()).filter(|_| all_cpu_known),
-            super::relative_error_percent(samples),
-        ]
+        let cpu = super::median(&means(|trip| trip.cpu.unwrap_or_default())).filter(|_| all_cpu_known);
+        let mut figures = super::median_and_interval(whole, &means(|trip| trip.whole)).to_vec();
+        figures.extend([
+            median("build_us", "build", |trip| trip.build),
+            median("submit_us", "submit", |trip| trip.submit),
+            median("first_job_us", "first job", |trip| trip.first_job),
+            median("shutdown_us", "shutdown", |trip| trip.shutdown),
+            micros("cpu_us_per_round_trip", "CPU").figure(cpu),
+            super::relative_error_figure(samples),
+        ]);
+        figures
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::mock::values;
     use executors::{CanExecute, crossbeam_channel_pool::ThreadPool, elastic_pool, run_now::RunNowExecutor};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -288,11 +275,10 @@ mod tests {
     #[test]
     fn figures_are_medians_of_the_samples() {
         let lifecycle = Lifecycle::new(2, false, Duration::from_secs(1));
-        let figures = lifecycle.figures(&[lives(30), lives(10), lives(20)]);
-        assert_eq!(figures.len(), METRICS.len());
+        let figures = values(&lifecycle.figures(&[lives(30), lives(10), lives(20)]));
         let expected = [100.0, 50.0, 150.0, 20.0, 10.0, 40.0, 60.0, 140.0];
         assert_eq!(figures[..8], expected.map(Some));
-        assert!(lifecycle.figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&lifecycle.figures(&[])), [None; 9]);
     }
 
     #[test]

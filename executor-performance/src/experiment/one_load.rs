@@ -2,7 +2,7 @@
 
 use super::{BurstSample, Bursts, Experiment, Subject, cut::Cut, per_job};
 use crate::{
-    record::{Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
     workload::{Load, Work},
 };
@@ -33,9 +33,6 @@ pub trait Question {
     /// The experiment's name in results and on the command line.
     const NAME: &'static str;
 
-    /// What [`figures`](Self::figures) are figures of.
-    const METRICS: &'static [Metric];
-
     /// Whether, with twice as many `threads`, the first figure should be twice as good under the load that was `asked`.
     fn scales(&self, _asked: &Load, _threads: usize) -> bool {
         true
@@ -51,7 +48,7 @@ pub trait Question {
     fn description(&self, asked: &Load) -> Vec<(&'static str, String)>;
 
     /// The answer. Unless another is given: what one job costs.
-    fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
+    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
         per_job::figures(samples)
     }
 }
@@ -86,15 +83,11 @@ impl<Q: Question> Experiment for OneLoad<Q> {
         lines
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        Q::METRICS
-    }
-
     fn scales(&self) -> bool {
         self.question.scales(self.cut.asked(), self.cut.threads())
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
         Q::figures(samples)
     }
 }

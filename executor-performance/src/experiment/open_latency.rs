@@ -3,7 +3,7 @@
 use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Condensed, Dice, Distribution, Pooled},
     subject::Plan,
@@ -28,26 +28,18 @@ pub struct OpenLatency {
     sampled: Duration,
 }
 
-const METRICS: &[Metric] = &[
-    time("p50_us", "p50"),
-    time("p90_us", "p90"),
-    time("p99_us", "p99"),
-    time("p999_us", "p99.9"),
-    time("max_us", "max"),
-    time("mean_us", "mean"),
-    Metric { column: "achieved_percent", decimals: 3, title: ["achieved", "%"], scale: 1.0, more_is_better: true },
-    Metric {
-        column: "achieved_jobs_per_s",
-        decimals: 1,
-        title: ["achieved", "jobs/s"],
-        scale: 1.0,
-        more_is_better: true,
-    },
-    time("given_late_p99_us", "late p99"),
-    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false },
-    Metric { column: "jobs", decimals: 0, title: ["jobs", ""], scale: 1.0, more_is_better: true },
-    super::RELATIVE_ERROR,
-];
+const ACHIEVED_PERCENT: Metric =
+    Metric { column: "achieved_percent", decimals: 3, title: ["achieved", "%"], scale: 1.0, more_is_better: true };
+const ACHIEVED: Metric = Metric {
+    column: "achieved_jobs_per_s",
+    decimals: 1,
+    title: ["achieved", "jobs/s"],
+    scale: 1.0,
+    more_is_better: true,
+};
+const CPU: Metric =
+    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false };
+const JOBS: Metric = Metric { column: "jobs", decimals: 0, title: ["jobs", ""], scale: 1.0, more_is_better: true };
 
 const fn time(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
@@ -196,14 +188,10 @@ impl Experiment for OpenLatency {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Served]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[Served]) -> Vec<Figure> {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let times = self.times(samples);
-        let quantile = |quantile| times.as_ref().map(|times| times.quantile_us(quantile));
+        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| time(column, name).figure(times.as_ref().map(of));
         let late = Distribution::of_condensed(samples.iter().map(|sample| &sample.lateness));
         let jobs: u64 = bursts().map(|burst| burst.jobs).sum();
         let seconds: f64 = samples.iter().map(|sample| sample.time.as_secs_f64()).sum();
@@ -211,18 +199,18 @@ impl Experiment for OpenLatency {
         // As many as could come in that time, not as many as were asked for: a sample has a whole number of jobs.
         let possible = jobs as f64 / (self.sampled.as_secs_f64() * samples.len() as f64);
         vec![
-            quantile(0.5),
-            quantile(0.9),
-            quantile(0.99),
-            quantile(0.999),
-            times.as_ref().map(Distribution::max_us),
-            times.as_ref().map(Distribution::mean_us),
-            achieved.map(|achieved| achieved / possible * 100.0),
-            achieved,
-            late.map(|late| late.quantile_us(0.99)),
-            ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3),
-            (jobs > 0).then_some(jobs as f64),
-            super::relative_error_percent(samples),
+            of("p50_us", "p50", &|times| times.quantile_us(0.5)),
+            of("p90_us", "p90", &|times| times.quantile_us(0.9)),
+            of("p99_us", "p99", &|times| times.quantile_us(0.99)),
+            of("p999_us", "p99.9", &|times| times.quantile_us(0.999)),
+            of("max_us", "max", &Distribution::max_us),
+            of("mean_us", "mean", &Distribution::mean_us),
+            ACHIEVED_PERCENT.figure(achieved.map(|achieved| achieved / possible * 100.0)),
+            ACHIEVED.figure(achieved),
+            time("given_late_p99_us", "late p99").figure(late.map(|late| late.quantile_us(0.99))),
+            CPU.figure(ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
+            JOBS.figure((jobs > 0).then_some(jobs as f64)),
+            super::relative_error_figure(samples),
         ]
     }
 
@@ -238,7 +226,10 @@ impl Experiment for OpenLatency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{
+        bursts::mock::burst,
+        mock::{value, values},
+    };
     use executors::crossbeam_channel_pool::ThreadPool;
 
     const ARRIVALS: Arrivals = Arrivals {
@@ -258,10 +249,7 @@ mod tests {
     }
 
     fn figure(samples: &[Served], column: &str) -> f64 {
-        let figures = OpenLatency::new(2, ARRIVALS).figures(samples);
-        assert_eq!(figures.len(), METRICS.len());
-        let index = METRICS.iter().position(|metric| metric.column == column).expect(column);
-        figures[index].expect(column)
+        value(&OpenLatency::new(2, ARRIVALS).figures(samples), column).expect(column)
     }
 
     #[test]
@@ -275,7 +263,7 @@ mod tests {
         for (column, expected) in [("mean_us", 500.5), ("max_us", 1000.0), ("jobs", 1000.0), ("cpu_us_per_job", 4.0)] {
             assert_eq!(figure(&samples, column), expected, "{column}");
         }
-        assert!(OpenLatency::new(2, ARRIVALS).figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&OpenLatency::new(2, ARRIVALS).figures(&[])), [None; 12]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What somebody's own job costs.
 
-use super::{Question, per_job};
+use super::Question;
 use crate::{
-    record::{Metric, Setting},
+    record::Setting,
     workload::{Load, Work},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -49,8 +49,6 @@ impl Question for OwnJob {
     type Work = OwnJob;
 
     const NAME: &'static str = "own";
-
-    const METRICS: &'static [Metric] = per_job::METRICS;
 
     fn scales(&self, _asked: &Load, _threads: usize) -> bool {
         false

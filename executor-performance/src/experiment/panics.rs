@@ -3,9 +3,9 @@
 use super::{Experiment, JobTurn, Sample, Subject, Turn, per_job::nanos};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
-    stats::mean,
+    stats,
     subject::Plan,
     workload::wait_for,
 };
@@ -26,15 +26,6 @@ pub struct Panics {
     threads: usize,
     turn: Outbreak,
 }
-
-const METRICS: &[Metric] = &[
-    nanos("median_ns_per_panic", ["panics", "ns/job"]),
-    nanos("low95_ns_per_panic", ["95% low", "ns/job"]),
-    nanos("high95_ns_per_panic", ["95% high", "ns/job"]),
-    nanos("before_ns_per_job", ["before", "ns/job"]),
-    nanos("after_ns_per_job", ["after", "ns/job"]),
-    super::RELATIVE_ERROR,
-];
 
 impl Panics {
     /// On executors with `threads` workers, so many `jobs` each time.
@@ -174,28 +165,28 @@ impl Experiment for Panics {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Survived]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[Survived]) -> Vec<Figure> {
         let all = |time: fn(&Survived) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
-        let [median, low, high] = super::median_and_interval(&all(|it| it.panicking));
-        let mean = |times: Vec<f64>| (!times.is_empty()).then(|| mean(&times));
-        vec![
-            median,
-            low,
-            high,
-            mean(all(|it| it.before)),
-            mean(all(|it| it.after)),
-            super::relative_error_percent(samples),
-        ]
+        let mean = |time| Some(stats::mean(&all(time))).filter(|_| !samples.is_empty());
+        let panicking = [
+            nanos("median_ns_per_panic", ["panics", "ns/job"]),
+            nanos("low95_ns_per_panic", ["95% low", "ns/job"]),
+            nanos("high95_ns_per_panic", ["95% high", "ns/job"]),
+        ];
+        let mut figures = super::median_and_interval(panicking, &all(|it| it.panicking)).to_vec();
+        figures.extend([
+            nanos("before_ns_per_job", ["before", "ns/job"]).figure(mean(|it| it.before)),
+            nanos("after_ns_per_job", ["after", "ns/job"]).figure(mean(|it| it.after)),
+            super::relative_error_figure(samples),
+        ]);
+        figures
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::mock::values;
     use executors::crossbeam_channel_pool::ThreadPool;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -211,9 +202,8 @@ mod tests {
     fn figures_are_nanoseconds_of_each_kind_of_job() {
         let samples = [40.0, 20.0, 30.0].map(|panicking| Survived { before: 1.0, panicking, after: 2.0 });
         let panics = Panics::new(2, 50, LONG);
-        let figures = panics.figures(&samples);
-        assert_eq!(figures.len(), METRICS.len());
+        let figures = values(&panics.figures(&samples));
         assert_eq!(figures[..5], [Some(30.0), Some(20.0), Some(40.0), Some(1.0), Some(2.0)]);
-        assert!(panics.figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&panics.figures(&[])), [None; 6]);
     }
 }

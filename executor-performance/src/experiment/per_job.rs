@@ -1,22 +1,19 @@
 //! The figures of experiments that ask what one job costs.
 
 use super::{BurstSample, bursts};
-use crate::{record::Metric, workload::Pastime};
+use crate::{
+    record::{Figure, Metric},
+    workload::Pastime,
+};
 use std::time::Duration;
 
-/// What a job costs.
-pub(super) const METRICS: &[Metric] =
-    &metrics(["median_ns_per_job", "low95_ns_per_job", "high95_ns_per_job", "cpu_ns_per_job"], "ns/job");
-
 /// What one of something costs, in `unit`.
-pub(super) const fn metrics(columns: [&'static str; 4], unit: &'static str) -> [Metric; 5] {
-    let [median, low, high, cpu] = columns;
+pub(super) const fn metrics([median, low, high, cpu]: [&'static str; 4], unit: &'static str) -> [Metric; 4] {
     [
         nanos(median, ["median", unit]),
         nanos(low, ["95% low", unit]),
         nanos(high, ["95% high", unit]),
         nanos(cpu, ["CPU", unit]),
-        super::RELATIVE_ERROR,
     ]
 }
 
@@ -35,46 +32,54 @@ pub(super) fn payload(work: Pastime) -> String {
     }
 }
 
-/// Figures for [`metrics`]. What jobs do by themselves is in the CPU time only.
-pub(super) fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
+/// What a job costs.
+pub(super) fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+    let columns = ["median_ns_per_job", "low95_ns_per_job", "high95_ns_per_job", "cpu_ns_per_job"];
+    figures_of(metrics(columns, "ns/job"), samples)
+}
+
+/// What a job costs, as figures of these `metrics`. What jobs do by themselves is in the CPU time only.
+pub(super) fn figures_of(metrics: [Metric; 4], samples: &[BurstSample]) -> Vec<Figure> {
     let overheads = samples.iter().flat_map(BurstSample::overheads);
     let jobs = bursts::of(samples).map(|burst| burst.jobs as f64);
     let nanos: Vec<f64> = overheads.zip(jobs).map(|(nanos, jobs)| nanos / jobs).collect();
-    beside_cpu_time(&nanos, samples)
+    beside_cpu_time(metrics, &nanos, samples)
 }
 
-/// Three figures of `values`, of which there is one for each burst, and those of the CPU time of a job and of the
-/// scatter.
-pub(super) fn beside_cpu_time(values: &[f64], samples: &[BurstSample]) -> Vec<Option<f64>> {
-    let [median, low, high] = super::median_and_interval(values);
-    let cpu = bursts::cpu_nanos_per_job(bursts::of(samples));
-    vec![median, low, high, cpu, super::relative_error_percent(samples)]
+/// The median of `values`, of which there is one for each burst, its interval, the CPU time of a job, and the scatter.
+pub(super) fn beside_cpu_time(
+    [median, low, high, cpu]: [Metric; 4],
+    values: &[f64],
+    samples: &[BurstSample],
+) -> Vec<Figure> {
+    let mut figures = super::median_and_interval([median, low, high], values).to_vec();
+    figures.push(cpu.figure(bursts::cpu_nanos_per_job(bursts::of(samples))));
+    figures.push(super::relative_error_figure(samples));
+    figures
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{bursts::mock::burst, mock::values};
 
     #[test]
     fn figures_are_nanoseconds_of_wall_and_cpu_time() {
         let samples = [30_000, 20_000, 70_000]
             .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
-        let figures = figures(&samples);
-        assert_eq!(figures.len(), metrics(["", "", "", ""], "").len());
-        assert_eq!(figures[..4], [Some(30.0), Some(20.0), Some(70.0), Some(80.0)]);
+        assert_eq!(values(&figures(&samples))[..4], [Some(30.0), Some(20.0), Some(70.0), Some(80.0)]);
     }
 
     #[test]
     fn what_jobs_do_is_taken_off_the_time() {
         let ideal = Duration::from_nanos(20_000);
         let samples = [30_000, 50_000, 90_000].map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ideal });
-        assert_eq!(figures(&samples)[..3], [Some(30.0), Some(10.0), Some(70.0)]);
+        assert_eq!(values(&figures(&samples))[..3], [Some(30.0), Some(10.0), Some(70.0)]);
         assert_eq!(crate::experiment::costs(&samples), [10_000.0, 30_000.0, 70_000.0]);
     }
 
     #[test]
     fn no_samples_give_no_figures() {
-        assert!(figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&figures(&[])), [None; 5]);
     }
 }

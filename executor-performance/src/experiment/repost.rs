@@ -1,8 +1,8 @@
 //! What it costs to give one's successor to the executor from inside.
 
-use super::{Question, per_job};
+use super::{BurstSample, Question, per_job};
 use crate::{
-    record::{Metric, Setting},
+    record::{Figure, Setting},
     workload::{Load, Pastime},
 };
 
@@ -15,9 +15,6 @@ impl Question for Repost {
     type Work = Pastime;
 
     const NAME: &'static str = "repost";
-
-    const METRICS: &'static [Metric] =
-        &per_job::metrics(["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"], "ns/hop");
 
     /// A chain is at one place at a time.
     fn scales(&self, asked: &Load, threads: usize) -> bool {
@@ -40,5 +37,10 @@ impl Question for Repost {
     fn description(&self, asked: &Load) -> Vec<(&'static str, String)> {
         let load = format!("{} x {} hops (chains x jobs)", asked.messages(), asked.amplification());
         vec![("load", load), ("each job", per_job::payload(self.0))]
+    }
+
+    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+        let columns = ["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"];
+        per_job::figures_of(per_job::metrics(columns, "ns/hop"), samples)
     }
 }

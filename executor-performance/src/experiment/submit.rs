@@ -6,9 +6,8 @@ use self::hold::Hold;
 use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts, cut::Cut, per_job::nanos};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
-    stats::Summary,
     subject::Plan,
     workload::{Burst, Load, Relay},
 };
@@ -24,15 +23,6 @@ pub struct Submit {
     sleep: Duration,
     patience: Duration,
 }
-
-const METRICS: &[Metric] = &[
-    nanos("median_ns_per_submission", ["submit", "ns/job"]),
-    nanos("low95_ns_per_submission", ["95% low", "ns/job"]),
-    nanos("high95_ns_per_submission", ["95% high", "ns/job"]),
-    nanos("completed_ns_per_job", ["all ran", "ns/job"]),
-    nanos("cpu_ns_per_job", ["CPU", "ns/job"]),
-    super::RELATIVE_ERROR,
-];
 
 impl Submit {
     /// On executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins
@@ -132,28 +122,28 @@ impl Experiment for Submit {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Submitted]) -> Vec<Option<f64>> {
-        let [median, low, high] = super::median_and_interval(&super::costs(samples));
+    fn figures(&self, samples: &[Submitted]) -> Vec<Figure> {
+        let submitting = [
+            nanos("median_ns_per_submission", ["submit", "ns/job"]),
+            nanos("low95_ns_per_submission", ["95% low", "ns/job"]),
+            nanos("high95_ns_per_submission", ["95% high", "ns/job"]),
+        ];
         let completed: Vec<f64> = samples.iter().map(|sample| sample.per_job(sample.0.wall)).collect();
-        vec![
-            median,
-            low,
-            high,
-            Summary::of(&completed).map(|it| it.median),
-            bursts::cpu_nanos_per_job(samples.iter().map(|sample| &sample.0)),
-            super::relative_error_percent(samples),
-        ]
+        let cpu = bursts::cpu_nanos_per_job(samples.iter().map(|sample| &sample.0));
+        let mut figures = super::median_and_interval(submitting, &super::costs(samples)).to_vec();
+        figures.extend([
+            nanos("completed_ns_per_job", ["all ran", "ns/job"]).figure(super::median(&completed)),
+            nanos("cpu_ns_per_job", ["CPU", "ns/job"]).figure(cpu),
+            super::relative_error_figure(samples),
+        ]);
+        figures
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{bursts::mock::burst, mock::values};
     use executors::crossbeam_channel_pool::ThreadPool;
 
     fn submit(sleep: Duration) -> Submit {
@@ -163,11 +153,10 @@ mod tests {
 
     #[test]
     fn figures_are_of_submitting_and_of_running() {
-        let figures =
-            submit(Duration::ZERO).figures(&[30_000, 20_000, 70_000].map(|nanos| Submitted(burst(1000, nanos))));
-        assert_eq!(figures.len(), METRICS.len());
+        let samples = [30_000, 20_000, 70_000].map(|nanos| Submitted(burst(1000, nanos)));
+        let figures = values(&submit(Duration::ZERO).figures(&samples));
         assert_eq!(figures[..5], [Some(15.0), Some(10.0), Some(35.0), Some(30.0), Some(80.0)]);
-        assert!(submit(Duration::ZERO).figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&submit(Duration::ZERO).figures(&[])), [None; 6]);
     }
 
     /// Jobs that sleep for an hour each, if nothing wakes them.

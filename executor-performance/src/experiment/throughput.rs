@@ -2,7 +2,7 @@
 
 use super::{BurstSample, Question, bursts, per_job};
 use crate::{
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     workload::{Labour, Load, nanos_per_unit},
 };
 
@@ -10,22 +10,14 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub struct Throughput(pub Labour);
 
-const fn jobs_per_second(column: &'static str, title: [&'static str; 2]) -> Metric {
-    Metric { column, decimals: 0, title, scale: 1e-6, more_is_better: true }
+const fn jobs_per_second(column: &'static str, name: &'static str) -> Metric {
+    Metric { column, decimals: 0, title: [name, "M jobs/s"], scale: 1e-6, more_is_better: true }
 }
 
 impl Question for Throughput {
     type Work = Labour;
 
     const NAME: &'static str = "throughput";
-
-    const METRICS: &'static [Metric] = &[
-        jobs_per_second("median_jobs_per_s", ["median", "M jobs/s"]),
-        jobs_per_second("low95_jobs_per_s", ["95% low", "M jobs/s"]),
-        jobs_per_second("high95_jobs_per_s", ["95% high", "M jobs/s"]),
-        per_job::nanos("cpu_ns_per_job", ["CPU", "ns/job"]),
-        super::RELATIVE_ERROR,
-    ];
 
     fn work(&self) -> Labour {
         self.0
@@ -52,23 +44,28 @@ impl Question for Throughput {
         vec![("load", super::describe(asked)), ("each job", job)]
     }
 
-    fn figures(samples: &[BurstSample]) -> Vec<Option<f64>> {
+    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+        let metrics = [
+            jobs_per_second("median_jobs_per_s", "median"),
+            jobs_per_second("low95_jobs_per_s", "95% low"),
+            jobs_per_second("high95_jobs_per_s", "95% high"),
+            per_job::nanos("cpu_ns_per_job", ["CPU", "ns/job"]),
+        ];
         let rates: Vec<f64> = bursts::of(samples).map(|burst| burst.jobs as f64 / burst.wall.as_secs_f64()).collect();
-        per_job::beside_cpu_time(&rates, samples)
+        per_job::beside_cpu_time(metrics, &rates, samples)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{bursts::mock::burst, mock::values};
 
     #[test]
     fn figures_are_rates_of_all_jobs() {
         let samples = [1_000_000, 500_000, 250_000]
             .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
-        let figures = Throughput::figures(&samples);
-        assert_eq!(figures.len(), Throughput::METRICS.len());
+        let figures = values(&Throughput::figures(&samples));
         assert_eq!(figures[..3], [Some(2e6), Some(1e6), Some(4e6)]);
         assert_eq!(figures[3], Some(2.0 * 1_750_000.0 / 3000.0));
     }

@@ -6,7 +6,7 @@ use self::stamps::Stamps;
 use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts};
 use crate::{
     failure::Failure,
-    record::{Metric, Setting},
+    record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Distribution, Pooled},
     subject::Plan,
@@ -26,26 +26,6 @@ pub struct Wake {
     bursts_per_sample: u32,
     patience: Duration,
 }
-
-const METRICS: &[Metric] = &[
-    delay("mean_us", "mean"),
-    delay("p20_us", "p20"),
-    delay("p40_us", "p40"),
-    delay("p60_us", "p60"),
-    delay("p80_us", "p80"),
-    delay("p99_us", "p99"),
-    Metric { column: "cpu_us_per_burst", decimals: 3, title: ["CPU", "us/burst"], scale: 1.0, more_is_better: false },
-    super::RELATIVE_ERROR,
-    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true },
-    delay("p50_us", "p50"),
-    delay("p90_us", "p90"),
-    delay("p999_us", "p99.9"),
-    delay("max_us", "max"),
-];
-
-const QUANTILES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.99];
-
-const MORE_QUANTILES: [f64; 4] = [0.5, 0.9, 0.999, 1.0];
 
 const fn delay(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
@@ -148,23 +128,28 @@ impl Experiment for Wake {
         ]
     }
 
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn figures(&self, samples: &[Called]) -> Vec<Option<f64>> {
+    fn figures(&self, samples: &[Called]) -> Vec<Figure> {
         let delays = self.times(samples);
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
-        let mut figures = vec![delays.as_ref().map(Distribution::mean_us)];
-        let quantile = |quantile| delays.as_ref().map(|delays| delays.quantile_us(quantile));
-        figures.extend(QUANTILES.map(quantile));
-        figures.extend([
-            bursts::ratio(bursts(), |burst| burst.cpu, |_| 1e3),
-            super::relative_error_percent(samples),
-            Some(bursts().count() as f64).filter(|count| *count > 0.0),
-        ]);
-        figures.extend(MORE_QUANTILES.map(quantile));
-        figures
+        let count = Some(bursts().count() as f64).filter(|count| *count > 0.0);
+        let quantile = |column, name, quantile| {
+            delay(column, name).figure(delays.as_ref().map(|delays| delays.quantile_us(quantile)))
+        };
+        vec![
+            delay("mean_us", "mean").figure(delays.as_ref().map(Distribution::mean_us)),
+            quantile("p20_us", "p20", 0.2),
+            quantile("p40_us", "p40", 0.4),
+            quantile("p60_us", "p60", 0.6),
+            quantile("p80_us", "p80", 0.8),
+            quantile("p99_us", "p99", 0.99),
+            bursts::cpu_per_burst(bursts()),
+            super::relative_error_figure(samples),
+            bursts::COUNT.figure(count),
+            quantile("p50_us", "p50", 0.5),
+            quantile("p90_us", "p90", 0.9),
+            quantile("p999_us", "p99.9", 0.999),
+            quantile("max_us", "max", 1.0),
+        ]
     }
 
     fn pooled(&self) -> Option<Pooled> {
@@ -179,7 +164,10 @@ impl Experiment for Wake {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::bursts::mock::burst;
+    use crate::experiment::{
+        bursts::mock::burst,
+        mock::{value, values},
+    };
     use executors::{crossbeam_channel_pool::ThreadPool, elastic_pool};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -195,18 +183,19 @@ mod tests {
     #[test]
     fn figures_are_those_of_all_jobs() {
         let figures = wake().figures(&[called(1..=50), called(51..=100)]);
-        assert_eq!(figures.len(), METRICS.len());
-        let expected = [50.5, 20.0, 40.0, 60.0, 80.0, 99.0, 10.0];
-        for ((figure, expected), metric) in figures.iter().zip(expected).zip(METRICS) {
-            let figure = figure.expect(metric.column);
-            assert!((figure / expected - 1.0).abs() < 0.002, "{}: {figure}", metric.column);
+        let quantiles = [("p20_us", 20.0), ("p40_us", 40.0), ("p50_us", 50.0), ("p60_us", 60.0), ("p80_us", 80.0)];
+        let longest = [("p90_us", 90.0), ("p99_us", 99.0), ("p999_us", 100.0), ("max_us", 100.0)];
+        for (column, expected) in quantiles.into_iter().chain(longest).chain([("mean_us", 50.5)]) {
+            let figure = value(&figures, column).expect(column);
+            assert!((figure / expected - 1.0).abs() < 0.002, "{column}: {figure}");
         }
-        assert_eq!(figures[8], Some(100.0));
+        assert_eq!(value(&figures, "cpu_us_per_burst"), Some(10.0));
+        assert_eq!(value(&figures, "bursts"), Some(100.0));
     }
 
     #[test]
     fn no_samples_give_no_figures() {
-        assert!(wake().figures(&[]).iter().all(Option::is_none));
+        assert_eq!(values(&wake().figures(&[])), [None; 13]);
     }
 
     #[test]

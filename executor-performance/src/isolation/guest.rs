@@ -2,7 +2,7 @@
 
 use crate::{
     experiment::{Subject, Turn},
-    failure::{Failure, NOT_MEASURED},
+    failure::{Failure, says_nothing_about_executor},
     usage::Usage,
 };
 use std::{
@@ -59,9 +59,7 @@ impl<T: Turn> Guest<T> {
             State::Called(process) => process,
             State::NotCalled => {
                 let called = Process::start(&mut self.command.borrow_mut());
-                *state = State::Called(
-                    called.map_err(|why| Failure::Told(format!("{NOT_MEASURED}no process for it: {why}")))?,
-                );
+                *state = State::Called(called.map_err(Failure::Host)?);
                 return self.answered(state, turn);
             }
         };
@@ -89,7 +87,7 @@ impl<T: Turn> Subject<T> for Guest<T> {
         self.answered(&mut state, turn).inspect_err(|failure| {
             *state = State::NotCalled;
             let why = failure.to_string();
-            if !why.starts_with(NOT_MEASURED) {
+            if !says_nothing_about_executor(&why) {
                 self.failures.0.borrow_mut().insert(self.name, why);
             }
         })

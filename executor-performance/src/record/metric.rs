@@ -12,3 +12,19 @@ pub struct Metric {
     /// Whether more is better.
     pub more_is_better: bool,
 }
+
+impl Metric {
+    /// The figure of this kind that has `value`; `None` if the samples do not tell it.
+    pub const fn figure(self, value: Option<f64>) -> Figure {
+        Figure { metric: self, value }
+    }
+}
+
+/// What samples say about one metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// What it is a figure of.
+    pub metric: Metric,
+    /// In the unit for machines; `None` if the samples do not tell it.
+    pub value: Option<f64>,
+}

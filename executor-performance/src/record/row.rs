@@ -1,7 +1,7 @@
 use super::{Column, Costs, Run, Samples, Times};
 use crate::{
     experiment::{Experiment, Sample, SampleOf, costs},
-    failure::{Failure, NOT_MEASURED},
+    failure::{Failure, says_nothing_about_executor},
     sampler::Series,
     stats::{Outliers, Pooled, Ratio, Summary},
 };
@@ -101,7 +101,7 @@ impl Row {
     pub fn status(&self) -> Status {
         match &self.error {
             None => Status::Measured,
-            Some(why) if why.starts_with(NOT_MEASURED) => Status::NotMeasured,
+            Some(why) if says_nothing_about_executor(why) => Status::NotMeasured,
             Some(_) => Status::Failed,
         }
     }
@@ -151,8 +151,8 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     let figures = match &series.failure {
         Some(failure) => Err(failure.to_string()),
         None => {
-            let names = experiment.metrics().iter().map(|metric| metric.column.to_owned());
-            Ok(names.zip(experiment.figures(&series.samples)).collect())
+            let figures = experiment.figures(&series.samples).into_iter();
+            Ok(figures.map(|figure| (figure.metric.column.to_owned(), figure.value)).collect())
         }
     };
     let times = experiment.times(&series.samples).filter(|_| figures.is_ok());
@@ -178,7 +178,7 @@ fn pooled_interval<X: Experiment>(
 
 /// The first figure of each of the `samples`; none if one of them has none.
 fn values<X: Experiment>(experiment: &X, samples: &[SampleOf<X>]) -> Vec<f64> {
-    let first = |sample| experiment.figures(std::slice::from_ref(sample))[0];
+    let first = |sample| experiment.figures(std::slice::from_ref(sample))[0].value;
     samples.iter().map(first).collect::<Option<_>>().unwrap_or_default()
 }
 

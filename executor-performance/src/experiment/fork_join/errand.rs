@@ -1,7 +1,7 @@
 //! What is solved by forking and joining.
 
 use crate::{
-    failure::{Failure, NOT_MEASURED},
+    failure::Failure,
     forker::Forker,
     stats::Dice,
     workload::{Burst, Fib, Forks, Sort, solve_alone},
@@ -89,9 +89,7 @@ impl Errand {
         };
         alone.recv_timeout(patience).map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::TooLarge { option, patience },
-            RecvTimeoutError::Disconnected => {
-                Failure::Told(format!("{NOT_MEASURED}it panicked without an executor, too"))
-            }
+            RecvTimeoutError::Disconnected => Failure::Faulty,
         })?
     }
 
