@@ -9,11 +9,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck source=scripts/lib.sh
 source "$root/scripts/lib.sh"
 
-# From cheap to dear.
+# From cheap to expensive.
 parts=(format rules lint docs examples cli compat features tests release loom)
 
-# Sets of features that make a difference, but for two that are tested more: all features, and, optimised, the default
-# ones. The command-line tool is left out here: it wants the library with its default features.
+# Sets of features that make a difference, except for two that are tested more: all features, and, optimised, the
+# default ones. The command-line tool is left out here: it needs the library with its default features.
 feature_sets=(
     ""
     "threadpool-exec"
@@ -31,8 +31,8 @@ feature_sets=(
     "default produce-metrics"
 )
 
-# The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and for the
-# parts of the job, of the ring and of the lane its head).
+# The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and, for the
+# files in job/, ring/ and lane/, the head of job.rs, ring.rs or lane.rs).
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs
@@ -79,17 +79,17 @@ Runs all checks, or the named parts only, and stops at the first failure.
 
 Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
-  rules      the rules of docs/architecture.md that grep can check; the documentation's links lead somewhere, and its
-             tables are those of their records
-  lint       clippy without warnings, with all and the default features, and with the peers behind flags; all compiles
-             with the oldest Rust, and the library for musl (if installed)
+  rules      the rules of docs/architecture.md that grep can check; links in the documentation resolve, and its tables
+             match their records
+  lint       clippy without warnings, with all and the default features, and with the peers behind flags; everything
+             compiles with the oldest Rust, and the library for musl (if installed)
   docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
-  cli        executor-performance with the default features, as most have it: it measures, advises, and compares files of
-             all formats (each experiment and each refusal is a test, with all features)
+  cli        executor-performance with the default features, as most users have it: it measures, advises, and compares
+             files of all formats (each experiment and each refusal is a test, with all features)
   compat     scripts/compat.sh
   features   clippy and the public interface of the library, with every set of features that makes a difference; its unit
-             tests with those that have all pools; the tests of each interface of another crate, with nothing but that
+             tests with those that have all pools; the tests of each interface of another crate, with that feature only
   tests      all tests with all features
   release    conformance of two pools, stress, memory, deep chains and more with the default features, optimised, with
              checks for overflow
@@ -124,7 +124,7 @@ check_rules() {
     step "rules: tables are those of their records" scripts/results.sh --check
 }
 
-# As rustfmt leaves comments alone. Tables cannot be broken.
+# Because rustfmt leaves comments alone. Rows of tables cannot be broken.
 comments_fit() {
     local wide
     wide=$(grep -rnE --include='*.rs' '^.{121,}$' executors executor-performance scripts |
@@ -135,7 +135,7 @@ comments_fit() {
     fi
 }
 
-# To files that are there, and to headings. Comments name pages, too.
+# Links lead to files that exist, and to headings that exist. Comments name pages, too.
 links_lead_somewhere() {
     local pages page named=0
     mapfile -t pages < <(find README.md docs executors executor-performance -name '*.md')
@@ -194,7 +194,7 @@ shared_parts_know_no_pool() {
 
 check_lint() {
     local oldest musl=x86_64-unknown-linux-musl
-    # With the adapters that are only there if the compiler is told so. burst-pool is for Linux.
+    # With the adapters that exist only with these flags. burst-pool is for Linux.
     local flags=(--cfg peers_forte)
     if [[ $(uname -s) == Linux ]]; then flags+=(--cfg peers_burst_pool); fi
     local clippy=(env RUSTFLAGS="${flags[*]} ${RUSTFLAGS:-}" cargo clippy --workspace --all-targets --ignore-rust-version)
@@ -207,7 +207,7 @@ check_lint() {
     else
         skip "Rust $oldest, the oldest that must suffice, is not installed"
     fi
-    # It has other types for some things of the C library.
+    # musl has other types for some parts of the C library.
     if rustup target list --installed 2>/dev/null | grep "^$musl" >/dev/null; then
         step "lint: the library compiles for musl" \
             env CARGO_TARGET_DIR="$target/musl" cargo check --package executors --all-features --target "$musl"
@@ -220,7 +220,7 @@ check_docs() {
     step "docs: rustdoc [all features]" \
         env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
     test_step "docs: tests [all features]" cargo test --workspace --doc --all-features
-    # The README, whose examples the tool keeps, is for who takes the defaults.
+    # The README, whose examples are tests of the tool, is for users of the default features.
     test_step "docs: tests [default]" cargo test --package executors --package executor-performance --doc
 }
 
@@ -231,7 +231,7 @@ check_examples() {
         example=$(basename "$example" .rs)
         step "examples: $example" limited 120 "$target/debug/examples/$example"
     done
-    # These measure, for so many seconds or rounds and once at least.
+    # These measure for the given number of seconds or rounds, and at least once.
     for example in executor-performance/examples/*.rs executor-performance/examples/*/; do
         example=$(basename "$example" .rs)
         if [[ $example == own_job ]]; then continue; fi # a test runs it
@@ -254,7 +254,7 @@ check_cli() {
         -o "$work/sweep.json" -o "$work/sweep.html" -o "$work/sweep.svg" -o "$work/sweep.md" throughput
     step "cli: report" "${cli[@]}" report "$work/sweep.json" -o "$work/report.html"
     step "cli: compare" "${cli[@]}" compare "$work/sweep.json" "$work/sweep.json" --fail-on-regression
-    # As in continuous integration: old and new by the same file. What these few samples say of speed is no concern here.
+    # As in continuous integration: old and new by the same file. What these few samples say about speed is irrelevant.
     local team=("${cli[@]}" --config executor-performance/examples/bench.toml --quiet "${brief[@]}" -m 10)
     step "cli: a configuration file" "${team[@]}" -o "$work/team.json"
     step "cli: a configuration file, with a baseline" "${team[@]}" --baseline "$work/team.json" -o "$work/team.html"
@@ -262,7 +262,7 @@ check_cli() {
     step "cli: thread-scaling.sh" thread_scaling
 }
 
-# A line of titles and a good row for each of several executors.
+# Each file has a line of titles and a good row for each of several executors.
 rows_of_each_executor() {
     local file
     for file in "$@"; do
@@ -287,9 +287,9 @@ check_features() {
     for features in "${feature_sets[@]}"; do
         tests=(--test public_api)
         case $features in
-            # Those of the interface of another crate, which is tested with all features otherwise.
+            # The tests of another crate's interface, which otherwise run with all features.
             compat-*) for test in executors/tests/"${features//-/_}"*.rs; do tests+=(--test "$(basename "$test" .rs)"); done ;;
-            # What a feature adds or changes. Of one pool by itself the unit tests are the same as of all.
+            # What a feature adds or changes. The unit tests of one pool alone are the same as those of all.
             default\ * | *\ defaults) tests+=(--lib) ;;
         esac
         step "features: clippy [${features:-none}]" \
@@ -300,14 +300,14 @@ check_features() {
 }
 
 check_tests() {
-    # --tests leaves out the documentation's, which the part `docs` has run.
+    # --tests leaves out documentation tests, which the part `docs` has run.
     test_step "tests: [all features]" cargo test --workspace --all-features --tests
 }
 
 check_release() {
-    # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and with
-    # checks for overflow. Workers have their privileges at once, which otherwise take some thousand jobs. Conformance is
-    # of two pools only.
+    # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and
+    # with checks for overflow. Workers get their privileges at once, which otherwise takes some thousand jobs.
+    # Conformance runs on two pools only.
     test_step "release: [default]" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
@@ -345,8 +345,9 @@ main() {
     if ((${#chosen[@]} == 0)); then chosen=("${parts[@]}"); fi
 
     cd "$root"
-    export CARGO_TERM_COLOR=never # for the sake of who reads the output, be it this script
-    # What is built here is built once, and says itself where it fails: this takes a sixth less time, and half the room.
+    export CARGO_TERM_COLOR=never # for whatever reads the output, this script included
+    # Each build is made once, and tests say where they fail without debug information: without both, all takes a sixth
+    # less time, and half the disk space.
     export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
     target=${CARGO_TARGET_DIR:-$root/target}
     make_work clean_up

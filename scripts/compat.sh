@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Does this crate still serve what was written for the published executors 0.10, and do our interfaces of other crates serve
-# as those crates do?
+# Checks that programs for the published executors 0.10 work with this crate, and that our interfaces of other crates
+# behave as those crates do.
 # See usage() below.
 
 set -euo pipefail
@@ -13,7 +13,7 @@ programs=$root/scripts/compat
 
 published=0.10.0 # what our users have now
 kompact=0.12     # our largest user
-rusty_pool=1.0   # of these two we have the interfaces
+rusty_pool=1.0   # we have the interfaces of these two
 burst_pool=0.5.1
 
 # In seconds.
@@ -33,7 +33,7 @@ Checks that this crate can take the place of the published executors $published:
             features, low_latency, thread_pinning), and a small kompact program runs
   semver    cargo semver-checks against $published, if it is installed
   originals the tests of compat::rusty_pool and compat::burst_pool pass with the crates rusty_pool
-            $rusty_pool and, on Linux, burst-pool $burst_pool, too, but for what is documented to differ
+            $rusty_pool and, on Linux, burst-pool $burst_pool, too, except where differences are documented
 
 Options:
   --tests     also run kompact's own tests with this crate patched in (some minutes more)
@@ -58,7 +58,7 @@ package_name() {
     sed -n '/^\[package\]/,/^name/s/^name = "\(.*\)"$/\1/p' "$1"
 }
 
-# new_project NAME PROGRAM: a package whose main.rs is PROGRAM; the manifest's rest is read from stdin.
+# new_project NAME PROGRAM: a package whose main.rs is PROGRAM; the rest of the manifest is read from stdin.
 new_project() {
     mkdir -p "$work/$1/src"
     cp "$programs/$2" "$work/$1/src/main.rs"
@@ -159,8 +159,8 @@ check_kompact() {
     done
 }
 
-# kompact's own tests, but for those of compiler messages, which differ from one Rust version to the next. Some expect to be
-# in the directory `core` of a workspace, and no backtraces.
+# kompact's own tests, except those of compiler messages, which differ from one Rust version to the next. Some expect to
+# be in the directory `core` of a workspace, and no backtraces.
 check_kompact_tests() {
     local source features
     source=$(in_project kompact-program metadata --format-version 1 --quiet | tr ',' '\n' |
@@ -190,8 +190,8 @@ adopt_lock_file() {
 
 # --- semver ----------------------------------------------------------------------------------------------------------
 
-# What cargo-semver-checks reports and we have decided to live with: structs that are aliases now (the program of
-# `surface` uses them all the same).
+# What cargo-semver-checks reports and we accept: structs that are aliases now (the program of `surface` still uses
+# them).
 known_findings='^  struct executors::parker::(Small|Large|Dynamic)ThreadData,'
 
 check_semver() {
@@ -207,7 +207,7 @@ only_known_findings() {
     cargo semver-checks --color never --manifest-path "$root/executors/Cargo.toml" \
         --baseline-version "$published" >"$work/findings" || status=$?
     cat "$work/findings"
-    # 0 says no findings, 1 that there are some or that something else failed.
+    # 0 means no findings, 1 that there are some or that something else failed.
     ((status == 0)) || grep --quiet '^Failed in:' "$work/findings"
     awk '/^Failed in:/ { listed = 1; next } /^$/ { listed = 0 } listed' "$work/findings" |
         if grep -vE "$known_findings"; then
@@ -218,13 +218,13 @@ only_known_findings() {
 
 # --- originals -------------------------------------------------------------------------------------------------------
 
-# original_project NAME TEST PATH: executors/tests/TEST with the crate itself in place of our module at PATH; what it depends
-# on is read from stdin.
+# original_project NAME TEST PATH: executors/tests/TEST with the crate itself in place of our module at PATH; its
+# dependencies are read from stdin.
 original_project() {
     mkdir -p "$work/$1/src" "$work/$1/tests"
     : >"$work/$1/src/lib.rs"
     cp -R "$root/executors/tests/support" "$work/$1/tests/support"
-    # Whatever the features say, and whether the name is imported by itself or in front of others.
+    # Without the condition on features; whether the module is imported by itself or as a prefix of other names.
     sed -e '/^#!\{0,1\}\[cfg(feature/d' -e "/^use $3;\$/d" -e "s/^use ${3%::*}::/use /" \
         "$root/executors/tests/$2" >"$work/$1/tests/$2"
     {
@@ -250,7 +250,8 @@ MANIFEST
     original_project burst-pool-original compat_burst_pool.rs executors::compat::burst_pool <<MANIFEST
 burst-pool = "=$burst_pool"
 MANIFEST
-    # It loses values for which somebody was woken, or nobody, when the sender is dropped: see the module's documentation.
+    # When the sender is dropped, it loses values, whether a receiver was woken for them or not: see the module's
+    # documentation.
     test_step "compat: originals: our tests of its interface pass with burst-pool $burst_pool" \
         in_project burst-pool-original test -- --skip values_that
 }

@@ -4,13 +4,13 @@
 #
 work=     # temporary directory, see make_work
 steps=0   # done
-skipped=0 # left out, as something is not installed
+skipped=0 # left out because something is not installed
 passed=0  # tests
 
 # make_work CLEAN_UP: makes the temporary directory; CLEAN_UP is called at the end, to remove it.
 make_work() {
     work=$(mktemp -d)
-    # shellcheck disable=SC2064 # which command it is, is known now
+    # shellcheck disable=SC2064 # the command is known now
     trap "$1" EXIT
 }
 
@@ -25,12 +25,12 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# step NAME COMMAND...: runs the command quietly, and shows what it said if it fails. $work/log has it afterwards.
+# step NAME COMMAND...: runs the command quietly, and shows its output if it fails. $work/log has it afterwards.
 step() {
     local name=$1 start=$SECONDS status
     shift
     printf '%-74s ' "$name"
-    # In a condition, `set -e` would be without effect inside the command.
+    # In a condition, `set -e` would have no effect inside the command.
     set +e
     (
         set -e
@@ -58,7 +58,7 @@ test_step() {
     passed=$((passed + some))
 }
 
-# limited SECONDS COMMAND...: at most so long, where the system can do that.
+# limited SECONDS COMMAND...: runs the command for at most that long, where the system can limit it.
 limited() {
     if command -v timeout >/dev/null; then
         timeout "$@"

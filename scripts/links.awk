@@ -1,7 +1,7 @@
-# Links between pages that lead nowhere. All pages are read twice: as `pass=1` for their headings, as `pass=2` for their
-# links.
+# Prints the links between pages that lead nowhere. All pages are read twice: as `pass=1` for their headings, as
+# `pass=2` for their links.
 
-# What a heading is called in links.
+# The anchor of a heading.
 function anchor(title) {
     gsub(/[`*[]|\]\([^)]*\)/, "", title)
     title = tolower(title)

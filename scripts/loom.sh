@@ -13,16 +13,16 @@ usage() {
     cat <<USAGE
 Usage: scripts/loom.sh [FILTER]
 
-Runs every interleaving of the models (\`model.rs\`, or \`model/\`, beside what is modelled) in which
-threads are switched at most so many times although they could go on: none to three times, as the model
-says. FILTER chooses models whose path contains it, such as parker or crew::model::a_late_job.
+Runs every interleaving of the models (\`model.rs\`, or \`model/\`, beside the code that they model)
+in which threads that could go on are switched no more often than the model says: none to three times.
+FILTER chooses models whose path contains it, such as parker or crew::model::a_late_job.
 
 Options:
   -h, --help  show this
 
 Environment:
-  LOOM_MAX_PREEMPTIONS  no model switches more often; 1 takes some minutes, each more some times as long
-  LOOM_BRIEF            if this is set, models that take long (check_at_length) switch once less
+  LOOM_MAX_PREEMPTIONS  no model switches more often; 1 takes some minutes, each further one several times that
+  LOOM_BRIEF            if this is set, models that take long (check_at_length) switch one time less
 USAGE
 }
 
@@ -34,7 +34,7 @@ main() {
     (($# <= 1)) || fail "one filter at most; see --help" 2
     cd "$root"
     export RUSTFLAGS="--cfg executors_loom ${RUSTFLAGS:-}"
-    # A folder of its own, as the flags would have everything else compiled anew.
+    # A folder of its own, because with these flags everything else would be recompiled.
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/loom"
     local program
     program=$(build)
@@ -51,19 +51,19 @@ build() {
 }
 
 # check_models PROGRAM FILTER: checks each model in a process of its own, as many at a time as there are cores. In one
-# process they take twice as long: loom maps and unmaps the stacks of each interleaving, which other cores that run the
-# same process have to be told of.
+# process they take twice as long: loom maps and unmaps the stacks of each interleaving, and other cores that run the
+# same process have to be notified of that.
 check_models() {
     local models
     models=$("$1" --list --format terse "$2" | sed -n '/model::/s/: test$//p')
     [[ -n $models ]] || fail "no model's path contains '$2'; see --help" 2
     export -f check_model
-    # shellcheck disable=SC2016 # these are what xargs passes
+    # shellcheck disable=SC2016 # xargs passes these
     xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" bash -c 'check_model "$0" "$1"' "$1" <<<"$models"
     printf 'loom.sh: %d models passed\n' "$(wc -l <<<"$models")"
 }
 
-# check_model PROGRAM MODEL: in one line if it passes, with all that it said if not.
+# check_model PROGRAM MODEL: prints one line if the model passes, and all of its output if not.
 check_model() {
     local said
     if said=$("$1" --exact --nocapture "$2" 2>&1) && grep -q '^test result: ok. 1 passed' <<<"$said"; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Where do the figures in the documentation come from?
+# Measures the figures of the documentation, and writes them into its tables.
 # See usage() below.
 
 set -euo pipefail
@@ -21,10 +21,10 @@ usage() {
 Usage: scripts/results.sh [-o FOLDER] [PART...]
        scripts/results.sh [-o FOLDER] --insert | --check
 
-Measures what the documentation says in figures, all of it or the named parts only, and puts a record (.json, with
-every sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed
-as they stand in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
-All parts together take half an hour on two cores. Let the machine be quiet. A load during which a cache line took much
+Measures the figures of the documentation, all of them or the named parts only, and puts a record (.json, with every
+sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed as
+they are in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
+All parts together take half an hour on two cores. Keep the machine quiet. A load during which a cache line took much
 longer from core to core for a part of the time (docs/methodology.md, "Trust") is measured again, twice at most.
 
 Parts:
@@ -40,7 +40,7 @@ Options:
   -o FOLDER   where the records are (default: docs/results)
   --insert    write the tables of the records into the documentation
   --check     fail if the documentation has other tables, or some without records
-              (that rows say what their records say is a test: cargo test -p executor-performance --test records)
+              (a test checks that rows agree with records: cargo test -p executor-performance --test records)
   -h, --help  show this
 
 Environment:
@@ -53,10 +53,10 @@ USAGE
 
 # --- loads -----------------------------------------------------------------------------------------------------------
 
-listing= # set if the loads are to be named, and not measured
+listing= # set if the loads are only named, and not measured
 
-# load FILE TIMES EXECUTORS OPTION...: measures, in TIMES as much as the budget, into files of that name. Again, twice at
-# most, if it was not the same machine throughout.
+# load FILE TIMES EXECUTORS OPTION...: measures, with TIMES the budget, into files of that name. Again, twice at most,
+# if the machine was not the same throughout.
 load() {
     local file=$1 budget attempt
     if [[ -n $listing ]]; then
@@ -75,19 +75,19 @@ load() {
     mv "$work/record.csv" "$folder/${directory[$part]}/$file.csv"
 }
 
-# measure BUDGET EXECUTORS OPTION...: leaves what it finds in the folder for work.
+# measure BUDGET EXECUTORS OPTION...: leaves the record and its rows in $work.
 measure() {
     local status=0
     rm -f "$work/record".*
     # shellcheck disable=SC2086 # several words
-    # There, so that the record names no folder of this machine.
+    # In $work, so that the record names no folder of this machine.
     (cd "$work" && "$tool" --quiet --budget "$1" $SAMPLING -e "$2" -o record.json -o record.csv "${@:3}") \
         >/dev/null 2>"$work/complaints" || status=$?
-    # 1 says that an executor failed. The rows tell.
+    # 1 means that an executor failed. The rows say which.
     ((status <= 1)) && [[ -s $work/record.csv ]]
 }
 
-# The folders of the parts, where the page is called otherwise.
+# The folders of the parts, where the name differs from that of the part.
 declare -A directory=([published]=published-0.10.0)
 for part in "${parts[@]}"; do directory[$part]=${directory[$part]-$part}; done
 
@@ -124,7 +124,8 @@ peer_loads() {
 }
 
 load_peers() {
-    # All peers, and the two pools that they are beside: behind the marks, between what these mean and what is no executor.
+    # All peers, and the two pools that they are compared with. In the list, executors are the second block, and their
+    # names come after the marks.
     others=$("$tool" list | awk '
         /^$/ { part++ }
         part != 1 { next }
@@ -133,16 +134,16 @@ load_peers() {
             print $1
         }
     ' | paste -sd,)
-    # Those whose `join` is made for this: the others would take all of the time.
+    # Only those whose `join` is made for this: the others would take all of the time.
     forkers=workstealing,channel,rayon$(known forte)
     peer_loads load_peer
 }
 
 load_peer() {
     # Some twenty executors take turns, and a few of them take many times as long as the fastest: with less time the
-    # samples of those would be a few milliseconds, of which much is waking up. And where quiet precedes each burst, of
-    # whose delays the mean counts, there would be too few for the rare ones that take milliseconds. The five workloads
-    # of futures share their time.
+    # samples of the fastest would be a few milliseconds, of which much is waking up. And where quiet precedes each
+    # burst, and the mean of the delays is compared, there would be too few delays for the rare ones that take
+    # milliseconds. The five workloads of futures share their time.
     local times=4
     case $1 in
         wake | bursts | fork-join) times=12 ;;
@@ -201,7 +202,7 @@ files_of() {
     "load_$part"
 }
 
-# tidy PART: removes records of loads that are no more.
+# tidy PART: removes records of loads that no longer exist.
 tidy() {
     local file files
     files=$(files_of "$1")
@@ -221,9 +222,9 @@ known() {
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-unmeasured= # set if there is no record of what a table is to show
+unmeasured= # set if there is no record of what a table should show
 
-# table PART NAME [ARGUMENT...]: prints a table. `made` is when and where all of a part was.
+# table PART NAME [ARGUMENT...]: prints a table. `made` says when and where all of a part was measured.
 table() {
     local part=$1 name=$2
     if [[ $name == made ]]; then
@@ -234,7 +235,7 @@ table() {
     fi
 }
 
-# show PROGRAM FILE... [-v VARIABLE=VALUE]...: what a program of awk makes of the rows; FILE is PART/NAME.
+# show PROGRAM FILE... [-v VARIABLE=VALUE]...: prints what an awk program makes of the rows; FILE is PART/NAME.
 show() {
     local program=$1 file files=()
     shift
@@ -250,7 +251,7 @@ show() {
     awk "$@" -f "$root/scripts/results/csv.awk" -f "$root/scripts/results/$program" "${files[@]}"
 }
 
-# fill FORM FILE...: a form with the figures of the rows.
+# fill FORM FILE...: prints a form with the figures of the rows.
 fill() {
     show fill.awk "${@:2}" -v folder="$folder" -v form="$root/scripts/results/forms/$1.md"
 }
@@ -347,7 +348,7 @@ table_noise() {
 begin_table='<!-- table: '
 end_table='<!-- end of table -->'
 
-# rewritten PAGE: the page with the tables of the records. A table without records stays as it is.
+# rewritten PAGE: prints the page with the tables of the records. A table without records stays as it is.
 rewritten() {
     local line name words=''
     while IFS= read -r line; do
@@ -398,7 +399,7 @@ check() {
     ((stale == 0)) || fail "tables differ from their records: scripts/results.sh --insert puts them right"
 }
 
-# Prints the tables of a part, wherever they stand.
+# Prints the tables of a part, whichever pages they are on.
 print_tables() {
     local page line words
     for page in "${pages[@]}"; do
@@ -417,7 +418,7 @@ print_tables() {
 build() {
     local ignore=()
     if [[ $(uname -s) == Linux ]]; then export RUSTFLAGS=${RUSTFLAGS---cfg peers_forte --cfg peers_burst_pool}; fi
-    # Its crate says that it wants a newer compiler than this workspace.
+    # The crate forte asks for a newer compiler than this workspace.
     [[ ${RUSTFLAGS:-} != *peers_forte* ]] || ignore=(--ignore-rust-version)
     cargo build --quiet --release --package executor-performance --features peers,published "${ignore[@]}"
     tool=$(realpath "${CARGO_TARGET_DIR:-target}/release/executor-performance")

@@ -20,12 +20,12 @@ Usage: scripts/sanitize.sh [--features LIST] [--only TESTS]... [thread|address].
 Builds the library, its dependencies and the standard library with a sanitizer (both by default, one after
 the other), and runs the unit tests and all files in executors/tests, the stress suite among them.
 Needs a nightly compiler with rust-src. Tests that limit the address space of a process, or what CPU time a worker
-takes to fall asleep, are left out: a sanitizer needs more than they grant; and ThreadSanitizer is too slow for long
+takes to fall asleep, are left out: a sanitizer needs more than they allow; and ThreadSanitizer is too slow for long
 chains.
 
 Options:
-  --features LIST  beside the default ones ($features)
-  --only TESTS     of these: unit, or the name of a file in executors/tests
+  --features LIST  in addition to the default ones ($features)
+  --only TESTS     only these: unit, or the name of a file in executors/tests
   -h, --help       show this
 
 The arguments are for the tests, such as a filter.
@@ -33,7 +33,7 @@ The arguments are for the tests, such as a filter.
 Environment:
   TOOLCHAIN          the compiler                 $TOOLCHAIN
   SECONDS_OF_STRESS  for the stress suite         $SECONDS_OF_STRESS
-                     (what else it can be told is in executors/tests/stress.rs)
+                     (its other settings are in executors/tests/stress.rs)
 USAGE
 }
 
@@ -52,16 +52,16 @@ add_tests() {
 sanitize() {
     local host
     host=$(rustc "+$TOOLCHAIN" -vV | sed -n 's/^host: //p')
-    # With privileges that threads have at once: see executors/src/source/queue/privilege.rs.
+    # Threads get privileges at once: see executors/src/source/queue/privilege.rs.
     export RUSTFLAGS="-Zsanitizer=$1 --cfg executors_privileged" CARGO_TARGET_DIR="$target/sanitize-$1"
     export EXECUTORS_STRESS_SECONDS=$SECONDS_OF_STRESS
-    # ThreadSanitizer does not know fences. The library uses them to order wake-ups, and to settle whose a job is, or a
-    # reserved lock, but never to publish data, so this is no source of false reports.
-    # Leaks are looked for in tests/memory.rs; some tests leak a pool on purpose, or by a hook that owns its own pool, and
-    # with it the threads that it has not joined yet.
+    # ThreadSanitizer does not know fences. The library uses them to order wake-ups, and to decide which thread has a
+    # job, or a reserved lock, but never to publish data, so this causes no false reports.
+    # tests/memory.rs looks for leaks; some tests leak a pool on purpose, or by a hook that owns its own pool, and with
+    # it the threads that it has not joined yet.
     export TSAN_OPTIONS="halt_on_error=1 report_thread_leaks=0" ASAN_OPTIONS="detect_leaks=0"
     local skipped=(--skip refused_thread --skip refused:: --skip spinning_ends_soon)
-    # Long chains take minutes each; and tests/detaching.rs has a pthread_detach in place of ThreadSanitizer's.
+    # Long chains take minutes each; and tests/detaching.rs replaces ThreadSanitizer's pthread_detach.
     [[ $1 != thread ]] || skipped+=(--skip chains_of_ --skip by_themselves::)
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
         --features "$features" "${only[@]}" -- "${skipped[@]}" "${arguments[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# How do the executors of this machine scale with their number of threads?
+# Measures how executors scale on this machine with their number of threads.
 # See usage() below.
 
 set -euo pipefail
@@ -25,7 +25,7 @@ Usage: scripts/thread-scaling.sh [-o FILE] [-e NAMES] [MAX_THREADS]
 Measures the throughput of executors with 1 to MAX_THREADS threads (default: one more than there are
 cores), once with half of the jobs from outside (low amplification) and once with next to none (high
 amplification). Prints tables with the efficiency, and appends the results to a CSV file. For plots, and
-whatever else differs, call the tool itself: executor-performance -t 1..4 -o run.html throughput
+for other loads, call the tool itself: executor-performance -t 1..4 -o run.html throughput
 
 Options:
   -o FILE     the CSV file (default: thread-scaling.csv)
@@ -44,7 +44,7 @@ Environment:
                       amplification                           $BUDGET
   PROFILE             of Cargo                                $PROFILE
 
-The more work, the more the table tells about the machine, and the less about the executors. A load that
+The more work, the more the table says about the machine, and the less about the executors. A load that
 takes longer than its budget is sampled in smaller pieces of the same shape.
 USAGE
 }
@@ -59,7 +59,7 @@ measure() {
     cargo run --quiet --profile "$PROFILE" --manifest-path "$root/Cargo.toml" --package executor-performance -- \
         -t "1..$max_threads" -p "$PRODUCERS" -m "$1" -a "$2" ${executors[@]+"${executors[@]}"} -o "$output" \
         --budget "$BUDGET" throughput --pre "$WORK" --post "$WORK" || status=$?
-    # 1 says that an executor failed. Others may not have, and the file tells.
+    # 1 means that an executor failed. Others may not have, and the file says which.
     case $status in
         0) ;;
         1) failures=$((failures + 1)) ;;

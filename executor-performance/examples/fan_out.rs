@@ -1,12 +1,13 @@
-//! A job gives several others, which could run at the same time: do they?
+//! A job submits several others, which could run at the same time: do they?
 //!
 //! With few jobs, and short ones, all may be over before the system has noticed that two workers share a core while
 //! another one is idle. The pools take turns; each lives as long as the program.
 //!
 //! `cargo run --release -p executor-performance --features peers --example fan_out -- [ROUNDS] [WORKERS] [JOBS] [US]`
 //!
-//! With 0 rounds it takes a single one. Each job lasts for so many microseconds. These should be few beside the time
-//! for which the system leaves a core to one thread, as a job goes on by the clock while others have its core.
+//! With 0 rounds it runs a single one. Each job lasts for US microseconds. These should be few compared with the time
+//! for which the system leaves a core to one thread, because a job goes on by the clock while other threads have its
+//! core.
 
 use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{Executor, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher, elastic_pool};
@@ -22,14 +23,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Before each turn, so that all workers sleep.
+/// The pause before each turn, so that all workers sleep.
 const QUIET: Duration = Duration::from_micros(200);
-/// After each fan, so that its CPU time has the workers' falling asleep in it.
+/// The pause after each fan, so that its CPU time includes the workers' falling asleep.
 const AFTERMATH: Duration = Duration::from_micros(300);
-/// In each turn: who has been on which core stays there mostly from one to the next.
+/// Fans in each turn: threads mostly stay on their cores from one to the next.
 const FANS: usize = 10;
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
-/// For a worker to come.
+/// How long a worker may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pools = pools(workers)?;
     let mut turns: Vec<Turns> = pools.iter().map(|_| Turns::default()).collect();
     for round in 0..rounds {
-        // Each begins a round as often as any other, and follows either of its neighbours as often.
+        // Each pool begins a round as often as any other, and follows either of its neighbours as often.
         for turn in 0..pools.len() {
             let place = (round / 2 + turn) % pools.len();
             let pool = if round % 2 == 0 { place } else { pools.len() - 1 - place };
@@ -62,10 +63,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 type Job = Box<dyn FnOnce() + Send>;
-/// Gives one job, from wherever the caller is.
+/// Submits one job, from wherever the caller is.
 type Give = Arc<dyn Fn(Job) + Send + Sync>;
 
-/// By each pool's own best way of giving a closure, from within a job, too.
+/// Each pool in its own best way of submitting a closure, also from within a job.
 fn pools(workers: usize) -> Result<Vec<(&'static str, Give)>, Box<dyn Error>> {
     let rayon = rayon_core::ThreadPoolBuilder::new().num_threads(workers).build()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).build()?;
@@ -84,7 +85,7 @@ fn pools(workers: usize) -> Result<Vec<(&'static str, Give)>, Box<dyn Error>> {
         ("rusty_pool", Arc::new(move |job| rusty.execute(job))),
     ];
     for (_, give) in &pools {
-        // Theirs come with jobs.
+        // The threads of some pools start with jobs.
         assemble(workers, PATIENCE, |job| give(job))?;
     }
     Ok(pools)
@@ -101,7 +102,7 @@ struct Fan {
 }
 
 impl Fan {
-    /// Gives a job that gives the others, and waits for them.
+    /// Submits a job that submits the others, and waits for these.
     fn run(self, give: &Give) {
         let unfinished = Arc::new(Unfinished { jobs: AtomicUsize::new(self.jobs), waits: thread::current() });
         let (inside, begun) = (Arc::clone(give), Arc::clone(&unfinished));

@@ -1,12 +1,12 @@
-//! What does it cost the one who gives a job that a thread is started for it?
+//! What does it cost a submitter that a thread is started for its job?
 //!
-//! A hundred jobs, each of which blocks until the last has been given, so that each brings a thread; what counts is how
-//! long each call takes. The pools have no threads to begin with, and no core or one of a hundred. They take turns with
-//! threads that are started without a pool.
+//! A hundred jobs, each of which blocks until the last has been submitted, so that each starts a thread; what counts is
+//! how long each call takes. The pools have no threads to begin with, and a core of none or of a hundred. They take
+//! turns with threads that are started without a pool.
 //!
 //! `cargo run --release -p executor-performance --features peers --example growing -- [SECONDS]`
 //!
-//! With 0 seconds it takes a single round.
+//! With 0 seconds it runs a single round.
 
 use executor_performance::clock::cpu_time;
 use executors::{Executor, elastic_pool};
@@ -20,11 +20,11 @@ use std::{
 };
 
 const JOBS: usize = 100;
-/// So long after each turn, in which its threads go, and before the next.
+/// The pause after each turn, in which its threads end, and before the next.
 const PAUSE: Duration = Duration::from_millis(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// Gives the jobs, and says how long each call took.
+/// Submits the jobs, and returns how long each call took.
 type Subject = fn() -> Vec<Duration>;
 
 const SUBJECTS: [(&str, Subject); 5] = [
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut turns: [Vec<Turn>; SUBJECTS.len()] = Default::default();
     let begin = Instant::now();
     loop {
-        // Each begins a round as often as any other.
+        // Each subject begins a round as often as any other.
         let first = turns[0].len();
         for turn in 0..SUBJECTS.len() {
             let subject = (first + turn) % SUBJECTS.len();
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// For each job.
+/// The times for each job.
 struct Turn {
     median: Duration,
     mean: Duration,
@@ -92,7 +92,7 @@ fn quartiles(mut times: Vec<Duration>) -> String {
 fn elastic(core: usize) -> Vec<Duration> {
     let pool = elastic_pool::ThreadPool::new(core, JOBS, KEEP_ALIVE);
     let calls = calls(|guest| pool.execute(move || guest.wait()), || pool.worker_count());
-    pool.shutdown().expect("nobody blocks any more");
+    pool.shutdown().expect("no job blocks any more");
     calls
 }
 
@@ -107,14 +107,14 @@ fn threads() -> Vec<Duration> {
     let threads = RefCell::new(Vec::new());
     let start = |guest: Guest| {
         let builder = thread::Builder::new().name("bare".to_owned());
-        threads.borrow_mut().push(builder.spawn(move || guest.wait()).expect("so many are possible"));
+        threads.borrow_mut().push(builder.spawn(move || guest.wait()).expect("this many are possible"));
     };
     let calls = calls(start, || threads.borrow().len());
     threads.into_inner().into_iter().for_each(|thread| thread.join().expect("it only waits"));
     calls
 }
 
-/// How long each call of `give` takes, if each has brought one of the `threads`.
+/// How long each call of `give` takes. Requires that each has started one of the `threads`.
 fn calls(mut give: impl FnMut(Guest), threads: impl FnOnce() -> usize) -> Vec<Duration> {
     let door = Arc::new(RwLock::new(()));
     let _closed = door.write().unwrap();
@@ -133,7 +133,7 @@ fn calls(mut give: impl FnMut(Guest), threads: impl FnOnce() -> usize) -> Vec<Du
 struct Guest(Arc<RwLock<()>>);
 
 impl Guest {
-    /// Until the last has been invited.
+    /// Waits until all jobs have been submitted.
     fn wait(self) {
         drop(self.0.read().unwrap());
     }

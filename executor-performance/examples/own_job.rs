@@ -1,7 +1,7 @@
 //! Which executor suits a job of one's own?
 //!
-//! Here it is one that sorts the words of a text. Two of three jobs are given to the pool by the job before, as where
-//! one request leads to others. Copy this file into a program of yours, and let `job` do what your jobs do.
+//! Here it is one that sorts the words of a text. Two of three jobs are submitted by the job before, as when one
+//! request leads to others. Copy this file into a program of yours, and let `job` do what your jobs do.
 //!
 //! `cargo run --release -p executor-performance --example own_job -- [SECONDS]`
 
@@ -11,13 +11,13 @@ use std::{env, error::Error, hint::black_box, time::Duration};
 const TEXT: &str = "the quick brown fox jumps over the lazy dog and runs away before it wakes up";
 
 fn job() {
-    // What is in a black box is not known to the optimiser, so that it can leave nothing out.
+    // The optimiser does not know what is in a black box, so it can leave nothing out.
     let mut words: Vec<&str> = black_box(TEXT).split(' ').collect();
     words.sort_unstable();
     black_box(words);
 }
 
-/// Measures for about so long.
+/// Measures for about as long as `budget`.
 pub(crate) fn advice(budget: Duration) -> Result<Advice, String> {
     executor_performance::measure(job).successors(2).budget(budget).recommend()
 }

@@ -1,12 +1,12 @@
-//! One producer that gives a job and waits for its result, again and again: what does a round trip take?
+//! One producer that submits a job and waits for its result, again and again: what does a round trip take?
 //!
-//! There is never more than one job, so what counts is who wakes whom, and how long they look around before they sleep.
-//! The pools take turns.
+//! There is never more than one job, so what counts is which thread wakes which, and how long threads look for jobs
+//! before they sleep. The pools take turns.
 //!
 //! `cargo run --release -p executor-performance --features peers --example round_trips -- [ROUNDS] [MICROSECONDS]`
 //!
-//! With 0 rounds it takes a single one. The jobs have no work, or keep their core for so many microseconds each; these
-//! are part of the trip.
+//! With 0 rounds it runs a single one. The jobs do nothing, or keep their core for MICROSECONDS each; these are part of
+//! the trip.
 
 use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{Executor, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool};
@@ -19,13 +19,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// In each turn. Few, as the system leaves threads on the cores on which a turn finds them.
+/// Round trips in each turn. Few, because the system leaves threads on the cores on which a turn finds them.
 const TRIPS: u32 = 200;
-/// Before each turn, so that they lie down somewhere else.
+/// The pause before each turn, so that threads fall asleep on other cores.
 const QUIET: Duration = Duration::from_millis(2);
 const WORKERS: [usize; 4] = [1, 2, 4, 10];
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
-/// For a worker to come.
+/// How long a worker may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 type RoundTrip = Box<dyn Fn(u32) -> u32>;
 
-/// What a job does: it keeps its core for so long.
+/// What a job does: it keeps its core for `length`.
 fn keep_core(length: Duration) {
     if length > Duration::ZERO {
         let begin = Instant::now();
@@ -60,7 +60,8 @@ fn keep_core(length: Duration) {
     }
 }
 
-/// By each pool's own best way of giving a closure and waiting for its result, or for its end where there is no other.
+/// Each pool in its own best way of submitting a closure and waiting for its result, or for its end where there is no
+/// other.
 fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTrip)>, Box<dyn Error>> {
     let elastic = elastic_pool::ThreadPool::new(workers, workers, KEEP_ALIVE);
     let channel = crossbeam_channel_pool::ThreadPool::new(workers);
@@ -70,7 +71,7 @@ fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTri
     let rayon = rayon_core::ThreadPoolBuilder::new().num_threads(workers).build()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).build()?;
     let threadpool = threadpool::ThreadPool::new(workers);
-    // Theirs come with jobs.
+    // The threads of these start with jobs.
     assemble(workers, PATIENCE, |job| elastic.execute(job))?;
     assemble(workers, PATIENCE, |job| channel.execute(job))?;
     assemble(workers, PATIENCE, |job| joined.execute(job))?;
@@ -97,7 +98,7 @@ fn pools(workers: usize, length: Duration) -> Result<Vec<(&'static str, RoundTri
             "threadpool, and a channel of the standard library",
             Box::new(move |trip| {
                 let (sender, receiver) = mpsc::channel();
-                messages.execute(move || sender.send(answer(trip)).expect("somebody waits for it"));
+                messages.execute(move || sender.send(answer(trip)).expect("the producer waits"));
                 receiver.recv().expect("it runs")
             }),
         ),

@@ -1,14 +1,14 @@
 //! How soon can 1000 sleeps of 1 ms on 128 threads be over, without a pool?
 //!
-//! Threads that are there already, and wait, are released; or new ones are started. Each sleeps its share, or as often
-//! as a common counter says, and says that it is done. There is no queue, and nothing to decide: what that takes is the
+//! Threads that exist already, and wait, are released; or new ones are started. Each sleeps its share, or as often as a
+//! common counter says, and says that it is done. There is no queue, and nothing to decide: what that takes is the
 //! floor for the experiment `blocking`. Pools take turns with it here, with the same sleeps as jobs, so that what they
-//! take beyond it can be seen; those whose threads are there already, and new ones, whose threads start as the jobs
-//! come. The end of new threads is not counted in the time, but in the CPU time.
+//! take beyond it can be seen: pools whose threads exist already, and new ones, whose threads start as the jobs come.
+//! The end of new threads is not counted in the time, but in the CPU time.
 //!
 //! `cargo run --release -p executor-performance --features peers --example sleepers -- [SECONDS]`
 //!
-//! With 0 seconds it takes a single round.
+//! With 0 seconds it runs a single round.
 
 use executor_performance::clock::cpu_time;
 use executors::{Executor, elastic_pool};
@@ -27,14 +27,14 @@ use std::{
 const THREADS: usize = 128;
 const JOBS: usize = 1000;
 const SLEEP: Duration = Duration::from_millis(1);
-/// So long before each turn, so that all threads sleep.
+/// The pause before each turn, so that all threads sleep.
 const PAUSE: Duration = Duration::from_millis(5);
 
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 const ONE_SLEEP: &str = "1 sleep of one thread";
 
-/// Something that sleeps, and returns when it has, with what has to be done before the next turn.
+/// Something that sleeps, and then returns what has to be done before the next turn.
 type Subject = Box<dyn Fn() -> Rest>;
 type Rest = Box<dyn FnOnce()>;
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut turns: Vec<Turns> = subjects.iter().map(|_| Turns::default()).collect();
     let begin = Instant::now();
     loop {
-        // Each begins a round as often as any other.
+        // Each subject begins a round as often as any other.
         let first = turns[0].times.len();
         for turn in 0..subjects.len() {
             let subject = (first + turn) % subjects.len();
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} rounds: ms, medians (quartiles)\n", turns[0].times.len());
     println!("| who sleeps | all have slept | CPU |\n|---|---:|---:|");
     for ((name, _), turns) in subjects.iter().zip(turns) {
-        // Nobody can sleep less, so whoever took less has not done all.
+        // No subject can sleep for less, so one that took less has not done all.
         let sleeps = if *name == ONE_SLEEP { 1 } else { share(0) };
         let shortest = turns.times.iter().min().expect("there was a round");
         assert!(*shortest >= SLEEP * u32::try_from(sleeps)?, "{name} took {shortest:?} only");
@@ -127,14 +127,14 @@ fn nothing() -> Rest {
     Box::new(|| ())
 }
 
-/// How many of the jobs are a thread's, if all have as many or one less.
+/// How many of the jobs a thread gets if they are divided evenly.
 fn share(thread: usize) -> usize {
     JOBS / THREADS + usize::from(thread < JOBS % THREADS)
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A pool, to which `execute` gives a job.
+/// A pool whose threads exist already; `execute` gives it a job.
 fn warm(execute: impl Fn(Job) + 'static) -> Subject {
     Box::new(move || {
         run_all(&execute);
@@ -171,19 +171,19 @@ fn run_all(execute: &dyn Fn(Job)) {
     countdown.wait();
 }
 
-/// Who sleeps how often.
+/// How the sleeps are divided.
 #[derive(Clone, Copy)]
 enum Split {
-    /// Each thread its share, however late it comes.
+    /// Each thread sleeps its share, however late it comes.
     Shares,
-    /// Each as often as there is something left.
+    /// Each thread sleeps as long as there are sleeps left.
     Counter,
 }
 
 /// All sleeps of one turn, for threads without a pool.
 struct Sleeps {
     split: Split,
-    /// Those that nobody has begun.
+    /// Those that no thread has begun.
     left: AtomicUsize,
     threads: Countdown,
 }
@@ -295,11 +295,11 @@ fn bare(release: Release, split: Split) -> Subject {
 
 struct Bare {
     release: Release,
-    /// How many have begun.
+    /// How many rounds have begun.
     rounds: AtomicUsize,
     lock: Mutex<()>,
     begins: Condvar,
-    /// Those of the current round.
+    /// The sleeps of the current round.
     sleeps: Mutex<Arc<Sleeps>>,
     threads: OnceLock<Vec<Thread>>,
 }
@@ -319,7 +319,7 @@ impl Bare {
         sleeps.threads.wait();
     }
 
-    /// Thread `number`, until the program ends.
+    /// What thread `number` does until the program ends.
     fn sleep_in_each_round(&self, number: usize) {
         for round in 1.. {
             let has_begun = || self.rounds.load(SeqCst) >= round;
@@ -341,7 +341,7 @@ impl Bare {
     }
 }
 
-/// Wakes its maker when it has come to zero.
+/// Wakes the thread that made it when it has come to zero.
 struct Countdown {
     left: AtomicUsize,
     maker: Thread,

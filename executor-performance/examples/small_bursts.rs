@@ -1,12 +1,12 @@
-//! A few jobs after some quiet: when does the first begin, when the last, and who waits for whom?
+//! A few jobs after an idle period: when does the first begin, when the last, and which thread waits for which?
 //!
 //! Unlike in the experiment `wake`, all pools live as long as the program, and take turns in it; and the calls that
-//! give the jobs are timed, too, as the one that wakes somebody may last until the woken has run.
+//! submit the jobs are timed, too, because one that wakes a worker may last until that worker has run.
 //!
 //! `cargo run --release -p executor-performance --example small_bursts -- [SECONDS] [WORKERS] [JOBS] [busy]`
 //!
-//! With 0 seconds it takes a single round. There are as many jobs as workers unless told otherwise. Who has given the
-//! jobs sleeps until they have begun, or if it is `busy` keeps its core meanwhile.
+//! With 0 seconds it runs a single round. There are as many jobs as workers unless JOBS says otherwise. When it has
+//! submitted the jobs, the submitter sleeps until they have begun, or, if it is `busy`, keeps its core meanwhile.
 
 use executor_performance::{clock::cpu_time, workload::assemble};
 use executors::{
@@ -25,11 +25,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Before each burst, so that all workers sleep.
+/// The pause before each burst, so that all workers sleep.
 const QUIET: Duration = Duration::from_millis(5);
-/// For a worker to come.
+/// How long a worker may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After each burst, so that its CPU time has the workers' falling asleep in it.
+/// The pause after each burst, so that its CPU time includes the workers' falling asleep.
 const AFTERMATH: Duration = Duration::from_micros(300);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -46,15 +46,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(other) => return Err(format!("`{other}` in place of `busy`").into()),
     };
     let pools = pools(workers)?;
-    // So that all workers are there, whatever brings them.
+    // So that all workers exist, whatever starts them.
     for (_, pool) in &pools {
         assemble(workers, PATIENCE, pool)?;
     }
     let mut bursts: Vec<Vec<Burst>> = pools.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
     loop {
-        // Each begins a round as often as any other, and follows either of its neighbours as often: a pool of the same
-        // kind leaves warm code behind.
+        // Each pool begins a round as often as any other, and follows either of its neighbours as often: a pool of the
+        // same kind leaves warm code behind.
         let round = bursts[0].len();
         for turn in 0..pools.len() {
             let place = (round / 2 + turn) % pools.len();
@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn pools(workers: usize) -> Result<Vec<(&'static str, Pool)>, BuildError> {
-    /// Those of the system, which are longer than any that can be asked for.
+    /// The system's usual slices: with this, no pool asks for others.
     const USUAL: Duration = Duration::MAX;
     /// A little less than the 1.4 ms that are usual with two cores; without effect where the usual ones are shorter.
     const SHORT: Duration = Duration::from_micros(1300);
@@ -140,14 +140,14 @@ fn bare(workers: usize) -> Pool {
     })
 }
 
-/// Of a burst.
+/// A figure of a burst.
 type Figure = fn(&Burst) -> Duration;
 
 /// What happened when, counted from the first call.
 struct Burst {
     first_call: Duration,
     given: Duration,
-    /// When each job began, in this order.
+    /// When each job began, sorted.
     jobs: Vec<Duration>,
     cpu: Duration,
 }

@@ -2,13 +2,13 @@
 //!
 //! Bursts of short jobs with some long ones among them, fewer than there are workers. So one worker is free of long
 //! jobs at any time, and a job that has not begun when half of a long one is over was *stranded*. Every twelfth job is
-//! long: who deals round robin to four workers deals them all to one.
+//! long: a pool that deals round robin to four workers deals all long jobs to one.
 //!
 //! Executors are those of the command-line tool, by name, and take turns.
 //!
 //! `cargo run --release -p executor-performance --features peers --example uneven_jobs -- [SECONDS [EXECUTOR...]]`
 //!
-//! With 0 seconds it takes a single round.
+//! With 0 seconds it runs a single round.
 
 use executor_performance::{
     experiment::{JobTurn, Sample, Turn},
@@ -31,11 +31,11 @@ const THREADS: usize = 4;
 const JOBS: usize = 32;
 const LONG_EVERY: usize = 12;
 const LONG: Duration = Duration::from_millis(10);
-/// Of one executor, before it is the turn of the next.
+/// Bursts of one executor before it is the turn of the next.
 const BURSTS: usize = 5;
-/// So long before each burst, so that all workers sleep.
+/// The pause before each burst, so that all workers sleep.
 const PAUSE: Duration = Duration::from_millis(5);
-/// What is measured of all bursts if nothing is said; those that are in this build.
+/// The executors that are measured if none is named, as far as they are in this build.
 const USUAL: [&str; 8] =
     ["burst", "burst-typed", "burst-dealt", "channel", "workstealing", "elastic", "threadpool-crate", "rusty_pool"];
 
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bursts: Vec<Vec<Burst>> = subjects.iter().map(|_| Vec::new()).collect();
     let begin = Instant::now();
     loop {
-        // Each begins a round as often as any other.
+        // Each executor begins a round as often as any other.
         let first = bursts[0].len() / BURSTS;
         for turn in 0..subjects.len() {
             let subject = (first + turn) % subjects.len();
@@ -121,7 +121,7 @@ impl JobTurn for UnevenJobs {
                     if job % LONG_EVERY == 0 {
                         thread::sleep(LONG);
                     }
-                    tell.send(delay).expect("somebody waits for it");
+                    tell.send(delay).expect("the burst waits for it");
                 });
             }
             told.iter().take(JOBS).collect()

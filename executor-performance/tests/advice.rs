@@ -1,4 +1,4 @@
-//! What the program recommends to write is compiled here, to the letter, and builds pools.
+//! The code that the program recommends is compiled here, to the letter, and builds pools.
 
 use executors::Executor;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Alone in its process, as it counts threads.
+//! Alone in its process because it counts threads.
 #![cfg(target_os = "linux")]
 
 use executor_performance::{
@@ -11,7 +11,7 @@ use std::{thread, time::Duration};
 /// How long a thread goes on after the shutdown.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// Starts a thread for each job, which stays on for a while; does not wait for any.
+/// Starts a thread for each job, which lives on for a while after it; does not wait for any.
 #[derive(Clone)]
 struct Careless;
 
@@ -41,5 +41,5 @@ fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
     let figures = lifecycle.figures(&[lives]);
     let cpu = figures.iter().find(|figure| figure.metric.column == "cpu_us_per_round_trip").expect("a figure");
     let cpu = cpu.value.expect("Linux tells it");
-    assert!(cpu < linger / 4.0, "{cpu} us are of whoever waits for the threads, which sleep");
+    assert!(cpu < linger / 4.0, "{cpu} us were spent on waiting for threads that sleep");
 }

@@ -1,4 +1,4 @@
-//! The example of a job of one's own comes to an advice.
+//! The example `own_job` arrives at a recommendation.
 
 use std::time::Duration;
 

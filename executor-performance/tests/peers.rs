@@ -41,14 +41,14 @@ fn every_executor_runs_every_job_and_shuts_down() {
     }
 }
 
-/// How executors may fail at `experiment`. Forte loses a wake-up now and then: see its adapter. It has to be asked for,
-/// as burst-pool: the check compiles the two, and does not run them.
+/// How executors may fail at `experiment`. Forte loses a wake-up now and then: see its adapter. Like burst-pool, it has
+/// to be asked for: the check compiles the two, and does not run them.
 fn excused(experiment: &str) -> Vec<&'static str> {
     let others: &[_] = if experiment.contains("idle") {
-        // Jobs are to wait while all workers are held.
+        // Jobs have to wait while all workers are held up.
         &["burst-pool panicked", "compat-burst-pool panicked"]
     } else if experiment.contains("panics") {
-        // A job that panics takes the worker with it, or the process.
+        // A job that panics ends its worker, or the process.
         &[
             "reference-unpark stalled",
             "reference-mutex-condvar stalled",
@@ -60,8 +60,9 @@ fn excused(experiment: &str) -> Vec<&'static str> {
             "forte crashed",
         ]
     } else if experiment.contains("submit") || experiment.contains("fairness") {
-        // A channel in which no job waits: who gives one does, until a worker is through with its own. Of three who
-        // give jobs, two workers that are at theirs for three seconds leave one waiting for more than five.
+        // This is a channel in which no job waits: its submitter does, until a worker has finished its own. With three
+        // submitters, two workers that are at their jobs for three seconds leave one submitter waiting for more than
+        // five.
         &["burst-pool panicked", "compat-burst-pool panicked"]
     } else {
         &[]
@@ -69,7 +70,7 @@ fn excused(experiment: &str) -> Vec<&'static str> {
     others.iter().copied().chain(["forte stalled"]).collect()
 }
 
-/// Runs `experiment` with all executors and returns what was written. None may fail that is not excused.
+/// Runs `experiment` with all executors and returns what was written. Only those that are excused may fail.
 fn measure_all(experiment: &str) -> String {
     const BRIEF: &str = "--budget 0.01 --min-samples 1 --warm-up 0 --patience 5 -t 2 -e all";
     let line = format!("{BRIEF} {experiment}");
@@ -83,7 +84,7 @@ fn measure_all(experiment: &str) -> String {
     text
 }
 
-/// Lines of the tables of `text` that begin with `name`, but not of what goes on below a table that is too wide.
+/// How many lines of the tables of `text` begin with `name`, without the continuations of tables that are too wide.
 fn rows(text: &str, name: &str) -> usize {
     let mut begins_with_medians = false;
     text.lines()

@@ -1,4 +1,4 @@
-//! The records in `docs/results` and the rows beside them, which the documentation shows in tables, say the same.
+//! The records in `docs/results` and the rows beside them, which the documentation shows in tables, agree.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ fn results(extension: &str) -> Vec<PathBuf> {
     names
 }
 
-/// If a later version writes other columns, `report RECORD.json -o ROWS.csv` makes the rows anew.
+/// If a later version writes other columns, `report RECORD.json -o ROWS.csv` writes the rows again.
 #[test]
 fn records_match_their_rows() {
     let records = results("json");

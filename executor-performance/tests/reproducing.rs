@@ -6,20 +6,20 @@ use std::{
     process::{Command, Output},
 };
 
-/// A command line of the document: the words after the name of the program, without executors, and these.
+/// A command line of the document: the words after the name of the program without executors, and the executors.
 #[derive(Debug)]
 struct Line {
     words: Vec<String>,
     executors: Vec<String>,
 }
 
-/// All that stand in tables, whose last column has them.
+/// All command lines in tables, which have them in the last column.
 fn lines() -> Vec<Line> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproducing.md");
     let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     let rows = text.lines().filter(|line| line.starts_with("| ")).filter_map(|line| {
         let (_, arguments) = line.trim_end_matches([' ', '|', '`']).rsplit_once("| `")?;
-        // Figures stand in other columns behind names.
+        // In rows without a command line, figures follow a name in backticks.
         Some(arguments).filter(|arguments| !arguments.contains('`'))
     });
     rows.map(Line::of).collect()
@@ -41,7 +41,7 @@ impl Line {
         Line { words, executors: executors.split(',').map(str::to_owned).collect() }
     }
 
-    /// With those executors only that this build has.
+    /// The command line with only those executors that this build has.
     fn command(&self, known: &str, words: &[String]) -> Vec<String> {
         let known = |name: &&String| known.lines().any(|line| line.split_whitespace().any(|word| word == *name));
         let executors: Vec<String> = self.executors.iter().filter(known).cloned().collect();
@@ -73,7 +73,7 @@ fn every_line_is_accepted_as_it_stands() {
     let lines = lines();
     assert!(lines.len() >= 13, "the document has tables: {lines:?}");
     for line in &lines {
-        // That this is not there is seen after everything else, and before anything is measured.
+        // That this file is missing is noticed after everything else, but before anything is measured.
         let mut command = line.command(&known, &line.words);
         command.extend(words("--baseline /no/such/record.json"));
         let complaint = String::from_utf8(run(&command).stderr).expect("text");

@@ -1,7 +1,7 @@
 //! What a job costs in instructions: a program for `scripts/count-instructions.sh`, which runs it twice for each way of
-//! giving jobs to a pool, under valgrind, and takes the difference, so that everything but the jobs cancels out.
+//! submitting jobs to a pool, under valgrind, and takes the difference, so that everything but the jobs cancels out.
 //!
-//! The pool has one worker. Jobs from outside are given while it is held up, so that every run does the same.
+//! The pool has one worker. Jobs from outside are submitted while it is held up, so that every run does the same.
 
 use executors::{
     Executor, FuturesExecutor, Pool,
@@ -19,7 +19,7 @@ use std::{
 
 type OnePool = &'static ThreadPool<StaticParker<SmallThreadData>>;
 
-/// A way to give jobs to a pool.
+/// A way to submit jobs to a pool.
 type Way = fn(OnePool, usize);
 
 const WAYS: [(&str, Way); 7] = [
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     let (Some((name, way)), Some(jobs)) = (way, jobs) else {
         eprintln!("usage: instructions WAY JOBS; use scripts/count-instructions.sh. The ways:");
         WAYS.iter().for_each(|(name, _)| eprintln!("  {name}"));
-        // `cargo bench` gives no arguments, and has nothing to find here.
+        // `cargo bench` passes no arguments, and has nothing to measure here.
         return if arguments.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     };
     let pool: OnePool = Box::leak(Box::new(small_pool(1)));
@@ -51,12 +51,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Calls `give` while the worker is held up, and waits until all that it gave has run.
+/// Calls `give` while the worker is held up, and waits until all jobs that it submitted have run.
 fn while_held_up<R>(pool: OnePool, give: impl FnOnce() -> R) -> R {
     let (open, gate) = mpsc::channel();
     let (arrive, arrived) = mpsc::channel();
     pool.execute(move || {
-        arrive.send(()).expect("somebody waits for it");
+        arrive.send(()).expect("the submitter waits");
         gate.recv().expect("the gate is opened");
     });
     arrived.recv().expect("the worker runs");

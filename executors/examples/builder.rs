@@ -1,6 +1,6 @@
-//! Build a pool to measure: names, hooks, a handler for panics, policies; and learn why a pool cannot be built.
+//! Build a pool to your needs: names, hooks, a handler for panics, policies; and learn why a pool cannot be built.
 //!
-//! Run with `cargo run --example builder`. The message of the panic on the terminal is part of the show.
+//! Run with `cargo run --example builder`. The panic message on the terminal is intended.
 
 use executors::{
     BuildError, Executor, Fairness, Idle, Placement, Pool, crossbeam_channel_pool, crossbeam_workstealing_pool, parker,
@@ -44,7 +44,7 @@ fn names_and_hooks() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Jobs given to `execute` have no handle that could tell of their panic; a handler hears of all of them.
+/// Jobs passed to `execute` have no handle that could report their panic; a panic handler gets all of them.
 fn panics() -> Result<(), BuildError> {
     let (report, reports) = mpsc::channel();
     let pool = crossbeam_channel_pool::ThreadPool::builder()
@@ -60,7 +60,7 @@ fn panics() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// What Cargo features set as defaults can be chosen for each pool.
+/// Policies whose defaults are set by Cargo features can be chosen for each pool.
 fn policies() -> Result<(), BuildError> {
     let pool = crossbeam_workstealing_pool::ThreadPool::builder()
         .threads(2)
@@ -68,9 +68,9 @@ fn policies() -> Result<(), BuildError> {
         .idle(Idle::Park { spin: Duration::from_micros(20) })
         // When a worker with jobs of its own looks for jobs from outside.
         .fairness(Fairness::Counted(100))
-        // Wherever the operating system likes, also with the feature `thread-pinning`.
+        // Wherever the operating system likes, even with the feature `thread-pinning`.
         .placement(Placement::Floating)
-        // Who wakes whom. Without this call it is chosen by the number of threads.
+        // How workers are woken. Without this call, the parker is chosen by the number of threads.
         .parker(parker::small())
         .build()?;
     assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);
@@ -78,7 +78,7 @@ fn policies() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// `new` panics where a pool cannot be built; a builder tells why.
+/// `new` panics if a pool cannot be built; a builder returns the reason.
 fn refusals() {
     let none = crossbeam_channel_pool::ThreadPool::builder().threads(0).build();
     assert!(none.expect_err("who should run the jobs?").to_string().contains("at least 1"));
@@ -86,7 +86,7 @@ fn refusals() {
     let many = crossbeam_workstealing_pool::ThreadPool::builder().threads(33).parker(parker::small()).build();
     assert!(many.expect_err("the small parker serves 32").to_string().contains("at most 32"));
 
-    // The operating system may refuse a thread, too. That may pass, so it can be told from the others.
+    // The operating system may refuse a thread, too. That may pass, so this error can be told from the others.
     let name = crossbeam_channel_pool::ThreadPool::builder().threads(1).name("null\0").build();
     assert!(!name.expect_err("no thread can have this name").is_thread_refused());
 }

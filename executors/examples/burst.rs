@@ -1,4 +1,4 @@
-//! A pool for long quiet and then many jobs at once; and what becomes of jobs that do not take equally long.
+//! A pool for many jobs at once after long idle periods; and what happens to jobs of different lengths.
 //!
 //! Run with `cargo run --release --example burst`.
 
@@ -20,8 +20,8 @@ fn main() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Each worker has a handler of its own, with what belongs to it alone. The stations take turns: none takes what was
-/// dealt to another one, though it would be faster.
+/// Each worker has a handler of its own, with state of its own. The stations take turns: none takes what was dealt to
+/// another one, even if that would be faster.
 fn handle_alarms() -> Result<(), BuildError> {
     let mut pool = BurstPool::builder().stealing(false).build()?;
     let (tell, told) = channel();
@@ -42,7 +42,7 @@ fn handle_alarms() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// If nobody can start now, the sender would rather know.
+/// If no worker can start now, the sender wants to know.
 fn give_back() -> Result<(), BuildError> {
     let mut pool = BurstPool::builder().when_busy(WhenBusy::GiveBack).build()?;
     let (release, released) = mpsc::channel::<()>();
@@ -55,7 +55,7 @@ fn give_back() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Every eighth of 32 jobs takes 10 ms, the others nothing.
+/// Every eighth of 32 jobs takes 10 ms, the others no time.
 fn run_uneven_jobs(steals: bool) -> Result<(), BuildError> {
     let pool = ThreadPool::builder().threads(4).stealing(steals).build()?;
     let mut delays = Vec::new();

@@ -1,4 +1,4 @@
-//! Jobs that go on when others have ended, without a thread that waits for these. Most of the operations that
+//! Jobs that go on when others have ended, without a thread that waits for those. Shows most of the operations that
 //! docs/migration.md names for users of asynqro.
 //!
 //! Run with `cargo run --example continuations`.
@@ -6,7 +6,7 @@
 use executors::{
     Executor, Failure, FuturesExecutor, Pool, TaskError,
     crossbeam_workstealing_pool::small_pool,
-    group::{Group, apart},
+    group::{Group, partition},
     sequence,
 };
 use futures::{
@@ -58,7 +58,7 @@ fn main() {
     assert_eq!(block_on(future::try_join(parse("1"), parse("2"))), Ok((1, 2))); // zip
     assert_eq!(block_on(parse("1").map_ok(|first| (first, "two"))), Ok((1, "two"))); // zipValue
     assert_eq!(block_on(all()), Ok(vec![1, 2, 3])); // sequence
-    let parted = apart(block_on(future::join_all(["1", "x", "3"].map(parse)))); // sequenceWithFailures
+    let parted = partition(block_on(future::join_all(["1", "x", "3"].map(parse)))); // sequenceWithFailures
     assert_eq!((parted.successes, parted.failures.len()), (vec![(0, 1), (2, 3)], 1));
     match block_on(future::select(parse("4"), future::pending::<()>())) {
         Either::Left((first, _pending)) => assert_eq!(first, Ok(4)),

@@ -1,4 +1,4 @@
-//! One set of threads for jobs of several kinds: computing, waiting for a disk, and what must stay on one thread.
+//! One set of threads for jobs of several kinds: those that compute, wait for a disk, or must stay on one thread.
 //!
 //! Run with `cargo run --release --example dispatcher`.
 
@@ -21,7 +21,7 @@ use std::{
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Four that compute, three that wait for the disk, and the thread of the window.
+    // Four threads that compute, three that wait for the disk, and the thread of the window.
     let dispatcher =
         Dispatcher::builder().threads(8).cpu_limit(4).subpool("disk", 3).bound_subpool("window").name("app").build()?;
     read_files(&dispatcher)?;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// However many reads are waiting, three run at a time, and the cores stay free for what computes.
+/// However many reads are waiting, three run at a time, and the cores stay free for jobs that compute.
 fn read_files(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     let disk = dispatcher.subpool("disk")?;
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -55,7 +55,7 @@ fn read_files(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What belongs to a thread stays there.
+/// State that belongs to a thread stays there.
 fn draw(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     thread_local! {
         static CANVAS: RefCell<String> = const { RefCell::new(String::new()) };
@@ -79,25 +79,27 @@ fn answer_the_user_first(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> 
     let jobs = [("back up", Priority::LOWEST), ("load", Priority::NORMAL), ("answer", Priority::HIGHEST)];
     for (what, priority) in jobs {
         let order = Arc::clone(&order);
-        disk.with_priority(priority).execute(move || order.lock().expect("nobody panics here").push(what));
+        disk.with_priority(priority).execute(move || order.lock().expect("no panic under this lock").push(what));
     }
     disk.resume();
     dispatcher.join()?;
-    let order = order.lock().expect("nobody panics here");
+    let order = order.lock().expect("no panic under this lock");
     println!("{order:?}");
     assert_eq!(*order, ["answer", "load", "back up"]);
     Ok(())
 }
 
-/// A subpool takes all that a pool takes: futures, groups, sequences, and what a timer gives it.
+/// A subpool takes all that a pool takes: futures, groups, sequences, and jobs from a timer.
 fn continue_elsewhere(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     let (cpu, disk, window) = (dispatcher.cpu(), dispatcher.subpool("disk")?, dispatcher.subpool("window")?);
-    // While it waits for the disk, this holds no thread, and nothing of the limit of those that compute.
+    // While it waits for the disk, this future holds no thread, and does not count towards the limit of jobs that
+    // compute.
     let read = disk.submit(|| "1 2 3");
     let sum = cpu.submit_future(async move { read.await.map(|line| line.split(' ').map(str::len).sum::<usize>()) });
     assert_eq!(sum.wait()??, 3);
 
-    // Nobody wants to know any more. (A worker that is just going on from the read could still begin one of these.)
+    // The results are not needed any more. (A worker that is just going on from the read could still begin one of
+    // these.)
     dispatcher.join()?;
     disk.pause();
     let group: Group<u32> = (0..10).map(|file| disk.submit(move || file)).collect();
@@ -105,7 +107,7 @@ fn continue_elsewhere(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     disk.resume();
     assert!(group.wait().iter().all(|result| matches!(result, Err(TaskError::Cancelled))));
 
-    // One after the other, and no further than the first that fails.
+    // One after the other, and no further than the first failure.
     let stopped = sequence::serial(&window, ["1", "2", "three", "4"], str::parse::<u32>).wait()?;
     assert_eq!(stopped.expect_err("one is no number").done, [1, 2]);
 
@@ -117,7 +119,7 @@ fn continue_elsewhere(dispatcher: &Dispatcher) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Two threads at first: that of the sound, which does nothing else, and one for the rest. The others come with jobs.
+/// Two threads at first: one for the sound, which does nothing else, and one for the rest. The others start with jobs.
 fn start_small() -> Result<(), Box<dyn Error>> {
     let builder = Dispatcher::builder().threads(8).cpu_limit(8).bound_subpool("sound").reserve(1).preheat(2);
     let dispatcher = builder.build()?;
@@ -135,16 +137,16 @@ fn start_small() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What only one thread does anyway may as well be done in the order in which it came.
+/// Jobs that only one thread runs anyway may as well run in the order in which they came.
 fn keep_the_order() -> Result<(), Box<dyn Error>> {
     let dispatcher = Dispatcher::builder().threads(2).cpu_limit(1).strict_order(true).build()?;
     let lines = Arc::new(Mutex::new(Vec::new()));
     for line in 0..1000 {
         let lines = Arc::clone(&lines);
-        dispatcher.execute(move || lines.lock().expect("nobody panics here").push(line));
+        dispatcher.execute(move || lines.lock().expect("no panic under this lock").push(line));
     }
     dispatcher.join()?;
-    assert!(lines.lock().expect("nobody panics here").iter().copied().eq(0..1000));
+    assert!(lines.lock().expect("no panic under this lock").iter().copied().eq(0..1000));
     dispatcher.shutdown()?;
     Ok(())
 }

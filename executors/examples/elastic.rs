@@ -1,4 +1,4 @@
-//! A pool for jobs that block: it grows when all are busy, shrinks when they are not, and says so when it is full.
+//! A pool for jobs that block: it grows when all workers are busy, shrinks when they are not, and says when it is full.
 //!
 //! Run with `cargo run --example elastic`.
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), BuildError> {
     replace_the_blocked()
 }
 
-/// Threads come with the jobs that need them. Those beyond the core leave.
+/// Threads start with the jobs that need them. Those beyond the core leave.
 fn grow() -> Result<(), BuildError> {
     let pool = ThreadPool::builder().core(1).max(50).keep_alive(Duration::from_millis(10)).build()?;
     assert_eq!(pool.worker_count(), 0);
@@ -59,7 +59,7 @@ fn be_full() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Whoever blocks is replaced, so that as many threads as the core has can go on.
+/// A worker that blocks is replaced, so that as many threads as the core has can go on.
 fn replace_the_blocked() -> Result<(), BuildError> {
     let pool = ThreadPool::builder().core(1).max(8).growth(Growth::WhenBlocked).build()?;
     let (tell, told) = mpsc::channel();

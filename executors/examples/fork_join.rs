@@ -1,11 +1,11 @@
 //! Sort a vector in place, on all workers: each job divides the slice that it borrows.
 //!
-//! Run with `cargo run --release --example fork_join`. The message of the panic on the terminal is part of the show.
+//! Run with `cargo run --release --example fork_join`. The panic message on the terminal is intended.
 
 use executors::{Executor, crossbeam_workstealing_pool::ThreadPool};
 use std::time::Instant;
 
-/// Fewer are not worth a fork.
+/// Slices of up to this length are not worth a fork.
 const FEW: usize = 1000;
 
 fn sort(pool: &ThreadPool, numbers: &mut [u64]) {
@@ -16,7 +16,7 @@ fn sort(pool: &ThreadPool, numbers: &mut [u64]) {
     pool.fork_join(|| sort(pool, small), || sort(pool, large));
 }
 
-/// Puts those that are smaller than one of them before it, and the others behind it.
+/// Moves those that are smaller than one of them in front of it, and the others after it.
 fn divide(numbers: &mut [u64]) -> (&mut [u64], &mut [u64]) {
     let middle = numbers.len() / 2;
     let (small, _middle, large) = numbers.select_nth_unstable(middle);
@@ -33,7 +33,7 @@ fn main() {
     println!("sorted {} numbers in {:?}", numbers.len(), begin.elapsed());
     assert!(numbers.is_sorted());
 
-    // Whatever the two return comes back, and so does what one of them throws, when both have ended.
+    // The results of both are returned, and a panic of either is propagated, when both have ended.
     let thrown = std::panic::catch_unwind(|| pool.fork_join(|| 1, || -> u32 { panic!("no such luck") }));
     assert!(thrown.is_err_and(|payload| payload.downcast_ref() == Some(&"no such luck")));
     assert_eq!(pool.fork_join(|| "one", || "other"), ("one", "other"));

@@ -48,7 +48,7 @@ fn main() {
 
     // ... unless it is detached.
     let (report, done) = oneshot::channel();
-    pool.spawn(async move { report.send("done").expect("somebody listens") }).detach();
+    pool.spawn(async move { report.send("done").expect("the main thread listens") }).detach();
     assert_eq!(block_on(done), Ok("done"));
 
     pool.shutdown().expect("no future is left");

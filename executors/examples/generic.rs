@@ -11,7 +11,7 @@ fn squares<E: Executor>(executor: &E, numbers: impl IntoIterator<Item = u64>) ->
     for number in numbers {
         let sender = sender.clone();
         executor.execute(move || {
-            // Nobody has to listen.
+            // The receiver may be gone.
             let _ = sender.send(number * number);
         });
     }

@@ -33,11 +33,11 @@ fn main() -> Result<(), BuildError> {
         let pool = ThreadPool::builder().threads(1).idle(idle).build()?;
         println!("{name:32} {:>12.1?}", reaction(&pool));
 
-        // A result may be seen a moment before its job is counted; an idle pool has counted all.
+        // A result may be seen a moment before its job is counted; an idle pool has counted all of them.
         pool.join().expect("this is not a job of the pool");
         assert_eq!(pool.stats().done, ROUNDS as u64);
         if idle == Idle::Spin {
-            assert_eq!(pool.stats().wake_ups, 0, "who never sleeps is never woken");
+            assert_eq!(pool.stats().wake_ups, 0, "a worker that never sleeps is never woken");
         }
         pool.shutdown().expect("nothing is left");
     }

@@ -1,4 +1,4 @@
-//! Jobs that spawn jobs: on the same pool, without carrying a handle of it around.
+//! Jobs that spawn jobs: on the same pool, without carrying a handle to it around.
 //!
 //! Run with `cargo run --example local`.
 
@@ -20,7 +20,7 @@ fn count(height: u32, nodes: Arc<AtomicU64>) {
     }
 }
 
-/// Runs `job` on the pool whose job we are, or at once if we are none.
+/// Runs `job` on the pool whose job we are in, or at once if we are in none.
 fn spawn(job: impl FnOnce() + Send + 'static) {
     if let Err(job) = try_execute_locally(job) {
         job();

@@ -16,7 +16,7 @@ struct Counters(Arc<Mutex<BTreeMap<String, Arc<AtomicU64>>>>);
 
 impl Counters {
     fn sum(&self, name: &str) -> u64 {
-        let counters = self.0.lock().expect("nobody panics with the lock");
+        let counters = self.0.lock().expect("no panic under this lock");
         let named = counters.iter().filter(|(key, _)| key.contains(name));
         named.map(|(_, counter)| counter.load(Ordering::Relaxed)).sum()
     }
@@ -34,7 +34,7 @@ impl Recorder for Counters {
     fn describe_histogram(&self, _name: KeyName, _unit: Option<Unit>, _description: SharedString) {}
 
     fn register_counter(&self, key: &Key, _metadata: &Metadata<'_>) -> Counter {
-        let mut counters = self.0.lock().expect("nobody panics with the lock");
+        let mut counters = self.0.lock().expect("no panic under this lock");
         Counter::from_arc(Arc::clone(counters.entry(key.to_string()).or_default()))
     }
 
@@ -57,7 +57,7 @@ fn main() {
 
     // Workers publish when they run out of jobs, and at the latest when they leave.
     pool.shutdown_timeout(Duration::from_secs(10)).expect("a thousand short jobs end in time");
-    for (key, counter) in counters.0.lock().expect("nobody panics with the lock").iter() {
+    for (key, counter) in counters.0.lock().expect("no panic under this lock").iter() {
         println!("{key} = {}", counter.load(Ordering::Relaxed));
     }
     assert_eq!(counters.sum("executors.jobs_executed"), 1000);

@@ -1,8 +1,9 @@
 //! What a paused or a full subpool costs its neighbours: nothing that can be measured.
 //!
-//! A chain of empty jobs runs in one subpool, while jobs wait in another, or are given to it all the time. Giving them
-//! takes a core and its caches, whoever they are for; so what is given to a subpool of the same dispatcher is compared
-//! with what is given to another dispatcher. The cases take turns, and the medians of many rounds are compared.
+//! A chain of empty jobs runs in one subpool, while jobs wait in another, or are submitted to it all the time.
+//! Submitting them takes a core and its caches, whichever pool they are for; so submitting to a subpool of the same
+//! dispatcher is compared with submitting to another dispatcher. The cases take turns, and the medians of many rounds
+//! are compared.
 //!
 //! Run with `cargo run --release --example neighbours -- 100 200000` (rounds, hops of the chain).
 
@@ -22,14 +23,14 @@ use std::{
     time::Instant,
 };
 
-/// What is beside the chain.
+/// What goes on beside the chain.
 struct Case {
     name: &'static str,
     /// Jobs that wait from the beginning.
     waiting: usize,
-    /// Whether more are given meanwhile.
+    /// Whether more are submitted meanwhile.
     given: bool,
-    /// Whom they are for.
+    /// The subpool that they are for.
     whose: fn(&Setting) -> &Subpool,
 }
 
@@ -43,16 +44,16 @@ const CASES: [Case; 7] = [
     Case { name: "more and more, full", waiting: 0, given: true, whose: |setting| &setting.full },
 ];
 
-/// The last of the first four, and of the others, with which they are compared.
+/// The case with which each case is compared: the first one, and for the last three the fifth.
 const REFERENCES: [usize; 7] = [0, 0, 0, 0, 4, 4, 4];
 
 struct Setting {
     cpu: Subpool,
     paused: Subpool,
     full: Subpool,
-    /// Of another dispatcher, and paused.
+    /// A subpool of another dispatcher, paused.
     elsewhere: Subpool,
-    /// Jobs given to the latter three, and those of them that have run.
+    /// How many jobs the latter three subpools were given, and how many of those have run.
     given: AtomicUsize,
     ran: Arc<AtomicUsize>,
 }
@@ -122,7 +123,7 @@ impl Setting {
         neighbour.execute(move || _ = ran.fetch_add(1, Relaxed));
     }
 
-    /// From now on nothing begins beside the chain. What is returned ends that of the full subpool.
+    /// From now on nothing begins beside the chain. Dropping what is returned ends the job that fills the full subpool.
     fn shut(&self) -> Sender<()> {
         self.paused.pause();
         self.elsewhere.pause();
@@ -136,7 +137,7 @@ impl Setting {
         end
     }
 
-    /// What has waited runs, so that the next case begins like this one.
+    /// Lets what has waited run, so that the next case begins like this one.
     fn open(&self, filling: Sender<()>) {
         drop(filling);
         self.paused.resume();
@@ -147,7 +148,7 @@ impl Setting {
     }
 }
 
-/// Each job gives the next one. Nanoseconds for each.
+/// Each job submits the next one. Returns nanoseconds for each.
 fn run_chain(subpool: &Subpool, hops: usize) -> f64 {
     fn hop(subpool: Subpool, left: usize, end: Sender<Instant>) {
         if left == 0 {

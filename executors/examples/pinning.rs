@@ -18,7 +18,7 @@ fn main() -> Result<(), BuildError> {
     assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);
     pool.shutdown().expect("nothing is left");
 
-    // The same by a builder, where cores are plain numbers. Here the only worker is a pinned one.
+    // The same with a builder, where cores are plain numbers. Here the only worker is a pinned one.
     let pool = ThreadPool::builder().threads(1).placement(Placement::Cores(vec![first.id])).build()?;
     let allowed = pool.submit(cores).wait().expect("the job returned");
     if cfg!(target_os = "linux") {
@@ -34,7 +34,7 @@ fn main() -> Result<(), BuildError> {
     {
         use executors::numa_utils::ProcessingUnitDistance;
 
-        // What is near, the machine tells itself. Other orders can be made with `from_function`.
+        // The machine itself tells what is near. Other orders can be made with `from_function`.
         let distance = ProcessingUnitDistance::from_topology();
         println!("{distance:?}");
         let pool = ThreadPool::with_numa_affinity(&cores(), 0, parker::dynamic(), distance);

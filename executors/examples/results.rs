@@ -1,4 +1,4 @@
-//! Give jobs to a pool and collect what they find through a channel.
+//! Submit jobs to a pool and collect their results through a channel.
 //!
 //! Run with `cargo run --example results`.
 
@@ -20,7 +20,7 @@ fn main() {
 
     assert_eq!(rx.iter().take(n_jobs).sum::<u64>(), 8);
 
-    // Many small jobs at once are cheaper as a batch: workers are told of it in a few steps, not of each job.
+    // Many small jobs at once are cheaper as a batch, which is announced to workers in a few steps, not job by job.
     let jobs = (0..100_u64).map(|number| {
         let tx = tx.clone();
         move || tx.send(number * number).expect("channel will be there waiting for the pool")

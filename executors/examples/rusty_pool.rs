@@ -1,4 +1,4 @@
-//! A program for the crate rusty_pool, on the elastic pool: one line is different.
+//! A program written for the crate rusty_pool, on the elastic pool: only one line is different.
 //!
 //! Run with `cargo run --example rusty_pool --features compat-rusty-pool-async`.
 

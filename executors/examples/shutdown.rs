@@ -12,7 +12,7 @@ fn main() {
     from_a_job();
 }
 
-/// What a pool has accepted still runs; what comes later comes back.
+/// Jobs that a pool has accepted still run; later ones are given back.
 fn drain() {
     let pool = ThreadPool::new(2);
     let jobs: Vec<_> = (0..50).map(|_| pool.submit(|| thread::sleep(Duration::from_millis(1)))).collect();
@@ -26,7 +26,7 @@ fn drain() {
     assert!(jobs.into_iter().all(|job| job.wait().is_ok()));
 }
 
-/// Nobody has to wait for a job that takes too long.
+/// A caller need not wait for a job that takes too long.
 fn deadline() {
     let pool = ThreadPool::new(1);
     let (open, gate) = mpsc::channel::<()>();
@@ -40,7 +40,7 @@ fn deadline() {
         other => unreachable!("the gate is closed, but the pool says {other:?}"),
     }
 
-    // The jobs go on all the same, and whoever likes can wait for them once more.
+    // The jobs go on all the same, and can be waited for once more.
     open.send(()).expect("the job waits for this");
     let report = pool.shutdown_timeout(Duration::from_secs(10)).expect("the gate is open");
     assert_eq!(report.finished, 2);
@@ -62,7 +62,7 @@ fn discard() {
     assert_eq!(report.running, 1);
     assert!(waiting.into_iter().all(|job| matches!(job.wait(), Err(TaskError::Dropped))));
 
-    // What runs is left alone.
+    // Running jobs are left alone.
     open.send(()).expect("the job waits for this");
     running.wait().expect("the job returned");
     let report = pool.shutdown_timeout(Duration::from_secs(10)).expect("nothing is left");

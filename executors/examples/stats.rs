@@ -1,6 +1,6 @@
 //! Watch a pool: how many jobs wait, run, have run, have panicked.
 //!
-//! Run with `cargo run --example stats`. The message of the panic on the terminal is part of the show.
+//! Run with `cargo run --example stats`. The panic message on the terminal is intended.
 
 use executors::{Executor, Pool, crossbeam_workstealing_pool::small_pool};
 use std::sync::{Arc, Barrier};

@@ -1,6 +1,6 @@
 //! Get the result of a job: wait for it, give up after a while, cancel it, survive its panic.
 //!
-//! Run with `cargo run --example submit`. The message of the panic on the terminal is part of the show.
+//! Run with `cargo run --example submit`. The panic message on the terminal is intended.
 
 use executors::{Pool, TaskError, crossbeam_workstealing_pool::small_pool};
 use std::{sync::mpsc, time::Duration};
@@ -42,7 +42,7 @@ fn main() {
     });
     assert_eq!(sum.wait().expect("the sum returned"), 60);
 
-    // Who does not care says so.
+    // A handle that is not needed can be detached.
     pool.submit(|| "nobody will know").detach();
 
     pool.shutdown_timeout(Duration::from_secs(10)).expect("every job ends");

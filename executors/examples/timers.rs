@@ -1,4 +1,4 @@
-//! Jobs later, and again and again; a timeout; and a test that does not wait.
+//! Delayed and repeated jobs; a timeout; and a test that does not wait.
 //!
 //! Run with `cargo run --example timers`.
 

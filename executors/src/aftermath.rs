@@ -1,36 +1,41 @@
-//! What ends as a consequence of an end, and has consequences itself, is dealt with in a loop: the stack must not grow
-//! with the length of such a chain.
+//! Where the end of one item causes that of another, and so on, most of them are handled in a loop: the stack must not
+//! grow with the length of such a chain.
 
 use crate::sync::thread::LocalKey;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-/// What is still to be dealt with, while somebody further out on this thread's stack does that.
-pub(crate) type Aftermath<T> = RefCell<Option<Vec<T>>>;
+/// Items that are still to be handled, while calls further out on this thread's stack handle others.
+pub(crate) struct Aftermath<T> {
+    /// How many such calls there are.
+    depth: Cell<usize>,
+    put_off: RefCell<Vec<T>>,
+}
 
-/// Has `deal_with`, which does not panic, deal with `item`: at once, unless it is called by `deal_with` itself, for
-/// another item of the same list. Then the outermost call does so, when it is done with that.
-pub(crate) fn one_after_the_other<T>(list: &'static LocalKey<Aftermath<T>>, item: T, deal_with: impl Fn(T)) {
-    let mut next = Some(item);
-    let is_outermost = list.try_with(|list| match &mut *list.borrow_mut() {
-        Some(others) => {
-            others.extend(next.take());
-            false
-        }
-        none => {
-            *none = Some(Vec::new());
-            true
-        }
-    });
-    match is_outermost {
-        Ok(true) => {
-            while let Some(item) = next {
-                deal_with(item);
-                next = list.with(|list| list.borrow_mut().as_mut().and_then(Vec::pop));
-            }
-            list.with(|list| *list.borrow_mut() = None);
-        }
-        Ok(false) => (),
-        // This thread is about to end, and has no list any more.
-        Err(_) => next.into_iter().for_each(deal_with),
+impl<T> Aftermath<T> {
+    pub(crate) const fn new() -> Self {
+        Aftermath { depth: Cell::new(0), put_off: RefCell::new(Vec::new()) }
     }
+}
+
+/// Handles `item` by `deal_with`, which does not panic: at once, unless `nesting` calls of `deal_with` for items of the
+/// same list are already on this stack. Then the outermost of these does so, when it is done with its own item.
+pub(crate) fn one_after_the_other<T>(
+    list: &'static LocalKey<Aftermath<T>>,
+    nesting: usize,
+    item: T,
+    deal_with: impl Fn(T),
+) {
+    // A thread that is about to end has no list any more.
+    let Ok(depth) = list.try_with(|list| list.depth.get()) else { return deal_with(item) };
+    if depth == nesting {
+        return list.with(|list| list.put_off.borrow_mut().push(item));
+    }
+    list.with(|list| list.depth.set(depth + 1));
+    deal_with(item);
+    if depth == 0 {
+        while let Some(item) = list.with(|list| list.put_off.borrow_mut().pop()) {
+            deal_with(item);
+        }
+    }
+    list.with(|list| list.depth.set(depth));
 }

@@ -1,4 +1,4 @@
-//! Threads that nobody waits for.
+//! Threads that are never joined.
 
 use std::{
     io,
@@ -6,8 +6,8 @@ use std::{
     thread::{Builder, ThreadId},
 };
 
-/// Starts a thread that does `work`, and for which nobody waits. It detaches itself: another might do that too late,
-/// when it is ending already (`joining.rs` tells why that matters).
+/// Starts a thread that does `work`, and is never joined. It detaches itself: another thread might do that too late,
+/// when it is ending already (`joining.rs` says why that matters).
 pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
     let own = Arc::new(Mutex::new(None));
     let mut place = own.lock().unwrap_or_else(PoisonError::into_inner);

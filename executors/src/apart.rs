@@ -1,13 +1,13 @@
-//! A value with nothing beside it.
+//! A value with nothing else nearby in memory.
 
 use std::{fmt, mem::MaybeUninit, ops::Deref};
 
-/// Keeps whatever lies before or behind a value in memory off its cache lines, and off those that the processor fetches
+/// Keeps whatever lies before or after a value in memory off its cache lines, and off those that the processor fetches
 /// along with them.
 ///
-/// By distance, where `CachePadded` aligns. For what is allocated once in the life of a pool or of a worker: glibc
-/// takes some 600 instructions for aligned memory, and 50 for other. A value of more than a word may lie across two
-/// lines.
+/// It adds distance where `CachePadded` aligns. For what is allocated once in the life of a pool or of a worker: glibc
+/// takes some 600 instructions for aligned memory, and 50 for other memory. A value of more than a word may lie across
+/// two lines.
 #[repr(C)]
 pub(crate) struct Apart<T> {
     before: Distance,
@@ -15,7 +15,7 @@ pub(crate) struct Apart<T> {
     behind: Distance,
 }
 
-/// As two lines are fetched at a time, all that shares 128 bytes with one word.
+/// All that can share 128 bytes with one word, because lines are fetched two at a time.
 type Distance = [MaybeUninit<u64>; 15];
 
 impl<T> Apart<T> {

@@ -1,4 +1,4 @@
-//! What stands behind a pool's public methods.
+//! What is behind the public methods of a pool.
 
 use crate::{
     containment::{discard, tell, warn_ignored},
@@ -12,12 +12,12 @@ use std::time::Duration;
 /// How long the methods of [`Executor`](crate::Executor) wait for an executor's end.
 pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Closures and futures of more bytes are boxed before they are wrapped in anything that is moved on a worker's stack,
-/// or on a timer's. Chosen freely: a hundredth of such a stack, and far more than an allocation is worth. (Boxed as
-/// `dyn`, so that no second instance is compiled for smaller ones.)
+/// Closures and futures that are larger than this, in bytes, are boxed before they are wrapped in anything that is
+/// moved on a worker's or a timer's stack. Chosen freely: a hundredth of such a stack, and far beyond the size at which
+/// an allocation pays off. (Boxed as `dyn`, so that no second instance is compiled for smaller ones.)
 pub(crate) const HUGE: usize = 16 << 10;
 
-/// Implements, for a handle with a field `crew`, what of [`Backing`] is the crew's affair alone.
+/// Implements the methods of [`Backing`] that concern only the crew, for a handle with a field `crew`.
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 macro_rules! impl_backing_by_crew {
     () => {
@@ -53,9 +53,10 @@ macro_rules! impl_backing_by_crew {
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 pub(crate) use impl_backing_by_crew;
 
-/// The handle inside a pool. From what differs between the kinds of pools follows all that a user can ask of any.
+/// The handle inside a pool. The provided methods derive all that a user can ask of any pool from the methods that
+/// differ between kinds of pools.
 ///
-/// The provided methods do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say of their namesakes.
+/// They do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say of the methods of the same name.
 pub(crate) trait Backing {
     /// What a second `shutdown` says of the pool.
     const CLOSED_BEFORE: &str = "is already shutting down!";
@@ -64,7 +65,7 @@ pub(crate) trait Backing {
 
     fn id(&self) -> PoolId;
 
-    /// Where jobs belong that are given to this handle.
+    /// Where jobs belong that are submitted with this handle.
     fn home(&self) -> Home {
         Home::of(self.id())
     }
@@ -81,17 +82,17 @@ pub(crate) trait Backing {
     /// Blocks until the pool is idle, at most for `timeout`. Returns whether it is.
     fn await_idle(&self, timeout: Option<Duration>) -> bool;
 
-    /// Blocks until a closed pool has come to its end, at most for `timeout`. Returns whether it has.
+    /// Blocks until a closed pool has reached its end, at most for `timeout`. Returns whether it has.
     fn await_end(&self, timeout: Duration) -> bool;
 
-    /// How many threads there still are to wait for.
+    /// How many threads are still to be waited for.
     fn workers_left(&self) -> usize;
 
     fn report(&self) -> ShutdownReport;
 
     fn stats(&self) -> Stats;
 
-    /// What is to be said of the pool if it is open, and has not admitted a job nevertheless.
+    /// What log messages say of the pool if it is open but has not admitted a job.
     fn refusal_while_open(&self) -> Option<&'static str> {
         None
     }

@@ -1,18 +1,19 @@
-//! Fences of unequal sides.
+//! Asymmetric fences: one side is cheap, the other is not.
 //!
-//! Two threads each write something and then read what the other writes. That at least one of them sees the other takes
-//! a fence on either side, between the write and the read. Where one side comes there with every job and the other side
-//! seldom, this costs the one far more than it need: so here the fence of the *light* side only keeps the compiler from
-//! changing the order, and the *heavy* side has the system make a fence of it, by a barrier in every thread of the
-//! process that runs just then (`membarrier` of Linux). Wherever on its way that barrier meets the light side, either
-//! its write is before it, and the heavy side sees that; or its read is behind it, and sees what the heavy side has
-//! written. A thread that does not run has passed such a barrier when it was taken off its core.
+//! Two threads each write something and then read what the other writes. For at least one of them to see the other's
+//! write, both need a fence between the write and the read. Where one side does this with every job and the other side
+//! seldom, that costs the first far more than necessary: so here the fence of the *light* side only keeps the compiler
+//! from changing the order, and the *heavy* side has the system turn it into a real one, by a barrier in every thread
+//! of the process that is running just then (`membarrier` of Linux). Wherever that barrier interrupts the light side,
+//! either the light side's write comes before it, and the heavy side sees the write; or the light side's read comes
+//! after it, and sees what the heavy side has written. A thread that is not running passed such a barrier when it was
+//! taken off its core.
 //!
 //! A heavy fence takes some microseconds (14 on two cores of a virtual machine, of which the other thread loses 3), and
-//! 0.1 if nobody else of the process runs. If the system refuses later what it has promised, the heavy side waits for
-//! some time instead (`GRACE`): then what it relies on is no order of the memory model, but how long a processor keeps
-//! a store to itself. The technique is that of Dice, Huang and Yang ("Asymmetric Dekker synchronization", 2001) and of
-//! the library liburcu (Desnoyers), for which the system call was made.
+//! 0.1 if no other thread of the process is running. If the system later refuses what it has promised, the heavy side
+//! waits for some time instead (`GRACE`): then it relies not on an order of the memory model, but on how long a
+//! processor can keep a store to itself. The technique is that of Dice, Huang and Yang ("Asymmetric Dekker
+//! synchronization", 2001) and of the library liburcu (Desnoyers), for which the system call was made.
 
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
@@ -23,10 +24,10 @@ use crate::{
 };
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence};
 
-/// The light side: one thread's.
+/// The light side of one thread.
 ///
-/// In a model, where there is no such system call, each fence is a step of a count that both sides go through: of two
-/// such steps one is first, and the other sees what came before it. No other fence makes up for one of them.
+/// In a model, where there is no such system call, each fence increments a count that both sides share: of two such
+/// steps one is first, and the other sees what came before it. No other fence makes up for one of them.
 #[derive(Debug, Default)]
 pub(crate) struct LightSide {
     #[cfg(executors_loom)]
@@ -42,16 +43,16 @@ impl LightSide {
     }
 }
 
-/// Something that its user has had for itself, until somebody recalled it.
+/// Something that its user has had to itself, until another thread recalled it.
 pub(crate) trait Recalled {
-    /// The user's.
+    /// The light side of the user.
     fn side(&self) -> &LightSide;
 
-    /// To be called behind a heavy fence.
+    /// To be called after a heavy fence.
     fn end(&self);
 }
 
-/// Ends all of them, behind one heavy fence.
+/// Ends all of these recalls, after one heavy fence.
 pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + Clone) {
     if recalls.clone().next().is_some() {
         heavy_fence(recalls.clone().map(Recalled::side));
@@ -59,7 +60,7 @@ pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + 
     }
 }
 
-/// The fence of who is opposite these sides, which may rely on it once they were told that it [is ready](is_ready).
+/// The fence opposite these light sides. Their threads may rely on it once they were told that it [is ready](is_ready).
 pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     fence(SeqCst);
     for _side in sides {
@@ -74,19 +75,20 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Readiness {
-    /// The system was not asked yet.
+    /// The system has not been asked yet.
     Unknown,
-    /// It has no barriers, or calls are filtered.
+    /// It has no such barriers, or system calls are filtered.
     Never,
     /// The process has to register, for which the system waits until all cores have passed a quiescent state: some
-    /// milliseconds, now that the process has several threads.
+    /// milliseconds, because the process has several threads by now.
     Late,
-    /// A thread of its own does that.
+    /// A separate thread is registering the process.
     Coming,
     Ready,
 }
 
-/// A [`Readiness`]. Relaxed: it guards nothing. Who reads `Ready` too late does without.
+/// A [`Readiness`]. Relaxed: it guards nothing. A thread that reads `Ready` too late does without heavy fences until
+/// then.
 static READINESS: AtomicU8 = AtomicU8::new(Readiness::Unknown as u8);
 
 impl Readiness {
@@ -96,7 +98,7 @@ impl Readiness {
         [Never, Late, Coming, Ready].into_iter().find(|&one| one as u8 == recorded).unwrap_or(Unknown)
     }
 
-    /// Returns whether nobody has been faster.
+    /// Returns whether no other thread was faster.
     fn becomes(self, next: Self) -> bool {
         READINESS.compare_exchange(self as u8, next as u8, Relaxed, Relaxed).is_ok()
     }
@@ -106,8 +108,8 @@ impl Readiness {
     }
 }
 
-/// Registers the process for barriers if that is a matter of a microsecond: while it has one thread, as most have when
-/// they build their first pool.
+/// Registers the process for barriers if that takes only a microsecond: while it has one thread, as most processes have
+/// when they build their first pool.
 pub(crate) fn prepare() {
     if Readiness::get() == Readiness::Unknown {
         let readiness = match () {
@@ -115,18 +117,19 @@ pub(crate) fn prepare() {
             () if system::is_single_threaded() => Readiness::registered(),
             () => Readiness::Late,
         };
-        // If another has asked meanwhile, it knows as much.
+        // If another thread has asked meanwhile, its answer is as good.
         let _ = Readiness::Unknown.becomes(readiness);
     }
 }
 
-/// Whether heavy fences may be ready some day.
+/// Whether heavy fences are ready, or may be some day.
 pub(crate) fn is_possible() -> bool {
     !matches!(Readiness::get(), Readiness::Unknown | Readiness::Never)
 }
 
-/// Whether the calling thread may rely on heavy fences. If that takes some milliseconds more, sees to it that it may
-/// later. A system call or two, so not to be asked often.
+/// Whether the calling thread may rely on heavy fences. If the process has yet to register, which takes some
+/// milliseconds, this starts the registration, so that the thread may rely on them later. It takes a system call or
+/// two, so it is not to be asked often.
 pub(crate) fn is_ready() -> bool {
     match Readiness::get() {
         Readiness::Ready => !is_filtered(),
@@ -138,18 +141,19 @@ pub(crate) fn is_ready() -> bool {
     }
 }
 
-/// Nobody is made to wait: the thread sleeps in its one system call, and ends.
+/// No caller has to wait: a separate thread sleeps in the one system call, and ends.
 fn register_apart() {
     if Readiness::Late.becomes(Readiness::Coming) {
         let register = || _ = Readiness::Coming.becomes(Readiness::registered());
         if alone::start("executors-barrier", register).is_err() {
-            // There may be room for it later.
+            // There may be room for the thread later.
             let _ = Readiness::Coming.becomes(Readiness::Late);
         }
     }
 }
 
-/// For a test: whether they can, if need be after some milliseconds; or says why it is left out.
+/// For a test: whether heavy fences can be relied on, if need be after some milliseconds. If not, prints why the test
+/// is skipped.
 #[cfg(all(test, not(executors_loom)))]
 pub(crate) fn is_ready_for_test() -> bool {
     prepare();
@@ -172,14 +176,15 @@ mod system {
     };
     use std::{fs, os::unix::fs::MetadataExt, thread, time::Duration};
 
-    /// The folder of the threads of a process has a link for each, besides these.
+    /// The directory of a process's threads has one link for each thread, besides these.
     const OTHER_LINKS: u64 = 2;
 
-    /// In place of barriers that the system refuses although it promised them, which it may if the process has got a
-    /// filter of system calls since, or is a fork: longer than a store takes to be seen, and a core to be interrupted.
+    /// How long to wait in place of a barrier that the system refuses although it promised it, as it may if the process
+    /// has got a filter of system calls since, or is a fork: longer than it takes for a store to be seen and for a core
+    /// to be interrupted.
     const GRACE: Duration = Duration::from_millis(20);
 
-    /// If in doubt, no.
+    /// `false` if in doubt.
     pub(super) fn is_single_threaded() -> bool {
         fs::metadata("/proc/self/task").is_ok_and(|folder| folder.nlink() == OTHER_LINKS + 1)
     }
@@ -188,7 +193,7 @@ mod system {
         membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
     }
 
-    /// Every thread of this process passes a barrier between the begin of this and its end.
+    /// Every thread of this process passes a barrier between the beginning and the end of this call.
     pub(super) fn pass_barriers() {
         if is_filtered() || !membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
             thread::sleep(GRACE);
@@ -198,12 +203,12 @@ mod system {
     fn membarrier(command: c_int) -> bool {
         const NO_FLAGS: c_uint = 0;
         const NO_CORE: c_int = 0;
-        // SAFETY: it takes numbers only, and changes no memory.
+        // SAFETY: the call takes only numbers, and changes no memory.
         unsafe { syscall(SYS_membarrier, command, NO_FLAGS, NO_CORE) == 0 }
     }
 }
 
-/// Models have no system, and nobody else needs barriers where nobody could register.
+/// Models have no system calls, and elsewhere no barriers are needed, because no process could register.
 #[cfg(not(all(target_os = "linux", not(executors_loom))))]
 mod system {
     pub(super) fn is_single_threaded() -> bool {
@@ -238,8 +243,8 @@ mod tests {
     }
 
     impl Side {
-        /// In each round writes, at nearly the same time as `other`, does `order`, and reads. Returns in which rounds
-        /// it has seen what the other has written.
+        /// In each round writes, at nearly the same time as `other`, calls `order`, and reads. Returns for each round
+        /// whether it has seen what the other has written.
         fn meets(&self, other: &Side, order: impl Fn()) -> Vec<bool> {
             let meet = |round| {
                 self.arrived.store(round, Release);

@@ -1,13 +1,13 @@
-//! An event count: waiting for something that others seldom wait for. Ringing costs one fence and one load while
-//! nobody listens.
+//! An event count: waiting for something that is seldom waited for. Ringing costs one fence and one load while no
+//! thread listens.
 //!
-//! There are two ways of waiting. [`Bell::wait_until`] is each listener for itself: it goes on when it finds its
-//! condition met. [`Bell::wait_together`] is for a condition that is the same for all, and may have passed when the
-//! slower of them looks: they go on together once it has been met in front of one of them, or by a change that
-//! [`Bell::ring_by`] makes.
+//! There are two ways of waiting. With [`Bell::wait_until`] each listener waits for itself: it goes on when it finds
+//! its condition met. [`Bell::wait_together`] is for a condition that is the same for all, and may hold no longer when
+//! the slower listeners look: they go on together once one of them has found it met, or once a change by
+//! [`Bell::ring_by`] has met it.
 //!
-//! The models in `bell/model.rs` fail if such a change is not counted as a release, and if nobody is told of one of
-//! which it is not sure that it meets the condition.
+//! The models in `bell/model.rs` fail if such a change is not counted as a release, and if no listener is told of a
+//! change that may or may not meet the condition.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -28,8 +28,8 @@ use std::{
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     listeners: AtomicUsize,
-    /// How often those who wait together were released. Locked while anybody looks at a condition: so whoever finds it
-    /// met has looked after all who wait had come.
+    /// How often the listeners that wait together were released. Locked while any thread looks at a condition: so a
+    /// thread that finds it met has looked after all listeners had come.
     releases: Mutex<usize>,
     rung: Condvar,
 }
@@ -40,27 +40,28 @@ impl Bell {
         // Pairs with the fence in `wait`: either the listener's look sees the change, or we see the listener.
         fence(SeqCst);
         if self.listeners.load(SeqCst) > 0 {
-            // A listener that looked before the change holds the lock until it sleeps; after this it does.
+            // A listener that looked before the change holds the lock until it sleeps; once we have had the lock, it
+            // does.
             drop(self.lock());
             self.rung.notify_all();
         }
     }
 
     /// Makes a `change`, which returns whether it may fulfil a condition, and rings if so. If `is_all_else_met`, which
-    /// is looked at before, the change does fulfil the condition of those who [`wait_together`](Self::wait_together):
-    /// all who waited before this call are released then, however soon the condition ceases to hold.
+    /// is checked before, the change does fulfil the condition of those that [`wait_together`](Self::wait_together):
+    /// all that waited before this call are released then, however soon the condition ceases to hold.
     pub(crate) fn ring_by(&self, is_all_else_met: impl FnOnce() -> bool, change: impl FnOnce() -> bool) {
         if !self.is_awaited() {
             if change() {
-                // Whoever has come meanwhile looks for itself.
+                // A listener that has come meanwhile looks for itself.
                 self.ring();
             }
             return;
         }
-        // The condition is met between two looks of the listeners: none comes in between.
+        // The condition is checked and met under the lock: no listener looks in between.
         let mut releases = self.lock();
         let is_met = is_all_else_met();
-        // What is looked at comes before the change for everybody, as in the looks of the listeners.
+        // To all threads, what is checked comes before the change, as in the looks of the listeners.
         fence(SeqCst);
         if change() {
             if is_met {
@@ -71,11 +72,11 @@ impl Bell {
         }
     }
 
-    /// Whether to [`ring`](Self::ring) after a change. In place of ringing always, where telling whether it matters
-    /// takes long.
+    /// Whether to [`ring`](Self::ring) after a change. For use where it takes long to tell whether the change matters,
+    /// in place of ringing always.
     ///
-    /// A fence belongs between the change and this look, as there is one between being counted and looking in
-    /// `wait`; who leaves it out may miss a listener who arrives just then.
+    /// A fence belongs between the change and this call, as there is one between being counted and looking in `wait`; a
+    /// caller that leaves it out may miss a listener that arrives just then.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         self.listeners.load(SeqCst) > 0
@@ -86,7 +87,7 @@ impl Bell {
         self.wait(timeout, |_releases| met())
     }
 
-    /// Blocks until `attempt` gives something, at most for `timeout` and as long as `in_vain` does not hold.
+    /// Blocks until `attempt` returns something, at most for `timeout` and as long as `in_vain` does not hold.
     pub(crate) fn wait_for<T>(
         &self,
         timeout: Option<Duration>,
@@ -101,7 +102,7 @@ impl Bell {
         found
     }
 
-    /// [`wait_until`](Self::wait_until) for a condition that is the same for all who wait in this way. Returns whether
+    /// [`wait_until`](Self::wait_until) for a condition that is the same for all that wait in this way. Returns whether
     /// it has held since this call began.
     pub(crate) fn wait_together(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
         let mut before = None;
@@ -118,7 +119,7 @@ impl Bell {
         })
     }
 
-    /// Looks at a condition under the lock, until it holds; a few times more before it sleeps.
+    /// Looks at a condition under the lock, until it holds; several times before it sleeps.
     fn wait(&self, timeout: Option<Duration>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         // A timeout beyond what the clock can tell is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(released, [true; 8]);
     }
 
-    /// One of them sees it for all, also if nobody who made it so has looked.
+    /// One listener sees it for all, even if the thread that made it so has not looked.
     #[test]
     fn who_sees_it_first_releases_the_others() {
         let released = with_listeners(

@@ -40,7 +40,7 @@ impl<In, Out> Endpoint<In, Out> {
     ///
     /// # Errors
     ///
-    /// Gives the value back if the other end is gone.
+    /// Returns the value if the other end is gone.
     pub fn send(&self, t: Out) -> Result<(), SendError<Out>> {
         self.sender.send(t)
     }

@@ -1,4 +1,4 @@
-//! Building a pool with options of one's own.
+//! Building a pool with custom options.
 
 use crate::{
     containment::Contained,
@@ -13,7 +13,7 @@ pub trait Build: Sized + sealed::Recipe {}
 pub(crate) mod sealed {
     use crate::{error::BuildError, options::Options};
 
-    /// What a kind of pool adds to the common options, and how it comes to be.
+    /// What a kind of pool adds to the common options, and how it is built.
     pub trait Recipe: Sized {
         /// Choices that only this kind of pool has.
         type Extra: std::fmt::Debug;
@@ -62,31 +62,32 @@ impl<P: Build> Builder<P> {
         Builder { options: Options::new(), extra }
     }
 
-    /// How many workers. Without it the environment variable `EXECUTORS_NUM_THREADS` decides, and without that there is
-    /// one worker for each core that the process may use (affinity and cgroup quota are respected).
+    /// The number of workers. Without it, the environment variable `EXECUTORS_NUM_THREADS` decides; without that, there
+    /// is one worker for each core that the process may use (affinity and cgroup quota are respected).
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = Some(threads);
         self
     }
 
     /// How many threads [`build`](Self::build) starts in the channel pool, the work-stealing pool and the dispatcher.
-    /// The others start when a job comes that may run, and nobody has time for it. The default is one, but all in a
-    /// dispatcher and in a pool that [spins](Idle::Spin).
+    /// The others start when there is a job that may run and no worker is free for it. The default is one, except in a
+    /// dispatcher and in a pool that [spins](Idle::Spin), where it is all.
     ///
-    /// One is started in any case; in a dispatcher one of those that share subpools, and those to which subpools are
-    /// bound. More than there are, such as `usize::MAX`, is all. Any number is an error of `build` for another pool: an
-    /// elastic one starts none (but see its `start_core_threads`), the others all.
+    /// At least one is started; in a dispatcher, at least one of the threads that share subpools, and all those to
+    /// which subpools are bound. A number larger than that of the threads, such as `usize::MAX`, starts all. For any
+    /// other pool, `build` returns an error if this is set: an elastic pool starts no threads (but see its
+    /// `start_core_threads`), a `BurstPool` one with each `spawn`, the others all.
     ///
-    /// Who gives a job that needs a thread starts it, which takes some ten microseconds (a worker may start two), or
-    /// waits for who starts another. Such threads inherit from the giver what the system passes on, but for the cores
-    /// on which they may run: on Linux its scheduling policy and nice value, its signal mask, and its filter of system
-    /// calls.
+    /// The submitter whose job needs a thread starts it, which takes some ten microseconds (a worker may start two), or
+    /// waits for another thread that is starting one. The new thread inherits from its starter what the system passes
+    /// on, except the cores on which it may run: on Linux the scheduling policy and nice value, the signal mask, and
+    /// the filter of system calls.
     ///
-    /// A thread that the operating system refuses when it is needed is logged (`error!`), and the others do its work.
-    /// The next job that needs a thread asks once more; after several refusals in a row only some do, at least one of
-    /// 1024. Only a new job asks again: what waits when all threads that are there block (in `wait`, say, for a job
-    /// that has not begun) waits until one of them goes on, or the next job brings a thread. With all threads preheated
-    /// it is `build` that fails.
+    /// If the operating system refuses such a thread, that is logged (`error!`), and the others do its work. The next
+    /// job that needs a thread tries again; after several refusals in a row only some jobs do, at least one in 1024.
+    /// Nothing but a new job tries again: if all existing threads block (for example in `wait`, for a job that has not
+    /// begun), what is queued waits until one of them goes on, or until the next job brings a thread. With all threads
+    /// preheated, it is `build` that fails.
     ///
     /// # Examples
     ///
@@ -102,11 +103,11 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Names the threads `name-0`, `name-1` and so on, but those of `ThreadPoolExecutor` all `name`. The name also
-    /// appears in log messages about the pool.
+    /// Names the threads `name-0`, `name-1` and so on (those of `ThreadPoolExecutor` are all called `name`). The name
+    /// also appears in log messages about the pool.
     ///
     /// Without it they are called `cb-ws-pool-worker-0`, `elastic-pool-worker-0`, `burst-pool-worker-0` or
-    /// `dispatcher-worker-0` and so on, and in the channel pool all `cb-channel-pool-worker`, as in 0.10.
+    /// `dispatcher-worker-0` and so on; in the channel pool all are called `cb-channel-pool-worker`, as in 0.10.
     ///
     /// # Examples
     ///
@@ -123,8 +124,8 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// The stack of each worker, in bytes. The default is the standard library's (2 MiB, or `RUST_MIN_STACK`). More is
-    /// for deep recursion, such as long chains of jobs that [`wait`](crate::TaskHandle::wait) for each other.
+    /// The stack size of each worker, in bytes. The default is the standard library's (2 MiB, or `RUST_MIN_STACK`).
+    /// Deep recursion needs more, such as long chains of jobs that [`wait`](crate::TaskHandle::wait) for each other.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.options.stack_size = Some(bytes);
         self
@@ -132,12 +133,13 @@ impl<P: Build> Builder<P> {
 
     /// Called on each worker before its first job, with the worker's index.
     ///
-    /// The index tells workers apart that are there at the same time. In a pool whose number of threads is fixed it is
-    /// below that number, and in `BurstPool` below that of the workers spawned. In the elastic pool it is the lowest
-    /// that is free when the worker comes: it can be `max` or more, if by then former workers have not quite left, or
-    /// if other threads run jobs in place of workers, which takes an index each (`Saturation::RunOnCaller`).
+    /// The index distinguishes workers that exist at the same time. In a pool with a fixed number of threads it is less
+    /// than that number, and in `BurstPool` less than the number of workers spawned. In the elastic pool it is the
+    /// lowest that is free when the worker starts: it can be `max` or more if former workers have not quite left by
+    /// then, or if other threads run jobs in place of workers, each of which takes an index
+    /// (`Saturation::RunOnCaller`).
     ///
-    /// A panic in it is caught and reported like a job's, but not counted; the worker starts all the same.
+    /// A panic in the hook is caught and reported like a job's, but not counted; the worker starts all the same.
     ///
     /// # Examples
     ///
@@ -153,28 +155,28 @@ impl<P: Build> Builder<P> {
     ///
     /// # Waiting in a hook
     ///
-    /// A hook that waits for a job of its own pool which has not begun runs it, as a job would. Not so in a dispatcher:
-    /// there it blocks until another worker has run the job, as a hook belongs to no subpool. If the hooks of all
-    /// workers wait, that is for ever.
+    /// A hook that waits for a job of its own pool that has not begun runs the job itself, as a job would. In a
+    /// dispatcher it blocks instead until another worker has run the job, because a hook belongs to no subpool. If the
+    /// hooks of all workers wait like that, they wait for ever.
     ///
-    /// In an elastic pool a worker counts as idle while it is in its hook: a job may wait for that, though more threads
-    /// could come.
+    /// In an elastic pool a worker counts as idle while it is in its hook: a job may wait for that worker, even though
+    /// more threads could be started.
     ///
-    /// Where threads come with jobs, a hook may run long after `build`. Hooks that wait for each other need as many
-    /// [preheated](Self::preheat) threads.
+    /// Where threads start when jobs need them, a hook may run long after `build`. Hooks that wait for each other need
+    /// that many [preheated](Self::preheat) threads.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self
     }
 
-    /// Called on each worker after its last job, with the worker's index: that of [`on_start`](Self::on_start).
+    /// Called on each worker after its last job, with the same index as [`on_start`](Self::on_start).
     ///
-    /// What the hook submits is for other workers, as if it came from outside (but
-    /// [`try_execute_locally`](crate::try_execute_locally) drops its job there, with a `warn!`); and so is a job that
-    /// it waits for, which does not run within the hook. So a hook of an elastic pool may have to wait for others. At
-    /// the end of a pool there is nothing to wait for, as it takes no jobs any more.
+    /// What the hook submits is run by other workers, as if it came from outside (but
+    /// [`try_execute_locally`](crate::try_execute_locally) drops its job there, with a `warn!`). A job that the hook
+    /// waits for does not run within the hook either, so a hook of an elastic pool may have to wait for other workers.
+    /// At the end of a pool there is nothing to wait for, because the pool accepts no more jobs.
     ///
-    /// A panic in it is caught and reported like a job's, but not counted.
+    /// A panic in the hook is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self
@@ -182,8 +184,8 @@ impl<P: Build> Builder<P> {
 
     /// Called once for each job that panics, on its worker, with the payload.
     ///
-    /// Independent of it the panic hook has printed the panic, and an `error!` names the pool and the worker. A panic
-    /// in the handler itself is caught and logged.
+    /// Independently of the handler, the panic hook has printed the panic, and an `error!` names the pool and the
+    /// worker. A panic in the handler itself is caught and logged.
     ///
     /// # Examples
     ///
@@ -205,64 +207,65 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// What a worker does when there is nothing to do. The default is [`Idle::PARK`], but for the burst pool, whose
-    /// workers sleep at once (`Idle::Park` with a `spin` of 0); for the work-stealing pool the feature `ws-no-park`
+    /// What a worker does when there is nothing to do. The default is [`Idle::PARK`], except in the burst pools, whose
+    /// workers sleep at once (`Idle::Park` with a `spin` of 0); and in the work-stealing pool the feature `ws-no-park`
     /// makes it [`Idle::Spin`].
     pub fn idle(mut self, idle: Idle) -> Self {
         self.options.idle = Some(idle);
         self
     }
 
-    /// When a worker goes on from the jobs that are nearest to it to others. What these are depends on the pool:
+    /// When a worker goes on from the jobs that are nearest to it to others. Which jobs these are depends on the pool:
     ///
-    /// * work-stealing: from jobs of its own to those from outside. The default is [`Fairness::TIMED`] with the feature
+    /// * work-stealing: from jobs of its own to jobs from outside. The default is [`Fairness::TIMED`] with the feature
     ///   `ws-timed-fairness`, else [`Fairness::COUNTED`].
-    /// * elastic, whose workers have no jobs of their own: from one lane of the queue, which is that of one submitting
-    ///   thread as a rule, to the next. The default is `Counted(64)`. A job that is the first of its thread may wait
-    ///   behind as many of each other thread, for each worker, also if they came later.
+    /// * elastic, whose workers have no jobs of their own: from one lane of the queue to the next. As a rule each
+    ///   submitting thread has a lane. The default is `Counted(64)`. A job that is the first of its thread may wait
+    ///   behind that many jobs of each other thread, for each worker, even if those came later.
     /// * dispatcher: from the highest priority to all subpools and priorities in turn. The default is
-    ///   [`Fairness::COUNTED`], and only a number is possible.
-    /// * burst, if its workers steal: from jobs that were dealt to it to one that was dealt to another. The default is
-    ///   `Counted(1024)`.
+    ///   [`Fairness::COUNTED`], and only `Counted` is possible.
+    /// * burst, if its workers steal: from jobs that were dealt to the worker to one that was dealt to another worker.
+    ///   The default is `Counted(1024)`.
     ///
-    /// In the channel pool all jobs are alike to a worker; there this decides no more than how often it publishes its
-    /// counters as metrics.
+    /// In the channel pool all jobs are alike to a worker; there this only decides how often it publishes its counters
+    /// as metrics.
     pub fn fairness(mut self, fairness: Fairness) -> Self {
         self.options.fairness = Some(fairness);
         self
     }
 
-    /// Asks the system's scheduler to let workers run for this long at a time where other threads want their cores:
-    /// for *slices* of this length, of at least 100 us, and never longer than the thread has already. Linux knows this
-    /// since 6.12; its usual slices take 0.7 to 2.8 ms.
+    /// Asks the system's scheduler to let workers run for this long at a time where other threads want their cores: for
+    /// *slices* of this length, but at least 100 us, and never longer than the thread has already. Linux supports this
+    /// since 6.12; its usual slices are 0.7 to 2.8 ms long.
     ///
-    /// A worker that is woken then preempts a thread with longer slices rather than waiting for it, also the thread
-    /// that has just given it the job. Few jobs begin sooner by this; of many more jobs than workers, most begin later.
-    /// The shares that threads get of a core do not change. Measurements are in `docs/results/burst.md`.
+    /// A woken worker then preempts a thread with longer slices rather than waiting for it, even the thread that has
+    /// just submitted the job. Where there are few jobs, they begin sooner; where there are many more jobs than
+    /// workers, most begin later. The threads' shares of a core do not change. Measurements are in
+    /// `docs/results/burst.md`.
     ///
-    /// By default the burst pool asks for slices that are 1/16 shorter than usual, unless the process has a seccomp
+    /// By default the burst pools ask for slices that are 1/16 shorter than usual, unless the process has a seccomp
     /// filter, as in most containers: there the call may be fatal, and is made only if a slice is chosen here. The
-    /// other pools ask for nothing by default, as does any pool with `Duration::MAX`.
+    /// other pools ask for nothing by default, and no pool does with `Duration::MAX`.
     ///
-    /// Without effect on other systems, where the system refuses it, and on threads with a real-time or idle policy or
-    /// a negative nice value. Threads that jobs start have the usual slices: for that a worker that has asked resets
-    /// its policy on a fork, which Linux lets it take back with privileges only. So a hook or job that changes the
-    /// scheduling policy of its thread wants `Duration::MAX` here. `ThreadPoolExecutor` cannot ask for any: it returns
-    /// a [`BuildError`].
+    /// This has no effect on other systems, where the system refuses it, and on threads with a scheduling policy other
+    /// than `SCHED_OTHER` or a negative nice value. Threads that jobs start have the usual slices: to that end, a
+    /// worker that asks also sets the flag that resets its policy on a fork, and Linux lets only privileged threads
+    /// clear that flag. So if a hook or job changes the scheduling policy of its thread, choose `Duration::MAX` here.
+    /// `ThreadPoolExecutor` cannot ask for slices: `build` returns a [`BuildError`].
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.time_slice = Some(slice);
         self
     }
 
     /// Which cores the workers run on. The default is [`Placement::Auto`], which pins workers if the feature
-    /// `thread-pinning` is on; but not those of the elastic pool, of `BurstPool` and of `ThreadPoolExecutor`. Workers
-    /// that are not pinned may run where the thread that builds the pool may, see [`Placement::Floating`].
+    /// `thread-pinning` is on, except those of the elastic pool, of `BurstPool` and of `ThreadPoolExecutor`. Workers
+    /// that are not pinned may run where the thread that builds the pool may run; see [`Placement::Floating`].
     pub fn placement(mut self, placement: Placement) -> Self {
         self.options.placement = placement;
         self
     }
 
-    /// Builds the pool and starts its workers, or those that are to be there [from the beginning](Self::preheat).
+    /// Builds the pool and starts its workers, or those that are to start [at once](Self::preheat).
     ///
     /// # Errors
     ///

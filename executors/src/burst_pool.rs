@@ -1,10 +1,11 @@
-//! A thread pool for long quiet, and then many jobs at once that must start now.
+//! A thread pool for long idle periods, and then many jobs at once that must start now.
 //!
-//! Each worker has a mailbox of its own, and jobs are dealt round robin to idle workers: no queue that all fall upon.
-//! Who submits wakes workers itself until as many are awake as there are cores, whatever these do; where there are more
-//! jobs, those who come wake the next. An idle worker is claimed for one job, so of as many jobs as there are idle
-//! workers none waits for another. What becomes of a job when all are busy is the pool's [`WhenBusy`]. How it is done,
-//! and why nothing is lost, is in `burst_pool/README.md` of the sources.
+//! Each worker has a mailbox of its own, and jobs are dealt round robin to idle workers, so there is no queue for which
+//! all compete. The submitter itself wakes workers until as many are awake as there are cores, whatever these are
+//! doing; if there are more jobs, the workers that come wake the next. An idle worker is claimed for one job, so while
+//! there are no more jobs than idle workers, no job waits for another. The pool's [`WhenBusy`] decides what happens to
+//! a job when all workers are busy. How this works, and why nothing is lost, is in `burst_pool/README.md` of the
+//! sources.
 //!
 //! There are two kinds:
 //!
@@ -12,13 +13,13 @@
 //!   [`spawn`](BurstPool::spawn).
 //! - [`ThreadPool`] takes closures, and is an [`Executor`](crate::Executor) like the others.
 //!
-//! A worker that has nothing to do takes what lies in the mailboxes of others ([`stealing`](crate::Builder::stealing)),
-//! so that jobs of uneven length do not wait behind a busy worker while another is idle. Without that, what was dealt
-//! to a worker is run by this one and in order, and who submits wakes this one for it.
+//! A worker that has nothing to do takes jobs from the mailboxes of others ([`stealing`](crate::Builder::stealing)), so
+//! that jobs of uneven length do not wait behind a busy worker while another is idle. Without stealing, what was dealt
+//! to a worker is run by that worker and in order, and the submitter wakes that worker for it.
 //!
-//! On Linux its workers ask for short [time slices](crate::Builder::time_slice), so that a worker that is called begins
-//! at once although another thread, such as the one that called it, is at work on that core. Not where the process has
-//! a filter of system calls, as in most containers.
+//! On Linux the workers ask for short [time slices](crate::Builder::time_slice) by default, so that a worker that is
+//! woken begins at once even if another thread, such as the one that woke it, is running on that core. They do not ask
+//! where the process has a filter of system calls, as in most containers.
 //!
 //! # Examples
 //!
@@ -68,18 +69,20 @@ use std::time::Duration;
 const CHARTER: Charter = Charter {
     label: "burst_pool",
     thread_name: |worker| format!("burst-pool-worker-{worker}"),
-    // After a burst comes quiet: to look for more would only take a core from the workers that are still to come.
+    // After a burst comes an idle period: to search for more would only take a core from workers that are still to
+    // come.
     idle: Idle::Park { spin: Duration::ZERO },
-    // How long what was dealt to a worker that blocks may wait, if all others always have jobs of their own.
+    // Bounds how long a job that was dealt to a blocked worker waits, if all other workers always have jobs of their
+    // own.
     fairness: Fairness::Counted(1024),
-    // A job is to start now, whoever is at work.
+    // A job is to start now, whichever thread is running.
     time_slice: TimeSlice::Short,
 };
 
 /// A handle to a burst pool that runs closures. See the [module](self).
 ///
 /// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
-/// threads end; nobody waits for that.
+/// threads end; the drop does not wait for that.
 ///
 /// # Examples
 ///
@@ -101,7 +104,8 @@ pub struct ThreadPool {
 impl ThreadPool {
     /// Starts a pool of `threads` workers.
     ///
-    /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
+    /// With the feature `thread-pinning`, each worker is pinned to a core of its own, as long as there are cores;
+    /// further ones float.
     ///
     /// # Panics
     ///
@@ -130,7 +134,7 @@ impl ThreadPool {
         Builder::new(BurstOptions::DEFAULT)
     }
 
-    /// Gives a job to the pool, and tells why if it is not accepted.
+    /// Submits a job to the pool, and says why if it is not accepted.
     ///
     /// Blocks only with [`WhenBusy::Block`].
     ///

@@ -1,11 +1,11 @@
-//! The vocabulary that every executor of this crate speaks.
+//! The traits that every executor of this crate implements.
 
 use std::sync::Arc;
 
 /// Runs boxed jobs; the object-safe core of [`Executor`].
 ///
-/// Take a `&dyn CanExecute` where a program wants *some* executor and does not care which; or keep an
-/// `Arc<dyn CanExecute + Send + Sync>`, which is one, too.
+/// Take a `&dyn CanExecute` where any executor will do; or keep an `Arc<dyn CanExecute + Send + Sync>`, which
+/// implements this trait, too.
 ///
 /// # Examples
 ///
@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// assert_eq!(told.iter().take(2).sum::<u32>(), 2);
 /// ```
 pub trait CanExecute {
-    /// Hands `job` to the executor; see [`Executor::execute`] for what that promises.
+    /// Submits `job`; see [`Executor::execute`] for what that guarantees.
     ///
-    /// The pools of this crate store the box as it is, and do not box it once more.
+    /// The pools of this crate store the box as it is, and do not box it again (except for `ThreadPoolExecutor`).
     fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>);
 }
 
@@ -37,9 +37,9 @@ impl<E: CanExecute + ?Sized> CanExecute for Arc<E> {
 
 /// A cheaply cloned handle to something that runs jobs.
 ///
-/// All executors of this crate keep [one contract][contract] about what runs, what is dropped and what is reported,
-/// which is tested over every pool. What the pools of this crate offer beyond these
-/// methods is in [`Pool`](crate::Pool).
+/// All executors of this crate keep [one contract][contract] about what runs, what is dropped and what is reported; the
+/// same tests check it for every pool. What the pools of this crate offer beyond these methods is in
+/// [`Pool`](crate::Pool).
 ///
 /// [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 ///
@@ -60,19 +60,20 @@ impl<E: CanExecute + ?Sized> CanExecute for Arc<E> {
 /// pool.shutdown().expect("all jobs ran, all workers left");
 /// ```
 pub trait Executor: CanExecute + Clone + Send {
-    /// Gives `job` to this executor. If it is accepted, it runs exactly once, on this executor, unless the pool is told
-    /// to discard it before it begins ([`shutdown_now`](crate::Pool::shutdown_now), `Saturation::DiscardOldest`).
+    /// Submits `job` to this executor. If it is accepted, it runs exactly once, on this executor, unless the pool is
+    /// told to discard it before it begins ([`shutdown_now`](crate::Pool::shutdown_now), `Saturation::DiscardOldest`).
     ///
-    /// Returns without waiting for the job, except that a [`RunNowExecutor`](crate::run_now::RunNowExecutor) runs it
-    /// here; and that an elastic or a burst pool that was built so waits until it has room, or runs the job here. The
-    /// call may start a thread, which takes some ten microseconds. Behind some quiet, a call for the second job, or one
-    /// of the next, may yield the caller's core once, to a worker that may be waiting for it; a yield may last as long
-    /// as the time slice of another thread. In which order jobs start is said of each pool.
+    /// Returns without waiting for the job. The exceptions are a [`RunNowExecutor`](crate::run_now::RunNowExecutor),
+    /// which runs the job here; and an elastic or a burst pool that was built to block until it has room, or to run the
+    /// job here. The call may start a thread, which takes some ten microseconds. After an idle period, the call for the
+    /// second job, or for one of the next, may yield the caller's core once, to a worker that may be waiting for it; a
+    /// yield can last as long as the time slice of another thread. Each pool documents the order in which its jobs
+    /// start.
     ///
-    /// A job that is not accepted is dropped, and a `warn!` says so;
-    /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. That is so if the executor is closed,
-    /// unless one of its own jobs calls this while it drains; and if it is full, and was built to refuse jobs then.
-    /// Closures of up to [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation.
+    /// A job is refused if the executor is closed, unless one of its own jobs submits it while the executor drains; or
+    /// if the executor is full and was built to refuse jobs then. A refused job is dropped, and a `warn!` says so;
+    /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. Closures of up to
+    /// [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation (except by `ThreadPoolExecutor`).
     fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -80,7 +81,7 @@ pub trait Executor: CanExecute + Clone + Send {
         self.execute_job(Box::new(job));
     }
 
-    /// Closes the executor to new jobs and returns at once; what it has accepted still runs, in the background.
+    /// Closes the executor to new jobs and returns at once; the jobs that it has accepted still run, in the background.
     ///
     /// May be called from a job of this executor.
     fn shutdown_async(&self);
@@ -88,11 +89,10 @@ pub trait Executor: CanExecute + Clone + Send {
     /// Closes the executor and waits, for at most five seconds, until everything it accepted has run and its workers
     /// have left.
     ///
-    /// A future that waits to be woken is not waited for, and is dropped when it is woken behind the end: await it
-    /// before, by its handle.
+    /// It does not wait for a suspended future, which is dropped if it is woken after the end: await its handle first.
     ///
-    /// Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs
-    /// have left on them.
+    /// Once all workers have signed off, it also waits, without a limit, for the destructors of thread-locals that jobs
+    /// have left on their threads.
     ///
     /// # Errors
     ///
@@ -105,15 +105,15 @@ pub trait Executor: CanExecute + Clone + Send {
     ///
     /// # Errors
     ///
-    /// If the executor was closed before, if this is called from one of its own jobs (waiting there could never end;
-    /// the executor is closed nevertheless), or if jobs are still running after five seconds: they go on, nobody
-    /// waits. [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout) waits as long as you choose and returns a
-    /// typed report.
+    /// If the executor was closed before, if this is called from one of its own jobs (such a wait could never end; the
+    /// executor is closed nevertheless), or if jobs are still running after five seconds: they run on, but the call no
+    /// longer waits for them. [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout) waits as long as you choose and
+    /// returns a typed report.
     fn shutdown_borrowed(&self) -> Result<(), String>;
 
     /// Describes this executor's metrics to the `metrics` recorder.
     ///
-    /// Does nothing unless an executor says otherwise.
+    /// By default this does nothing.
     #[cfg(feature = "produce-metrics")]
     fn register_metrics(&self) {}
 }

@@ -1,25 +1,27 @@
-//! What user code throws stays within the job that threw it.
+//! Panics of user code stay within the job that panicked.
 
 use crate::{error::message_of, options::PanicHandler};
 use std::{
     any::Any,
     cell::Cell,
+    mem,
     ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
     process,
 };
 
-/// Runs `f`, giving what it throws as an error.
+/// Runs `f`, and returns the payload of its panic as an error.
 ///
-/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic nobody sees the closure's
-/// own state any more, and state it shares is protected by its own means (a poisoned mutex, say).
+/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic no code sees the closure's
+/// own state any more, and state that it shares is protected by its own means (a poisoned mutex, for example).
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Ends the process, as calls on this thread have ended in another order than that in which they nest, and what lives
-/// on their stacks is not what it is taken for: coroutines that have stacks of their own can do that, by safe code.
+/// Ends the process, because calls on this thread have ended in an order other than that in which they nest, and what
+/// is on their stacks is not what it is taken for. Coroutines that have stacks of their own can cause that with safe
+/// code.
 #[cold]
 #[inline(never)]
 pub(crate) fn end_out_of_turn() -> ! {
@@ -29,15 +31,15 @@ pub(crate) fn end_out_of_turn() -> ! {
 
 /// Drops a user's value, even if its `Drop` panics.
 ///
-/// Behind a `dyn`, so that little of it is compiled for each type of job that a user has.
+/// Through a `dyn`, so that little of it is compiled for each type of job that a user has.
 pub(crate) fn discard<V>(value: V) {
     let mut value = Some(value);
     let discard: &mut dyn FnMut() = &mut || drop(value.take());
     guard(discard);
 }
 
-/// A user's value whose `Drop` may panic: that goes no further, as whoever happens to drop it has nothing to do with
-/// it.
+/// A user's value whose `Drop` may panic. That panic goes no further, because the thread that happens to drop the value
+/// has nothing to do with it.
 pub(crate) struct Contained<V>(Option<V>);
 
 impl<V> Contained<V> {
@@ -67,21 +69,57 @@ impl<V> DerefMut for Contained<V> {
     }
 }
 
-/// Drops what a closed executor of that name was given, and says so.
+/// Users' values that are dropped one by one. In the drop of a vector, a second `Drop` that panics would end the
+/// process.
+pub(crate) struct Each<V>(Vec<V>);
+
+impl<V> Each<V> {
+    pub(crate) const fn of(values: Vec<V>) -> Self {
+        Each(values)
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<V> {
+        mem::take(&mut self.0)
+    }
+}
+
+impl<V> Drop for Each<V> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<V>() {
+            self.take().into_iter().for_each(discard);
+        }
+    }
+}
+
+impl<V> Deref for Each<V> {
+    type Target = Vec<V>;
+
+    fn deref(&self) -> &Vec<V> {
+        &self.0
+    }
+}
+
+impl<V> DerefMut for Each<V> {
+    fn deref_mut(&mut self) -> &mut Vec<V> {
+        &mut self.0
+    }
+}
+
+/// Drops a job that was submitted to a closed executor of that name, with a warning.
 #[cold]
 pub(crate) fn ignore<J>(job: J, executor: &str) {
     warn_ignored(executor);
     discard(job);
 }
 
-/// Said whenever a job is dropped because its executor is closed.
+/// Logged whenever a job is dropped because its executor is closed.
 #[cold]
 pub(crate) fn warn_ignored(executor: &str) {
     tell(|| log::warn!("Ignoring a job, as {executor} is closed."));
 }
 
-/// Drops a panic's payload. A payload may throw another when it is dropped, and that one, too; after a few the last is
-/// leaked.
+/// Drops a panic's payload. The `Drop` of a payload may panic with another payload, and so may that one's; after a few
+/// the last is leaked.
 pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {
     for _ in 0..8 {
         match contain(|| drop(payload)) {
@@ -89,10 +127,10 @@ pub(crate) fn discard_payload(mut payload: Box<dyn Any + Send>) {
             Err(next) => payload = next,
         }
     }
-    std::mem::forget(payload);
+    mem::forget(payload);
 }
 
-/// Reports a panic to the log and to the user's handler, once. What these throw themselves goes no further.
+/// Reports a panic to the log and to the user's handler, once. Panics of these go no further.
 #[cold]
 pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>, handler: Option<&PanicHandler>) {
     tell(|| log::error!("{place} panicked: {}", message_of(payload)));
@@ -104,8 +142,8 @@ pub(crate) fn report(payload: &(dyn Any + Send), place: std::fmt::Arguments<'_>,
     }
 }
 
-/// Has the log say something. What a logger throws goes no further; and what this thread would say because of what it
-/// says is left out: a logger that gives its lines to a pool which is closed would have another line for each.
+/// Logs something. A panic of the logger goes no further. What this thread would log in the course of logging is left
+/// out: a logger that submits its lines to a closed pool would otherwise cause another line for each.
 pub(crate) fn tell(log: impl FnOnce()) {
     thread_local! {
         static IS_TELLING: Cell<bool> = const { Cell::new(false) };
@@ -117,7 +155,7 @@ pub(crate) fn tell(log: impl FnOnce()) {
     }
 }
 
-/// Calls code that is not a job, but not ours either: a logger, a recorder of metrics, a waker. What it throws is
+/// Calls code that is neither a job nor ours: a logger, a recorder of metrics, a waker. The payload of a panic is
 /// dropped.
 pub(crate) fn guard(f: impl FnOnce()) {
     if let Err(payload) = contain(f) {

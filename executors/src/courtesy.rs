@@ -1,13 +1,14 @@
-//! A back-off: letting other threads have the core before going to sleep.
+//! A back-off: yielding the core to other threads before going to sleep.
 //!
-//! Who waits for a job, and the worker that runs it, are often on one core: then the job ends while its waiter yields,
-//! and the next one comes while the worker does, and nobody has to be put to sleep and woken.
+//! A thread that waits for a job, and the worker that runs it, are often on one core: then the job ends while its
+//! waiter yields, and the next one comes while the worker yields, and no thread has to be put to sleep and woken.
 //!
-//! But whoever else wants the core may keep it for as long as the scheduler lets it, while what is waited for happens
-//! on another core. So a thread that comes back late for that does not yield any more for a while: it sleeps at once
-//! then, and who calls it brings it back to a core. That while is shorter for who has a way out of being late again.
+//! But another thread that wants the core may keep it for as long as the scheduler lets it, while what is waited for
+//! happens on another core. So a thread that comes back late for that does not yield any more for a while: it sleeps at
+//! once, and the thread that wakes it brings it back to a core. That while is shorter for a thread that has a way out
+//! of being late again.
 //!
-//! Who has slept in a wait is remembered, too: it will most likely wait for what it gives next.
+//! It is remembered, too, whether a thread has slept in a wait: it will most likely wait for what it submits next.
 
 use crate::sync::thread;
 use std::{
@@ -19,17 +20,17 @@ use std::{
 /// Together they take about as long as being woken once. A model has no time to lose.
 const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 
-/// Longer than it takes to wake who sleeps on a core that rests, and no longer than starting a thread takes.
+/// Longer than it takes to wake a thread that sleeps on an idle core, and no longer than starting a thread takes.
 pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 
-/// Longer than somebody takes to give the next job.
+/// Longer than a thread takes to submit the next job.
 pub(crate) const LONG: Duration = Duration::from_micros(300);
 
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 pub(crate) const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// Who has a way out abstains for so many times as long as it was late, if that is less than the others do: should it
-/// turn out to be none, a twentieth of the time is lost at most.
+/// A thread that has a way out abstains for this many times as long as it was late, if that is less than others do:
+/// should the way out turn out to be none, at most a twentieth of the time is lost.
 const SHORT_ABSTINENCE: u32 = 20;
 
 thread_local! {
@@ -46,12 +47,12 @@ pub(crate) fn has_slept() -> bool {
     HAS_SLEPT.take() && !cfg!(executors_loom)
 }
 
-/// What the calling thread gives from now on may not be what it waits for next.
+/// What the calling thread submits from now on may not be what it waits for next.
 pub(crate) fn forget_sleep() {
     HAS_SLEPT.set(false);
 }
 
-/// Whether the calling thread abstains from yields, `now`, as those do that have no way out.
+/// Whether the calling thread abstains from yields, `now`, as threads do that have no way out.
 pub(crate) fn abstains(now: Instant) -> bool {
     Courtesy::new().abstains(now)
 }
@@ -72,20 +73,20 @@ impl Courtesy {
         Courtesy { left: YIELDS, long: None, has_way_out: false, pace: Duration::ZERO, next: None }
     }
 
-    /// Of a thread that can do something against being late again.
+    /// For a thread that can do something against being late again.
     pub(crate) fn with_way_out() -> Self {
         Courtesy { has_way_out: true, ..Courtesy::new() }
     }
 
-    /// Spread over the first [`LONGEST_CALL`] of so long a wait, as it is not known when others need the core.
+    /// Spreads them over the first [`LONGEST_CALL`] of a `wait`, because it is not known when others need the core.
     pub(crate) fn spread_over(self, wait: Duration) -> Self {
         Courtesy { pace: wait.min(LONGEST_CALL) / YIELDS.max(1), ..self }
     }
 
-    /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again; or not time yet, if
-    /// they are [spread](Self::spread_over).
+    /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again; or the next yield is
+    /// not due yet, if they are [spread](Self::spread_over).
     pub(crate) fn is_due(&mut self, deadline: Option<Instant>) -> bool {
-        // Whoever asks has looked in vain since the last one.
+        // The caller has looked in vain since the last one.
         self.long = None;
         if self.left == 0 {
             return false;
@@ -109,7 +110,7 @@ impl Courtesy {
         })
     }
 
-    /// Lets others have the core. To be followed by a look at what is waited for.
+    /// Yields the core. To be followed by a look at what is waited for.
     pub(crate) fn yields(&mut self) {
         let begin = Instant::now();
         thread::yield_now();
@@ -133,7 +134,7 @@ impl Courtesy {
         self.has_come();
     }
 
-    /// What is waited for has come, though somebody else may take it first.
+    /// What is waited for has come, though another thread may take it first.
     pub(crate) fn has_come(&self) {
         if let Some(took) = self.long {
             WAS_LATE.set(Some((Instant::now(), took)));
@@ -141,13 +142,14 @@ impl Courtesy {
     }
 }
 
-/// Whether anybody [looks](look). Not in models: what a look would find, who goes to sleep finds, too, and time is
-/// lost.
+/// Whether threads [look](look). Not in models: a thread that goes to sleep finds what a look would find, too, and
+/// looking takes time.
 pub(crate) const LOOKS: bool = !cfg!(executors_loom);
 
-/// Looks whether `has_come` for as long as being woken may take. Returns whether it has. For what is sure to come soon.
+/// Checks again and again whether something `has_come`, for as long as being woken may take. Returns whether it has.
+/// For what is sure to come soon.
 ///
-/// Who abstains from yields looks once: it might keep the core from who is to bring that.
+/// A thread that abstains from yields checks once: it might keep the core from the thread that is to bring this about.
 pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
     let (begin, mut courtesy) = (Instant::now(), Courtesy::new().spread_over(LONGEST_CALL));
     if courtesy.abstains(begin) {
@@ -187,7 +189,7 @@ mod tests {
         yields_of(Courtesy::new(), deadline)
     }
 
-    /// Whose last yield took as long.
+    /// A wait whose last yield took this long.
     fn late(took: Duration) -> Courtesy {
         Courtesy { left: 0, long: Some(took), ..Courtesy::new() }
     }

@@ -1,4 +1,4 @@
-//! Workers: their life from the first thread to the last job. The one crew that every pool of this crate is made of.
+//! Workers: their life from the first thread to the last job. Every pool of this crate is made of one crew.
 //!
 //! A crew asks a [`Source`] for jobs and a [`Parker`] for sleep. Everything else about worker threads happens here,
 //! once: spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost
@@ -64,7 +64,7 @@ use std::{
 use unjoined::Unjoined;
 use vacancies::Vacancies;
 
-/// What a kind of pool says of itself.
+/// The properties and defaults of a kind of pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Charter {
     /// In log messages and metrics.
@@ -82,8 +82,8 @@ pub(crate) struct Charter {
 /// What a crew is made of.
 pub(crate) struct Setup<S, P> {
     pub(crate) terms: Terms,
-    /// Of a fixed number of workers the seats of those who come when they are needed. Who sits before them is there
-    /// from the beginning.
+    /// Where the number of workers is fixed, the seats of those that come when they are needed. The workers on the
+    /// seats before these are there from the beginning.
     pub(crate) cold: Range<usize>,
     pub(crate) source: S,
     pub(crate) parker: P,
@@ -97,11 +97,11 @@ pub(crate) struct Crew<S: Source, P> {
     parker: P,
     life: Life,
     holds: Holds,
-    /// For those who start threads.
+    /// For starting threads, each of which gets a reference.
     this: Weak<Self>,
     employer: Employer,
     terms: Terms,
-    /// Of the workers on the first seats; the others float.
+    /// The cores of the workers on the first seats; the others float.
     cores: Vec<usize>,
     /// By seat.
     meters: Rows<Meter>,
@@ -114,16 +114,16 @@ pub(crate) struct Crew<S: Source, P> {
     idle: Idle,
     fairness: Fairness,
     time_slice: TimeSlice,
-    /// Where its founder could run, and so may who has no core, whoever starts the thread.
+    /// Where the founder could run. So can a worker without a core of its own, whichever thread starts it.
     mask: Mask,
     exporter: Exporter,
-    /// Relaxed: whoever discards is active until it has counted, and who waits for the crew sees it become idle.
+    /// Relaxed: a thread that discards is active until it has counted, and a waiter for the crew sees it become idle.
     discarded: AtomicU64,
-    /// Jobs that panicked when a destructor of a job that was being discarded waited for them, on a thread that is no
-    /// worker. As above.
+    /// Jobs that panicked when the destructor of a job that was being discarded waited for them, on a thread that is no
+    /// worker. Relaxed, as above.
     panicked_in_sweeps: AtomicU64,
     unjoined: Unjoined,
-    /// Locked while somebody waits for their real end.
+    /// Locked while a thread waits for the real end of the crew's threads.
     joining: Mutex<()>,
 }
 
@@ -203,7 +203,7 @@ where
         }
     }
 
-    /// Reports what a job or a hook (`what`) threw.
+    /// Reports a panic of a job or a hook (`what`).
     #[cold]
     fn report_panic(&self, what: &str, seat: usize, payload: &(dyn Any + Send)) {
         let handler = self.options.panic_handler.as_ref();

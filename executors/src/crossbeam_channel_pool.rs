@@ -1,17 +1,17 @@
 //! A thread pool with one first-in-first-out queue.
 //!
-//! All workers take from the same queue, so jobs start in the order in which they were given, whoever gave them. That
-//! is simple and fair; where jobs spawn many jobs, the
+//! All workers take jobs from the same queue, so jobs start in the order in which they were submitted, whichever thread
+//! submitted them. That is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
-//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue, as it is faster while
-//! it stays with one core. Who waits for its turn looks every four microseconds whether the others get on, and goes on
-//! itself if they do not, as a job takes long or blocks. Who gives a job while somebody else does leaves the queue to
-//! that one for up to two microseconds; and it yields the core, now and then, if a thread that is suspended there keeps
-//! many jobs waiting.
+//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue, because it is faster
+//! while it stays with one core. A worker that waits for its turn checks every four microseconds whether the others
+//! make progress, and goes on itself if they do not, because a job takes long or blocks. A submitter that meets another
+//! one leaves the queue to that one for up to two microseconds; and it yields its core, now and then, if a thread that
+//! was suspended while it submitted keeps many jobs waiting.
 //!
-//! The pool has its name from a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which the
-//! queue was up to version 0.10.0.
+//! The pool is named after a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which was its
+//! queue up to version 0.10.0.
 //!
 //! # Examples
 //!
@@ -51,7 +51,7 @@ const CHARTER: Charter = Charter {
     label: "crossbeam_channel_pool",
     thread_name: |_worker| "cb-channel-pool-worker".to_owned(),
     idle: Idle::PARK,
-    // There are no jobs apart from the others; now and then is soon enough to publish the counters.
+    // All jobs are in one queue; publishing the counters now and then is often enough.
     fairness: Fairness::Counted(1024),
     time_slice: TimeSlice::Usual,
 };
@@ -59,7 +59,7 @@ const CHARTER: Charter = Charter {
 /// A handle to a pool with one queue. See the [module](self).
 ///
 /// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
-/// threads end; nobody waits for that.
+/// threads end; the drop does not wait for that.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool {
@@ -67,10 +67,11 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Starts a pool of `threads` workers: the first at once, the others when a job comes for which nobody has time (or
-    /// as [`preheat`](Builder::preheat) says).
+    /// Starts a pool of `threads` workers: the first at once, the others when there is a job for which no worker is
+    /// free (or as [`preheat`](Builder::preheat) says).
     ///
-    /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
+    /// With the feature `thread-pinning`, each worker is pinned to a core of its own, as long as there are cores;
+    /// further ones float.
     ///
     /// # Panics
     ///
@@ -92,8 +93,8 @@ impl ThreadPool {
 
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
-    /// A core that does not exist is no error: its worker is not pinned, with a `warn!`. The builder's
-    /// [`Placement::Cores`](crate::Placement::Cores) is a [`BuildError`] then.
+    /// A core that does not exist is no error: its worker is not pinned, and a `warn!` says so. With the builder's
+    /// [`Placement::Cores`](crate::Placement::Cores) it is a [`BuildError`].
     ///
     /// # Panics
     ///

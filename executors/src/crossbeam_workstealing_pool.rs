@@ -1,22 +1,22 @@
 //! A thread pool whose workers have queues of their own and steal from each other.
 //!
-//! Jobs from outside go to a common queue, which has several lanes so that submitters keep out of each other's way. A
-//! job that is given to the pool by one of its own jobs goes to the queue of the worker that runs it; if other workers
-//! have nothing to do, they steal it.
+//! Jobs from outside go to a common queue, which has several lanes so that submitters do not get in each other's way. A
+//! job that one of the pool's own jobs submits goes to the queue of the worker that runs the submitting job; other
+//! workers that have nothing to do steal it.
 //!
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever,
-//! it looks for them now and then all the same; when, is the [`Fairness`] of the pool:
+//! it also looks for those now and then; the pool's [`Fairness`] says when:
 //!
-//! - when a millisecond has passed, or 61 jobs (the default with the feature `ws-timed-fairness`, which is on by
+//! - when a millisecond has passed, or after 61 jobs (the default with the feature `ws-timed-fairness`, which is on by
 //!   default), or
 //! - once in 61 jobs, however long they take (the default without it).
 //!
-//! The first job found runs next. More may be put behind the worker's own, so that at most every other job that it runs
-//! is one from outside. If it looks before each job, as it does by the clock if jobs are long, it takes that one only,
-//! and jobs from outside go first.
+//! The first job found runs next. More may be put behind the worker's own jobs, so that at most every other job that it
+//! runs is from outside. If it looks before each job, as it does by the clock if jobs are long, it takes only one job
+//! with each look, and jobs from outside go first.
 //!
-//! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or
-//! [`Idle::Spin`] for a single pool, it goes on looking.
+//! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or [`Idle::Spin`] for a single
+//! pool, it keeps searching.
 //!
 //! # Examples
 //!
@@ -129,7 +129,7 @@ fn auto_parker(threads: usize) -> DynParker {
     parker.expect("a new parker has no clones")
 }
 
-/// Gives a job to the pool whose job this thread is running; the same as
+/// Submits a job to the pool whose job this thread is running; the same as
 /// [`try_execute_locally`](crate::try_execute_locally).
 ///
 /// # Errors
@@ -145,10 +145,10 @@ where
 /// A handle to a work-stealing pool. See the [module](self).
 ///
 /// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
-/// threads end; nobody waits for that.
+/// threads end; the drop does not wait for that.
 ///
-/// `P` is how the workers sleep. A pool that the [`builder`](ThreadPool::builder), [`pool_with_auto_parker`] or
-/// `default` makes is a plain `ThreadPool`, whatever its size:
+/// `P` is how the workers sleep. The [`builder`](ThreadPool::builder), [`pool_with_auto_parker`] and `default` make a
+/// plain `ThreadPool`, whatever its size:
 ///
 /// ```
 /// use executors::crossbeam_workstealing_pool::ThreadPool;
@@ -173,12 +173,12 @@ impl<P> ThreadPool<P>
 where
     P: Parker + Clone + 'static,
 {
-    /// Starts a pool of `threads` workers that sleep by `parker`: the first at once, the others when a job comes for
-    /// which nobody has time (or as [`preheat`](Builder::preheat) says).
+    /// Starts a pool of `threads` workers that sleep by means of `parker`: the first at once, the others when there is
+    /// a job for which no worker is free (or as [`preheat`](Builder::preheat) says).
     ///
-    /// With the feature `thread-pinning` there is one worker on each core, as far as they go round; further ones float.
-    /// With the feature `numa-aware` pinned workers steal from near ones first; what is near, the machine itself tells
-    /// (`ProcessingUnitDistance::from_topology`).
+    /// With the feature `thread-pinning`, each worker is pinned to a core of its own, as long as there are cores;
+    /// further ones float. With the feature `numa-aware`, pinned workers steal from near ones first, by the distances
+    /// that the machine itself reports (`ProcessingUnitDistance::from_topology`).
     ///
     /// # Panics
     ///
@@ -201,8 +201,8 @@ where
 
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
-    /// A core that does not exist is no error: its worker is not pinned, with a `warn!`. The builder's
-    /// [`Placement::Cores`](crate::Placement::Cores) is a [`BuildError`] then.
+    /// A core that does not exist is no error: its worker is not pinned, and a `warn!` says so. With the builder's
+    /// [`Placement::Cores`](crate::Placement::Cores) it is a [`BuildError`].
     ///
     /// # Panics
     ///
@@ -214,8 +214,9 @@ where
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// [`with_affinity`](Self::with_affinity), where a worker steals from workers on near cores first, as `pu_distance`
-    /// tells. Workers that are not pinned, or are pinned to a core outside the matrix, are the farthest from all.
+    /// Like [`with_affinity`](Self::with_affinity), but a worker steals from workers on near cores first, by the
+    /// distances in `pu_distance`. Workers that are not pinned, or are pinned to a core outside the matrix, are the
+    /// farthest from all others.
     ///
     /// # Panics
     ///
@@ -231,37 +232,37 @@ where
         Self::start(Options::with_cores(cores, floating), |_| parker, near).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Runs both closures, maybe at the same time, and returns what both return. They may borrow from the caller.
+    /// Runs both closures, possibly at the same time, and returns what both return. They may borrow from the caller.
     ///
-    /// In a job of this pool `one` runs at once, while any idle worker may take `other`; if nobody has when `one` has
-    /// ended, the caller runs it, too. If somebody has, the caller waits for that, and runs meanwhile what `other` has
-    /// forked on that worker, but nothing else: so it may hold locks that `other` does not take. Thus a problem can be
-    /// divided again and again, down to parts of some hundred nanoseconds: a fork that nobody takes costs a few,
-    /// without an allocation or a locked instruction (when many are made in a row, on Linux; otherwise with a fence or
-    /// two).
+    /// In a job of this pool `one` runs at once, while any idle worker may take `other`. If no worker has taken it when
+    /// `one` has ended, the caller runs it, too. Otherwise the caller waits for that worker, and meanwhile runs what
+    /// `other` has forked there, but nothing else: so the caller may hold locks that `other` does not take. Thus a
+    /// problem can be divided again and again, down to parts of some hundred nanoseconds: a fork that no other worker
+    /// takes costs a few nanoseconds, without an allocation or a locked instruction (when many are made in a row, on
+    /// Linux; otherwise with a fence or two).
     ///
-    /// Elsewhere, also in a job of another pool, a job of this pool does both, and the caller blocks until it has. If
-    /// the pool is closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller
-    /// does both itself, one after the other.
+    /// Elsewhere, even in a job of another pool, the caller blocks while a job of this pool runs both. If the pool is
+    /// closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller runs both
+    /// itself, one after the other.
     ///
-    /// That `other` is taken is not promised: all workers may be busy, or find jobs from outside first. So the two may
-    /// wait for each other only if a worker has nothing else to do. Calls nest on the stack of the thread, and those of
-    /// others that the caller runs while it waits do so, too: how deep a recursion may be depends on
-    /// [`stack_size`](crate::Builder::stack_size). While a worker has given 256 parts that nobody has taken, it gives
+    /// There is no guarantee that another worker takes `other`: all may be busy, or find jobs from outside first. So
+    /// the two closures may wait for each other only if a worker has nothing else to do. Calls nest on the stack of the
+    /// thread, and so do the parts of other calls that the caller runs while it waits: how deep a recursion can be
+    /// depends on [`stack_size`](crate::Builder::stack_size). While 256 of a worker's parts wait to be taken, it offers
     /// no more. Coroutines that have stacks of their own must not suspend in a closure: calls on one thread have to end
-    /// in the order in which they nest, or the process is ended.
+    /// in the order in which they nest, or the process is aborted.
     ///
-    /// What others take counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
+    /// A part that another worker takes counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
     ///
-    /// After `join` of rayon (Matsakis and Stone), the work-first principle of Cilk-5 (Frigo, Leiserson and Randall,
-    /// 1998) and the leapfrogging of Wagner and Calder (1993).
+    /// The design follows `join` of rayon (Matsakis and Stone), the work-first principle of Cilk-5 (Frigo, Leiserson
+    /// and Randall, 1998) and the leapfrogging of Wagner and Calder (1993).
     ///
     /// # Panics
     ///
-    /// If a closure does, with what it threw, when both have ended; if both do, with what `one` threw. If `one` panics
-    /// before `other` has begun, that is dropped. The pool neither counts nor reports the panic, unless it ends a job.
-    /// (A user's [`Parker`] that panics when it is told of a part counts as `one`, which does not run then. A result
-    /// whose destructor panics, too, may end the process, as anywhere.)
+    /// If a closure panics: with its payload, once both have ended; if both panic, with the payload of `one`. If `one`
+    /// panics before `other` has begun, `other` is dropped. The pool neither counts nor reports the panic, unless it
+    /// ends a job. (If a user's [`Parker`] panics when it is told of a part, that counts as a panic of `one`, which
+    /// does not run then. A result whose destructor panics, too, may abort the process, as anywhere.)
     ///
     /// # Examples
     ///
@@ -309,7 +310,7 @@ where
     }
 }
 
-/// Before anything is made for each thread.
+/// Checked before anything is allocated for each thread.
 fn check_limit(threads: usize, parker: &impl Parker) -> Result<(), BuildError> {
     match parker.max_threads() {
         Some(limit) if threads > limit => Err(BuildErrorKind::ParkerTooSmall { asked: threads, limit }.into()),
@@ -335,7 +336,7 @@ impl ThreadPool<DynParker> {
     }
 }
 
-/// Makes a parker for a number of threads.
+/// Makes a parker for a given number of threads.
 pub struct ParkerChoice<P>(Box<dyn FnOnce(usize) -> P + Send + Sync>);
 
 impl<P> fmt::Debug for ParkerChoice<P> {
@@ -348,7 +349,7 @@ impl<P> Builder<ThreadPool<P>>
 where
     P: Parker + Clone + 'static,
 {
-    /// The parker; without this call it is chosen by the number of threads, as in [`pool_with_auto_parker`].
+    /// The parker. By default it is chosen by the number of threads, as in [`pool_with_auto_parker`].
     pub fn parker<Q>(self, parker: Q) -> Builder<ThreadPool<Q>>
     where
         Q: Parker + Clone + 'static,

@@ -2,32 +2,32 @@
 //!
 //! A [`Dispatcher`] has a fixed number of threads. Its jobs belong to *subpools*, of three kinds:
 //!
-//! - the **CPU subpool**, which is always there: as many of its jobs run at a time as there are cores, or as
+//! - the **CPU subpool**, which always exists: at most as many of its jobs run at a time as there are cores, or as
 //!   [`cpu_limit`](Builder::cpu_limit) says;
 //! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
-//!   server that takes so many calls and no more;
-//! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), all of whose jobs run on one and the same thread,
-//!   in order, except as its documentation says of the close: for what must not leave its thread.
+//!   server that takes a limited number of calls;
+//! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), whose jobs all run on one thread, in order (with
+//!   an exception during the close, described there): for what must not leave its thread.
 //!
-//! A full subpool, or one that is paused, holds up nobody else: its jobs wait without waking or occupying a thread. A
-//! worker that has run a job takes the next that may run itself, of whichever subpool.
+//! A full or paused subpool holds up no other: its jobs wait without waking or occupying a thread. A worker that has
+//! run a job takes the next one that it may run itself, from whichever subpool.
 //!
 //! A [`Subpool`] is an [`Executor`](crate::Executor) like any pool of this crate. It gives its jobs a [`Priority`]
-//! ([`with_priority`](Subpool::with_priority)): the highest goes first, among all that may run; within a priority jobs
-//! of a subpool start in the order in which they came, except those of the CPU subpool with [`Priority::NORMAL`].
-//! These keep that order only where [`strict_order`](Builder::strict_order) asks for it: without, even jobs of one
-//! submitter may overtake each other.
+//! ([`with_priority`](Subpool::with_priority)): among all jobs that may run, the highest goes first; within a priority,
+//! jobs of a subpool start in the order in which they were submitted, except those of the CPU subpool with
+//! [`Priority::NORMAL`]. These keep that order only with [`strict_order`](Builder::strict_order): without it, even jobs
+//! of one submitter may overtake each other.
 //!
-//! Lower priorities are not starved: after each 61 jobs, or as many as [`Fairness::Counted`] says (`A`), a worker takes
-//! one from the waiting subpools in turn, and after as many of one subpool one from its priorities in turn. So before a
-//! job that is first of its priority begin at most `(A + 1) * (L + W)` others of its subpool, where `L` of its
-//! priorities have jobs (5 at most), and `W` threads run them: 558 with 4 threads. That holds for full subpools, too,
-//! and for any limit. And while there is room in its subpool, no thread begins more than `(A + 1) * (S + 1)` jobs, of
-//! however many others and whatever priority, until one of the subpool begins in this way, where `S` subpools have
-//! jobs. (In the CPU subpool the jobs of [`Priority::NORMAL`] have a turn as a whole; among themselves they have the
-//! order of the work-stealing pool.)
+//! Lower priorities are not starved: after each 61 jobs, or the number in [`Fairness::Counted`] (`A`), a worker takes
+//! one from the waiting subpools in turn, and after that many jobs of one subpool it takes one from the subpool's
+//! priorities in turn. So at most `(A + 1) * (L + W)` other jobs of its subpool begin before a job that is the first of
+//! its priority, where `L` priorities of the subpool have jobs (5 at most), and `W` threads run them: 558 with 4
+//! threads. That holds for full subpools, too, and for any limit. And while there is room in its subpool, no thread
+//! begins more than `(A + 1) * (S + 1)` jobs, of however many other subpools and whatever priority, until one of the
+//! subpool begins in this way, where `S` subpools have jobs. (In the CPU subpool the jobs of [`Priority::NORMAL`] have
+//! a turn as a whole; among themselves they have the order of the work-stealing pool.)
 //!
-//! How this is done, and why no job is overlooked, is in `dispatcher/README.md` of the sources.
+//! How this is done, and why no job is overlooked, is described in `dispatcher/README.md` of the sources.
 //!
 //! # Examples
 //!
@@ -90,9 +90,9 @@ type Names = Arc<[String]>;
 /// A handle to a dispatcher. See the [module](self).
 ///
 /// Handles are cheap to clone, and so are those to subpools; all are handles to the same threads. When the last one is
-/// dropped, the dispatcher closes, runs what it has accepted, and its threads end; nobody waits for that.
+/// dropped, the dispatcher closes, runs what it has accepted, and its threads end; the drop does not wait for that.
 ///
-/// It is a [`Pool`](crate::Pool), too: jobs that are given to it go to its CPU subpool, or to that which
+/// It is a [`Pool`](crate::Pool), too: jobs that are given to it go to its CPU subpool, or to the subpool that
 /// [`main_subpool`](Builder::main_subpool) names.
 #[derive(Clone)]
 #[must_use = "a dispatcher that is dropped at once runs nothing more"]
@@ -104,8 +104,8 @@ pub struct Dispatcher {
 impl Dispatcher {
     /// A dispatcher of `threads` threads with a CPU subpool only.
     ///
-    /// As many jobs run at a time as there are cores that the process may use, also if `threads` is more: that is the
-    /// CPU subpool's limit. For jobs that block, ask for more by `builder().threads(n).cpu_limit(n)`
+    /// At most as many jobs run at a time as there are cores that the process may use, even if `threads` is more: that
+    /// is the CPU subpool's limit. For jobs that block, raise it with `builder().threads(n).cpu_limit(n)`
     /// ([`cpu_limit`](Builder::cpu_limit)), or [`set_limit`](Subpool::set_limit).
     ///
     /// # Panics
@@ -128,12 +128,12 @@ impl Dispatcher {
 
     /// Chooses threads, subpools, name, hooks and policies.
     ///
-    /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one for
-    /// each core that the process may use, and one for each that is reserved. Subpools whose jobs block take threads
-    /// from the others: ask for as many as the limits add up to, and nobody waits for a thread.
+    /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one
+    /// thread for each core that the process may use, plus the reserved ones. Subpools whose jobs block take threads
+    /// from the others: with as many threads as the limits add up to, no job waits for a thread.
     ///
-    /// Of `fairness` only [`Fairness::Counted`] can be honoured: after so many jobs a worker takes its next one from
-    /// the waiting subpools and priorities in turn, see the [module](self).
+    /// The only `fairness` that a dispatcher can honour is [`Fairness::Counted`]: after that number of jobs a worker
+    /// takes its next one from the waiting subpools and priorities in turn, see the [module](self).
     ///
     /// # Examples
     ///
@@ -156,10 +156,10 @@ impl Dispatcher {
 
     /// The subpool for jobs that compute.
     ///
-    /// Its jobs of [`Priority::NORMAL`] go the way of the [work-stealing pool](crate::crossbeam_workstealing_pool),
-    /// which costs least: each worker has those that its own jobs give in a queue of its own, so that among workers
-    /// there is no order. Where order matters, name a subpool: that has one queue for each priority, first in, first
-    /// out; or ask for [`strict_order`](Builder::strict_order), which gives this one such a queue, too.
+    /// Its jobs of [`Priority::NORMAL`] are queued as in the [work-stealing pool](crate::crossbeam_workstealing_pool),
+    /// which costs least: what a worker's jobs submit goes to that worker's own queue, so there is no order among
+    /// workers. Where order matters, name a subpool, which has one queue for each priority, first in, first out; or ask
+    /// for [`strict_order`](Builder::strict_order), which gives this subpool such a queue, too.
     ///
     /// # Examples
     ///

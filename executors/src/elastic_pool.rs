@@ -1,28 +1,30 @@
 //! A thread pool that grows when its workers are busy and shrinks when they are not.
 //!
-//! For jobs that block: on sockets, files, locks, other processes. No thread is there before the first job. Until the
-//! *core* is full, each job brings a worker of its own; beyond it, a worker is hired when a job comes in and nobody is
-//! idle, up to the *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
+//! For jobs that block: on sockets, files, locks, other processes. Before the first job there are no threads. Until the
+//! *core* is full, each job brings a worker of its own; beyond it, a worker is hired when a job arrives and no worker
+//! is idle, up to the *maximum*. Workers beyond the core leave when they have been idle for `keep_alive`.
 //!
-//! An idle worker is never counted on for two jobs: each job that waits has an idle worker to itself, or the maximum is
-//! reached. So no job waits behind one that blocks while the pool could grow. (A pool that grows
-//! [`Growth::WhenBlocked`] has to be told that a job blocks, by [`blocking`]; its jobs do wait behind one that does not
-//! say so.) How that is done, and why it holds, is in `elastic_pool/README.md` of the sources.
+//! No two jobs count on the same idle worker: each waiting job has an idle worker to itself, or the maximum is reached.
+//! So no job waits behind one that blocks while the pool could grow. (A pool that grows [`Growth::WhenBlocked`] has to
+//! be told by [`blocking`] that a job blocks; its jobs do wait behind one that does not say so.) How this works, and
+//! why it holds, is in `elastic_pool/README.md` of the sources.
 //!
-//! What happens when the maximum is reached and all block is the pool's [`Saturation`]: by default further jobs wait.
+//! The pool's [`Saturation`] decides what happens when the maximum is reached and all workers are busy: by default
+//! further jobs wait.
 //!
-//! What rusty_pool, which the idea is from, calls `evaluate` is [`submit`](crate::Pool::submit) here, its `complete` is
-//! [`complete`](ThreadPool::complete), and its `spawn_await` is [`spawn`](crate::FuturesExecutor::spawn), as is its
-//! `spawn` if the handle is detached. Its own names are in `compat::rusty_pool`, with the feature `compat-rusty-pool`.
+//! The idea is from rusty_pool. What is called `evaluate` there is [`submit`](crate::Pool::submit) here, its `complete`
+//! is [`complete`](ThreadPool::complete), and its `spawn_await` is [`spawn`](crate::FuturesExecutor::spawn), as is its
+//! `spawn` if the handle is detached. `compat::rusty_pool` has the original names, with the feature
+//! `compat-rusty-pool`.
 //!
-//! Jobs of one thread start in the order in which they came, as long as threads do not meet at the same lane of the
-//! queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the next,
-//! or what [`fairness`](crate::Builder::fairness) says: so the job that is the first of its thread may wait behind as
-//! many of each other thread, for each worker, also if they came later.
+//! Jobs submitted by one thread start in the order in which they came, as long as threads do not meet at the same lane
+//! of the queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the
+//! next, or as many as [`fairness`](crate::Builder::fairness) says. So a job that is the first of its thread may wait
+//! behind that many jobs of each other thread, for each worker, even if those came later.
 //!
-//! Where jobs do next to nothing, and workers fetch each job from each other, they take turns of some tens of
-//! microseconds. Who waits for its turn looks every four microseconds whether the others get on, and goes on itself if
-//! they do not, as a job takes long or blocks.
+//! Where jobs do next to nothing, and each would pass from one worker's core to another's, workers take turns of some
+//! tens of microseconds. A worker that waits for its turn checks every four microseconds whether the others make
+//! progress, and goes on itself if they do not, because a job takes long or blocks.
 //!
 //! # Examples
 //!
@@ -73,22 +75,23 @@ const CHARTER: Charter = Charter {
     label: "elastic_pool",
     thread_name: |worker| format!("elastic-pool-worker-{worker}"),
     idle: Idle::PARK,
-    // How many jobs a worker takes from a lane before it goes on to the next: so many of another thread may overtake a
-    // job. Few enough that this stays short, and so many that the way to the next lane, a look at each at most, is
-    // next to nothing for one job.
+    // How many jobs a worker takes from a lane before it goes on to the next: that many jobs of another thread may
+    // overtake a job. Few enough that this stays short, and enough that the way to the next lane, a look at each at
+    // most, costs next to nothing per job.
     fairness: Fairness::Counted(64),
     time_slice: TimeSlice::Usual,
 };
 
-/// How long workers beyond the core stay idle before they leave, unless the builder is told: 60 s.
+/// How long workers beyond the core stay idle before they leave, unless the builder chooses otherwise: 60 s.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// Calls `f`, which is going to block, and lets the pool whose job this is hire another worker meanwhile.
+/// Calls `f`, which is going to block, and lets the pool whose job calls this hire another worker meanwhile.
 ///
-/// In an elastic pool that grows [`Growth::WhenBlocked`], that is what makes it grow beyond its core. In one that grows
-/// [`Growth::WhenBusy`] jobs have workers of their own in any case, up to the maximum, and this changes nothing.
-/// A job that another executor runs within one of the pool, as [`RunNowExecutor`](crate::run_now::RunNowExecutor) does,
-/// blocks that one, too. Elsewhere it just calls `f`.
+/// This is what makes an elastic pool that grows [`Growth::WhenBlocked`] grow beyond its core. In one that grows
+/// [`Growth::WhenBusy`], jobs have workers of their own in any case, up to the maximum, and this changes nothing. If
+/// another executor runs the calling job within a job of the pool, as
+/// [`RunNowExecutor`](crate::run_now::RunNowExecutor) does, the outer job counts as blocked, too. Elsewhere this only
+/// calls `f`.
 ///
 /// # Examples
 ///
@@ -111,7 +114,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 /// A handle to an elastic pool. See the [module](self).
 ///
 /// Handles are cheap to clone. When the last one is dropped, the pool closes, runs what it has accepted, and its
-/// threads end; nobody waits for that.
+/// threads end; the drop does not wait for that.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPool {
@@ -132,8 +135,8 @@ impl ThreadPool {
 
     /// Chooses sizes, times, hooks and policies.
     ///
-    /// `threads` sets core and maximum at once: a pool whose threads come with its first jobs and stay. Without any
-    /// number, the core is as large as other pools are by default, and the maximum twice that.
+    /// `threads` sets both core and maximum: the pool's threads start with its first jobs and stay. Without any number,
+    /// the core is as large as other pools are by default, and the maximum is twice that.
     ///
     /// # Examples
     ///
@@ -158,7 +161,7 @@ impl ThreadPool {
         Builder::new(Extra::default())
     }
 
-    /// Gives a job to the pool, and tells why if it is not accepted.
+    /// Submits a job to the pool, and says why if it is not accepted.
     ///
     /// Blocks only
     ///
@@ -166,7 +169,7 @@ impl ThreadPool {
     /// * with [`Saturation::RunOnCaller`], for as long as the job takes;
     /// * with [`Saturation::DiscardOldest`] while there is neither room nor a job to discard, which lasts only where
     ///   the system refuses threads;
-    /// * where the system refuses even the first thread, for as long as it takes to run what waits.
+    /// * where the system refuses even the first thread, for as long as it takes to run the waiting jobs.
     ///
     /// # Errors
     ///
@@ -193,7 +196,7 @@ impl ThreadPool {
 
     /// Runs `future` to its end on one worker, which is blocked while the future waits, as in [`blocking`].
     ///
-    /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) gives the worker back meanwhile.
+    /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) frees the worker while the future waits.
     ///
     /// # Examples
     ///
@@ -206,15 +209,15 @@ impl ThreadPool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn complete<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
-        // However large it is, the worker has it in a box.
+        // However large the future is, the worker has it in a box.
         let future = Box::pin(future);
         Backing::submit(&self.handle, move || block_on(future))
     }
 
-    /// Starts workers until the core is full, so that the first jobs find them there. Does nothing when the pool has
+    /// Starts workers until the core is full, so that the first jobs find them there. Does nothing once the pool has
     /// ended.
     ///
-    /// Fewer, if the operating system refuses threads: an `error!` says so.
+    /// Starts fewer if the operating system refuses threads: an `error!` says so.
     ///
     /// # Examples
     ///
@@ -232,8 +235,8 @@ impl ThreadPool {
         self.handle.crew().fill_core();
     }
 
-    /// How many workers there are, from before their thread starts until they have decided to leave. None when the pool
-    /// has ended.
+    /// How many workers there are. A worker counts from before its thread starts until it has decided to leave. Once
+    /// the pool has ended, there are none.
     ///
     /// # Examples
     ///
@@ -252,11 +255,12 @@ impl ThreadPool {
         self.handle.crew().workers().0
     }
 
-    /// How many workers have no job, be it that there is none or that they are on their way to one: a worker counts as
-    /// idle from when it is hired to when it takes its first job.
+    /// How many workers have no job, either because there is none or because they are on their way to one: a worker
+    /// counts as idle from when it is hired until it takes its first job.
     ///
-    /// `idle` of [`stats`](crate::Pool::stats) is another count: there a worker that looks for a job is busy, and one
-    /// is idle that has been woken and does not look yet. So the two may differ at any moment but when all sleep.
+    /// `idle` of [`stats`](crate::Pool::stats) is a different count: there a worker that searches for a job is busy,
+    /// and one that has been woken but does not search yet is idle. So the two may differ at any moment, except when
+    /// all workers sleep.
     ///
     /// # Examples
     ///
@@ -276,8 +280,8 @@ impl ThreadPool {
     }
 }
 
-/// A pool whose core has one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says,
-/// and that grows to twice that.
+/// A pool whose core has one worker for each CPU core that the process may use, or as many as `EXECUTORS_NUM_THREADS`
+/// says, and whose maximum is twice that.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Everything that can go wrong, typed.
+//! Typed errors for everything that can go wrong.
 
 mod build;
 mod panic;

@@ -30,7 +30,7 @@ use crate::{
 };
 use async_task::{Runnable, Schedule};
 use reporting::Reporting;
-use std::{cell::RefCell, future::Future, pin::Pin};
+use std::{future::Future, pin::Pin};
 
 /// The result of a spawned future, itself a future.
 ///
@@ -38,9 +38,9 @@ use std::{cell::RefCell, future::Future, pin::Pin};
 /// panicked, and panics if the future was cancelled because its pool had ended; `fallible` turns the latter into
 /// `None`.
 ///
-/// What is in the hands of the crate `async-task` ends the process if it panics: a result, or the payload of a panic,
-/// that panics when it is dropped because the handle was detached or dropped before the future's end; and a waker that
-/// the handle was polled with, when it is woken or dropped. (What the future owns may well panic when it is dropped.)
+/// A panic in what the crate `async-task` drops or wakes ends the process: in the drop of a result, or of the payload
+/// of a panic, if the handle was detached or dropped before the future's end; and in a waker with which the handle was
+/// polled, when it is woken or dropped. (A panic in the drop of what the future owns is caught.)
 /// [`submit_future`](FuturesExecutor::submit_future) survives all of these.
 pub type JoinHandle<R> = async_task::Task<R>;
 
@@ -50,11 +50,11 @@ pub type JoinHandle<R> = async_task::Task<R>;
     note = "all executors of this crate do, except `RunNowExecutor`, which has no thread to poll them later"
 )]
 pub trait FuturesExecutor: Executor + Sync + 'static {
-    /// Polls `future` on the pool until it is done. Dropping the handle cancels it; `detach` lets it run.
+    /// Polls `future` on the pool until it is done. Dropping the handle cancels the future; `detach` lets it run.
     ///
-    /// A suspended future costs no thread. When it is woken, from whatever thread, its next step becomes a job of the
-    /// pool: of the worker that wakes it, or else of the first that is free. Steps of futures that the pool has
-    /// accepted are also taken while the pool drains; a future that is woken after the pool's end, or spawned on a
+    /// A suspended future occupies no thread. When it is woken, from whatever thread, its next step becomes a job of
+    /// the pool: for the worker that wakes it, or otherwise for the first that is free. Steps of futures that the pool
+    /// has accepted still run while the pool drains; a future that is woken after the pool's end, or spawned on a
     /// closed pool, is dropped.
     ///
     /// A future that is never woken does not keep the pool from ending.
@@ -75,22 +75,22 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
 
     /// Polls `future` on the pool until it is done, and returns a handle like that of a closure.
     ///
-    /// A job that continues: what stands before the first `await` is the job, and what it then waits for (a
-    /// [`TaskHandle`], a timer, another crate's future) holds no thread of the pool. Beside [`spawn`](Self::spawn), the
-    /// handle tells of every end by a [`TaskError`](crate::TaskError), of panics and drops, too; it can be waited for
-    /// by blocking; and dropping it lets the future run on.
+    /// This is a job that can be suspended: what comes before the first `await` is the job, and what the future then
+    /// waits for (a [`TaskHandle`], a timer, another crate's future) holds no thread of the pool. In contrast to
+    /// [`spawn`](Self::spawn), the handle reports every failure as a [`TaskError`](crate::TaskError), panics and drops
+    /// included; it can be waited for by blocking; and dropping it lets the future run on.
     ///
     /// [`TaskHandle::cancel`] succeeds until the first step begins. [`TaskHandle::wait`] in a job of the same pool runs
-    /// a future that has not begun, to its end; the wait for one that has begun blocks its worker, although the future
-    /// may need one to go on: where all workers wait like that, they wait for ever. `await` the handle instead. A
-    /// future that waits for its own handle is told so in its first step only
-    /// ([`WouldDeadlock`](crate::TaskError::WouldDeadlock)): behind an `await` it waits for ever.
+    /// a future that has not begun to its end. Waiting for one that has begun blocks the worker, although the future
+    /// may need a worker to go on: if all workers wait like that, they wait for ever. `await` the handle instead. A
+    /// future that waits for its own handle gets [`WouldDeadlock`](crate::TaskError::WouldDeadlock) only in its first
+    /// step: after an `await` it waits for ever.
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///
-    /// While it waits to be woken it is no job of the executor: `join` and `shutdown` do not wait for it, and if the
-    /// executor has come to its end when it is woken, it is dropped, which is [`Dropped`](crate::TaskError::Dropped) at
-    /// the handle.
+    /// While the future waits to be woken, it is no job of the executor: `join` and `shutdown` do not wait for it, and
+    /// if the executor has ended when it is woken, it is dropped, which the handle reports as
+    /// [`Dropped`](crate::TaskError::Dropped).
     ///
     /// # Examples
     ///
@@ -110,12 +110,12 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// pool.shutdown().unwrap();
     /// ```
     fn submit_future<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
-        // Not known to be a pool whose jobs could run the future while they wait for it.
+        // This is not known to be a pool whose jobs could run the future while they wait for it.
         submit(self, Home::NOWHERE, future)
     }
 }
 
-/// Has `executor` poll `future`. A job that is at this `home`, and waits for the future before that has begun, runs it.
+/// Lets `executor` poll `future`. A job of this `home` that waits for the future before it has begun runs it.
 pub(crate) fn submit<E, F>(executor: &E, home: Home, future: F) -> TaskHandle<F::Output>
 where
     E: FuturesExecutor,
@@ -138,8 +138,8 @@ where
     handle
 }
 
-/// Makes a task of `future`, not scheduled yet. What the future throws is reported to the pool that polls it and then
-/// reaches whoever awaits the handle.
+/// Makes a task of `future`, not scheduled yet. A panic of the future is reported to the pool that polls it and then
+/// reaches the code that awaits the handle.
 pub(crate) fn spawn_task<R: Send + 'static>(
     future: impl Future<Output = R> + Send + 'static,
     schedule: impl Schedule + Send + Sync + 'static,
@@ -149,9 +149,10 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 
 /// One poll of a task, as a job.
 ///
-/// `async-task` drops a future that nobody can wake any more when its last waker goes, or its handle, but forgets one
-/// that has left no waker by the end of its poll, if the handle has gone before. A waker that is held here meanwhile
-/// would mend that, and make each future up to a fifth dearer (`docs/results/queues.md`).
+/// `async-task` drops a future that can no longer be woken when its last waker is dropped, or its handle. But it
+/// forgets a future that has left no waker by the end of its poll, if the handle was dropped before. A waker that is
+/// held here during the poll would avoid that, and make each future up to a fifth more expensive
+/// (`docs/results/queues.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
         runnable.run();
@@ -160,14 +161,14 @@ pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
 
 /// Drops a step that its pool does not take any more, which cancels the future.
 ///
-/// That wakes who waits for the future, and drops the handles that it waits for; and these may be, or belong to, other
-/// futures of the same kind, and so on along a chain of any length.
+/// That wakes the waiter of the future, and drops the handles that the future waits for. These may be, or belong to,
+/// other futures of the same kind, and so on along a chain of any length.
 #[cold]
 pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
-    one_after_the_other(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
+    one_after_the_other(&REFUSED, 1, Job::new(refused), |step| ignore(step, "its executor"));
 }
 
 thread_local! {
     /// See [`cancel`].
-    static REFUSED: Aftermath<Job> = const { RefCell::new(None) };
+    static REFUSED: Aftermath<Job> = const { Aftermath::new() };
 }

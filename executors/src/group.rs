@@ -3,19 +3,19 @@
 //! # Examples
 //!
 //! ```
-//! use executors::{*, crossbeam_workstealing_pool::small_pool, group::{Group, apart}};
+//! use executors::{*, crossbeam_workstealing_pool::small_pool, group::{Group, partition}};
 //!
 //! let pool = small_pool(2);
 //! let halves: Group<u32> =
 //!     (0..4).map(|n| pool.submit(move || if n % 2 == 0 { n / 2 } else { panic!("{n} is odd") })).collect();
-//! let halves = apart(halves.wait());
+//! let halves = partition(halves.wait());
 //! assert_eq!(halves.successes, [(0, 0), (2, 1)]);
 //! assert!(matches!(halves.failures[..], [(1, TaskError::Panicked(_)), (3, _)]));
 //! pool.shutdown()?;
 //! # Ok::<(), String>(())
 //! ```
 
-use crate::{error::TaskError, handle::TaskHandle};
+use crate::{containment::Each, error::TaskError, handle::TaskHandle};
 use std::{
     collections::VecDeque,
     fmt,
@@ -30,8 +30,8 @@ use std::{
 /// The results of many jobs, in the order in which the jobs were added.
 ///
 /// The jobs may be closures or futures, of one pool or of several. Like a [`TaskHandle`], a group can be waited for by
-/// blocking or by `.await`; what it gives is a result for each job, whatever became of the others. (To end at the first
-/// failure instead, give the handles to `try_join_all` of the crate `futures`.)
+/// blocking or by `.await`; it returns a result for each job, whatever became of the others. (To end at the first
+/// failure instead, pass the handles to `try_join_all` of the crate `futures`.)
 ///
 /// Dropping a group lets its jobs run on, unobserved.
 ///
@@ -57,26 +57,26 @@ use std::{
 /// ```
 #[must_use = "dropping the group lets its jobs run unobserved; call `detach` to say so"]
 pub struct Group<T> {
-    /// Of those who have ended and been waited for, from the first on.
-    results: Vec<Result<T, TaskError>>,
-    /// All others.
+    /// Those of the first jobs, which have been waited for.
+    results: Each<Result<T, TaskError>>,
+    /// All other jobs.
     parts: VecDeque<Part<T>>,
 }
 
-/// A job of a group, and what its results are.
+/// A job of a group, which has one result or several.
 pub(crate) enum Part<T> {
     One(TaskHandle<T>),
     /// A job that has `len` results.
     Cluster {
-        handle: TaskHandle<Vec<Result<T, TaskError>>>,
+        handle: TaskHandle<Each<Result<T, TaskError>>>,
         len: usize,
     },
 }
 
 impl<T> Group<T> {
-    /// A group without jobs, which has ended.
+    /// A group without jobs, which is finished.
     pub const fn new() -> Group<T> {
-        Group { results: Vec::new(), parts: VecDeque::new() }
+        Group { results: Each::of(Vec::new()), parts: VecDeque::new() }
     }
 
     /// Adds a job.
@@ -84,7 +84,7 @@ impl<T> Group<T> {
         self.parts.push_back(Part::One(handle));
     }
 
-    pub(crate) fn push_cluster(&mut self, handle: TaskHandle<Vec<Result<T, TaskError>>>, len: usize) {
+    pub(crate) fn push_cluster(&mut self, handle: TaskHandle<Each<Result<T, TaskError>>>, len: usize) {
         self.parts.push_back(Part::Cluster { handle, len });
     }
 
@@ -94,7 +94,7 @@ impl<T> Group<T> {
         self.results.len() + self.parts.iter().map(Part::len).sum::<usize>()
     }
 
-    /// Whether there will be no results, as nothing was added.
+    /// Whether there will be no results, because nothing was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -106,10 +106,10 @@ impl<T> Group<T> {
         self.parts.iter().all(Part::is_finished)
     }
 
-    /// Keeps those jobs from running that have not begun; what their closures own is dropped at once.
+    /// Keeps the jobs that have not begun from running; what their closures own is dropped at once.
     ///
-    /// Returns how many results that makes [`TaskError::Cancelled`]. Jobs that have begun run on, so that the group has
-    /// still to be waited for.
+    /// Returns how many results this makes [`TaskError::Cancelled`]. Jobs that have begun run on, so the group still
+    /// has to be waited for.
     ///
     /// # Examples
     ///
@@ -125,14 +125,15 @@ impl<T> Group<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self) -> usize {
-        // From the end, as the first are the next to begin.
+        // From the end, because the first jobs are the next to begin.
         self.parts.iter().rev().filter(|part| part.cancel()).map(Part::len).sum()
     }
 
     /// Blocks until every job has ended, and returns what each of them returned.
     ///
-    /// In a job of the same pool this first runs those that have not begun, one after the other, like
-    /// [`TaskHandle::wait`]. In a job of the group its own result is [`TaskError::WouldDeadlock`].
+    /// In a job of the same pool this first runs the jobs that have not begun, one after the other, like
+    /// [`TaskHandle::wait`]. If the caller is a job of the group, the result of that job is
+    /// [`TaskError::WouldDeadlock`].
     ///
     /// # Examples
     ///
@@ -155,11 +156,11 @@ impl<T> Group<T> {
                 Part::Cluster { handle, len } => self.results.extend(in_order(handle.wait(), len)),
             }
         }
-        self.results
+        self.results.take()
     }
 
     /// [`wait`](Self::wait) for at most `timeout`. In a job of the same pool, a job that is begun here runs to its end,
-    /// and none is begun when the time is up.
+    /// and none is begun once the time is up.
     ///
     /// # Errors
     ///
@@ -182,43 +183,29 @@ impl<T> Group<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait_timeout(mut self, timeout: Duration) -> Result<Vec<Result<T, TaskError>>, Self> {
-        // A timeout beyond what the clock can tell is none.
+        // A timeout beyond the range of the clock is none.
         let Some(deadline) = Instant::now().checked_add(timeout) else { return Ok(self.wait()) };
         self.help(|| Instant::now() >= deadline);
         while let Some(part) = self.parts.pop_front() {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Nothing more is begun then, in a job of the same pool.
+            // Then no further job is begun here, in a job of the same pool.
             if left.is_zero() && !part.is_finished() {
                 self.parts.push_front(part);
                 return Err(self);
             }
-            let unfinished = match part {
-                Part::One(handle) => match handle.wait_timeout(left) {
-                    Ok(result) => {
-                        self.results.push(result);
-                        continue;
-                    }
-                    Err(handle) => Part::One(handle),
-                },
-                Part::Cluster { handle, len } => match handle.wait_timeout(left) {
-                    Ok(results) => {
-                        self.results.extend(in_order(results, len));
-                        continue;
-                    }
-                    Err(handle) => Part::Cluster { handle, len },
-                },
-            };
-            self.parts.push_front(unfinished);
-            return Err(self);
+            if let Err(unfinished) = part.wait_timeout(left, &mut self.results) {
+                self.parts.push_front(unfinished);
+                return Err(self);
+            }
         }
-        Ok(self.results)
+        Ok(self.results.take())
     }
 
     /// Lets the jobs run unobserved.
     pub fn detach(self) {}
 
-    /// Runs those that have not begun, in a job of their pool, until it `is_late`: before the first that has begun is
-    /// waited for, which may take long, or wait for another.
+    /// In a job of their pool, runs the jobs that have not begun, until it `is_late`. Comes before the wait for the
+    /// first job that has begun, which may take long, or wait for another.
     fn help(&self, is_late: impl Fn() -> bool) {
         self.parts.iter().take_while(|_| !is_late()).for_each(Part::help);
     }
@@ -246,6 +233,18 @@ impl<T> Part<T> {
         }
     }
 
+    /// Adds what it returns to the `results`; or gives it back if it has not ended in this time.
+    fn wait_timeout(self, timeout: Duration, results: &mut Vec<Result<T, TaskError>>) -> Result<(), Self> {
+        match self {
+            Part::One(handle) => results.push(handle.wait_timeout(timeout).map_err(Part::One)?),
+            Part::Cluster { handle, len } => {
+                let cluster = handle.wait_timeout(timeout).map_err(|handle| Part::Cluster { handle, len })?;
+                results.extend(in_order(cluster, len));
+            }
+        }
+        Ok(())
+    }
+
     fn help(&self) {
         match self {
             Part::One(handle) => handle.help(),
@@ -254,13 +253,13 @@ impl<T> Part<T> {
     }
 }
 
-/// The results of a cluster; of one that gave none, as many errors as it would have had results.
+/// The results of a cluster; if it returned none, as many errors as it would have had results.
 fn in_order<T>(
-    results: Result<Vec<Result<T, TaskError>>, TaskError>,
+    results: Result<Each<Result<T, TaskError>>, TaskError>,
     len: usize,
 ) -> impl Iterator<Item = Result<T, TaskError>> {
     let (results, error) = match results {
-        Ok(results) => (results, None),
+        Ok(mut results) => (results.take(), None),
         Err(error) => (Vec::new(), Some(error)),
     };
     let errors = error.into_iter().flat_map(move |error| {
@@ -279,7 +278,7 @@ impl<T> Future for Group<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        // One after the other: all have to end, and so each is polled once or twice however many there are.
+        // One after the other: all have to end, so each is polled once or twice, however many there are.
         while let Some(part) = this.parts.front_mut() {
             match part {
                 Part::One(handle) => this.results.push(ready!(Pin::new(handle).poll(context))),
@@ -289,7 +288,7 @@ impl<T> Future for Group<T> {
             }
             this.parts.pop_front();
         }
-        Poll::Ready(std::mem::take(&mut this.results))
+        Poll::Ready(this.results.take())
     }
 }
 
@@ -304,7 +303,7 @@ impl<T> Default for Group<T> {
 
 impl<T> FromIterator<TaskHandle<T>> for Group<T> {
     fn from_iter<I: IntoIterator<Item = TaskHandle<T>>>(handles: I) -> Self {
-        Group { results: Vec::new(), parts: handles.into_iter().map(Part::One).collect() }
+        Group { results: Each::of(Vec::new()), parts: handles.into_iter().map(Part::One).collect() }
     }
 }
 
@@ -327,35 +326,35 @@ impl<T> fmt::Debug for Group<T> {
 /// Successes and failures, each with its place among the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Apart<T, E> {
+pub struct Partitioned<T, E> {
     /// The values, in order.
     pub successes: Vec<(usize, T)>,
     /// The errors, in order.
     pub failures: Vec<(usize, E)>,
 }
 
-/// Puts successes and failures apart.
+/// Separates successes from failures.
 ///
 /// # Examples
 ///
 /// ```
-/// use executors::{*, group::apart, sequence};
+/// use executors::{*, group::partition, sequence};
 /// use executors::crossbeam_workstealing_pool::small_pool;
 ///
 /// let pool = small_pool(2);
 /// let results = sequence::each(&pool, ["4", "x", "2"], |text| text.parse::<u32>()).wait();
-/// let apart = apart(results.into_iter().map(Failure::flatten));
-/// assert_eq!(apart.successes, [(0, 4), (2, 2)]);
-/// assert!(matches!(apart.failures[..], [(1, Failure::Returned(_))]));
+/// let parsed = partition(results.into_iter().map(Failure::flatten));
+/// assert_eq!(parsed.successes, [(0, 4), (2, 2)]);
+/// assert!(matches!(parsed.failures[..], [(1, Failure::Returned(_))]));
 /// pool.shutdown().unwrap();
 /// ```
-pub fn apart<T, E>(results: impl IntoIterator<Item = Result<T, E>>) -> Apart<T, E> {
-    let mut apart = Apart { successes: Vec::new(), failures: Vec::new() };
+pub fn partition<T, E>(results: impl IntoIterator<Item = Result<T, E>>) -> Partitioned<T, E> {
+    let mut partitioned = Partitioned { successes: Vec::new(), failures: Vec::new() };
     for (place, result) in results.into_iter().enumerate() {
         match result {
-            Ok(value) => apart.successes.push((place, value)),
-            Err(error) => apart.failures.push((place, error)),
+            Ok(value) => partitioned.successes.push((place, value)),
+            Err(error) => partitioned.failures.push((place, error)),
         }
     }
-    apart
+    partitioned
 }

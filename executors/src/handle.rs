@@ -1,6 +1,6 @@
 //! The result of a closure, or a future, that was submitted to a pool.
 //!
-//! A task keeps its work until somebody takes it to do it: a worker, when the task's job comes up, or the worker that
+//! A task keeps its work until a thread takes it to do it: a worker, when the task's job comes up, or the worker that
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
@@ -29,7 +29,6 @@ use crate::{
 pub(crate) use continuation::continuation;
 use std::{
     any::Any,
-    cell::RefCell,
     fmt,
     future::Future,
     mem,
@@ -48,21 +47,21 @@ use std::{
 ///
 /// # Waiting inside a pool
 ///
-/// A job may wait for another job of the same pool. If that has not begun, the waiting worker runs it itself; if it
+/// A job may wait for another job of the same pool. If that job has not begun, the waiting worker runs it itself; if it
 /// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
-/// no job but the one it is for. (A free worker is needed for a job of another subpool of a dispatcher, for one of a
-/// timer, and for a future that has begun and is suspended: `await` these instead. Jobs that wait for each other in a
-/// circle wait for ever, as threads would.) After [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun
-/// is dropped instead, and the wait reports [`TaskError::Dropped`].
+/// no job but the one that it waits for. (A free worker is needed for a job of another subpool of a dispatcher, for a
+/// job of a timer, and for a future that has begun and is suspended: `await` these instead. Jobs that wait for each
+/// other in a circle wait for ever, as threads would.) After [`shutdown_now`](crate::Pool::shutdown_now) a job that has
+/// not begun is dropped instead, and the wait reports [`TaskError::Dropped`].
 ///
-/// What a waiter runs is on top of it on its stack. So a chain of jobs each of which waits for the one before, none of
-/// which has begun, takes stack for each: in the 2 MiB that a thread has by default there is room for some 4,000 small
-/// ones (some 1,000 in a debug build), and the process ends where there is none. Await such handles in futures
-/// (`FuturesExecutor::submit_future`), which hold no stack while they wait, or ask for a larger
+/// A job that a waiter runs is nested on the waiter's stack. So a chain of jobs, each of which waits for the one before
+/// and none of which has begun, takes stack for each: the 2 MiB that a thread has by default have room for some 4,000
+/// small jobs (some 1,000 in a debug build), and the process ends when the stack overflows. Await such handles in
+/// futures (`FuturesExecutor::submit_future`), which hold no stack while they wait, or ask for a larger
 /// [`stack_size`](crate::Builder::stack_size).
 ///
-/// That holds for `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so `block_on(handle)`
-/// in a job blocks a worker until another has run it.
+/// All this is about `wait` and `wait_timeout`. Polling the handle as a future never runs the job, so
+/// `block_on(handle)` in a job blocks a worker until another worker has run it.
 ///
 /// # Examples
 ///
@@ -96,18 +95,18 @@ where
 impl<T> TaskHandle<T> {
     /// Blocks until the job has ended and returns what it returned.
     ///
-    /// Before it sleeps, the thread lets others have its core a few times, for about as long as a wake-up takes: a
-    /// short job may end meanwhile, and neither its worker nor this thread has to be woken for the next.
+    /// Before it sleeps, the thread yields its core a few times, for about as long as a wake-up takes: a short job may
+    /// end meanwhile, and then neither its worker nor this thread has to be woken for the next.
     ///
     /// # Errors
     ///
     /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused
-    /// the job, as it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is the
-    /// job itself.
+    /// the job because it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is
+    /// the job itself.
     ///
     /// # Panics
     ///
-    /// If the handle was polled, as a future, and has given the result then.
+    /// If the handle was polled as a future and has returned the result already.
     ///
     /// # Examples
     ///
@@ -129,7 +128,8 @@ impl<T> TaskHandle<T> {
 
     /// [`wait`](Self::wait) for at most `timeout`.
     ///
-    /// A worker that waits for a job of its own pool which has not begun runs it, and is then not bound by the timeout.
+    /// A worker that waits for a job of its own pool which has not begun runs that job, and is then not bound by the
+    /// timeout.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl<T> TaskHandle<T> {
     ///
     /// # Panics
     ///
-    /// If the handle was polled, as a future, and has given the result then.
+    /// If the handle was polled as a future and has returned the result already.
     ///
     /// # Examples
     ///
@@ -153,7 +153,7 @@ impl<T> TaskHandle<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
-        // A timeout beyond what the clock can tell is none.
+        // A timeout beyond the range of the clock is none.
         self.wait_until(Instant::now().checked_add(timeout)).ok_or(self)
     }
 
@@ -191,8 +191,8 @@ impl<T> TaskHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unobserved. If its result is there already, it is dropped here; a panic of its `Drop` goes no
-    /// further.
+    /// Lets the job run unobserved. If its result is there already, it is dropped here; a panic in its `Drop` is
+    /// caught.
     pub fn detach(self) {}
 
     /// In a job of the same pool: runs the job if it has not begun.
@@ -202,7 +202,7 @@ impl<T> TaskHandle<T> {
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
         self.help();
-        // For a result that is there, no waker is made.
+        // No waker is made for a result that is there already.
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
         }
@@ -241,7 +241,7 @@ impl<T> TaskHandle<T> {
 
 /// # Panics
 ///
-/// `poll` does if it has given the result before.
+/// `poll` panics if it has returned the result before.
 impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
@@ -260,8 +260,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
-/// Polls `future` on this thread until it is done. Where it waits, the thread [blocks](local::blocking). A panic of its
-/// `Drop` goes no further, as of a future that is polled by a pool.
+/// Polls `future` on this thread until it is done. While it is pending, the thread [blocks](local::blocking). A panic
+/// in its `Drop` is caught, as for a future that a pool polls.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(Some(future));
     let result = contain(|| poll_to_end(future.as_mut().as_pin_mut().expect("it is there until it has ended")));
@@ -281,7 +281,7 @@ fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> F::Output {
     }
 }
 
-/// Remembers that it has rung: a wake-up of the thread may be used up by something else that parks, such as a future
+/// Remembers that it has rung: an unpark of the thread may be consumed by something else that parks, such as a future
 /// that blocks in its `poll`.
 struct Alarm {
     sleeper: ThreadWaker,
@@ -316,7 +316,7 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// What a task has to do. Whoever takes it out of the task does it.
+/// What a task has to do. The thread that takes it out of the task does it.
 trait Work {
     type Output;
 
@@ -343,9 +343,9 @@ struct Status<W: Work> {
 }
 
 enum Stage<W: Work> {
-    /// The work is here; who takes it does it.
+    /// The work is here; the thread that takes it does it.
     Queued(W),
-    /// The work is being done: by that thread, if it is not suspended.
+    /// The work is being done: by that thread, or, once it was suspended, by none that is known.
     Running(Option<ThreadId>),
     /// The result is here, for the handle to take.
     Done(Result<W::Output, TaskError>),
@@ -359,12 +359,12 @@ impl<W: Work> Task<W> {
     }
 
     fn status(&self) -> MutexGuard<'_, Status<W>> {
-        // No foreign code runs under this lock (wakers are cloned before and dropped after), so a panic cannot leave it
-        // half-changed, and nobody can come back here while it is held.
+        // No foreign code runs under this lock (wakers are cloned before and dropped after), so a panic cannot leave
+        // the status half-changed, and no thread can come back here while it holds the lock.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Takes the work out, leaving `next`. Gives `None`, and changes nothing, if it is not here any more.
+    /// Takes the work out, leaving `next`. Returns `None`, and changes nothing, if it is not here any more.
     fn take_work(&self, next: Stage<W>) -> Option<(W, Option<Waker>)> {
         let mut status = self.status();
         match mem::replace(&mut status.stage, Stage::Taken) {
@@ -392,19 +392,20 @@ impl<W: Work> Task<W> {
         }
     }
 
-    /// What was taken out has come to its end. Returns who is to be told.
+    /// The work that was taken out has ended. Returns the waker of the waiter, if there is one.
     fn end(&self, result: Result<W::Output, TaskError>) -> Option<Waker> {
         let mut status = self.status();
         status.stage = Stage::Done(result);
         status.waiter.take()
     }
 
-    /// What was taken out waits, and no thread is in it.
+    /// The future that was taken out is pending, and no thread polls it.
     fn suspend(&self) {
         self.status().stage = Stage::Running(None);
     }
 
-    /// Ends the task without running it, and tells who waits by `tell`. Returns whether it had not begun.
+    /// Ends the task without running it, unless it has begun, and wakes its waiter by `tell`. Returns whether it has
+    /// ended it.
     fn end_unrun(&self, why: TaskError, tell: fn(Option<Waker>)) -> bool {
         match self.take_work(Stage::Done(Err(why))) {
             Some((work, waiter)) => {
@@ -417,8 +418,8 @@ impl<W: Work> Task<W> {
     }
 }
 
-/// A result that nobody has taken is dropped here: on the worker, if the handle is gone, else by who had the handle.
-/// What it throws is neither a second panic of the job nor one of theirs.
+/// A result that was not taken is dropped here: by the worker if the handle is gone, otherwise by the thread that drops
+/// the handle. A panic in its `Drop` counts neither as a second panic of the job nor as a panic of that thread.
 impl<W: Work> Drop for Task<W> {
     fn drop(&mut self) {
         let status = self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -431,7 +432,7 @@ impl<W: Work> Drop for Task<W> {
     }
 }
 
-/// Reports what a job threw to its pool.
+/// Reports the panic of a job to its pool.
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
     local::report(&*payload);
     TaskError::Panicked(Panic::new(payload))
@@ -445,17 +446,21 @@ fn wake(waiter: Option<Waker>) {
 
 /// [`wake`] for a task that was dropped.
 ///
-/// Who is woken may be a future of a pool that is over: then it is dropped there and then, with the task that it is the
-/// work of, and so on along a chain of any length. The stack must not grow with it: the first drop on this stack wakes
-/// for all.
+/// The waker may be that of a future of a pool that is over: waking it drops the future there and then, with the task
+/// whose work it is, and so on along a chain of any length. The stack must not grow with the chain, so beyond
+/// [`NESTED_WAKES`] the first drop on this stack wakes for all.
 fn wake_after_drop(waiter: Option<Waker>) {
     let Some(waiter) = waiter else { return };
-    one_after_the_other(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
+    one_after_the_other(&TO_BE_WOKEN, NESTED_WAKES, waiter, |waiter| wake(Some(waiter)));
 }
+
+/// How many wake-ups may be nested. More than one, because a destructor may shut down a pool of its own and then wait
+/// for a thread that waits for one of the pool's jobs. Few enough for small stacks; chosen freely otherwise.
+const NESTED_WAKES: usize = 16;
 
 thread_local! {
     /// See [`wake_after_drop`].
-    static TO_BE_WOKEN: Aftermath<Waker> = const { RefCell::new(None) };
+    static TO_BE_WOKEN: Aftermath<Waker> = const { Aftermath::new() };
 }
 
 /// What a handle can do with a task whose work it does not know.
@@ -508,7 +513,7 @@ where
     }
 }
 
-/// The right to run a task, held by the job in the queue. Dropped unredeemed it ends the task.
+/// The right to run a task, held by the job in the queue. If dropped unredeemed, it ends the task.
 struct Ticket<W: Work>(Option<Arc<Task<W>>>);
 
 impl<W: Work> Ticket<W> {

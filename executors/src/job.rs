@@ -1,9 +1,9 @@
 //! A job: a closure in six words.
 //!
 //! Small closures travel inside the job, from `execute` to the queue's slot and on to the worker, without a heap
-//! allocation; larger ones are boxed once. What is known of the closure's type is one static away: how to run it, how
-//! to drop it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how many
-//! words it takes.
+//! allocation; larger ones are boxed once. The job points to a static that describes the closure's type: how to run it,
+//! how to drop it (so that a queue of jobs can be dropped at any time without losing what the closures own), and how
+//! many words it takes.
 
 pub(crate) mod hand;
 pub(crate) mod record;
@@ -18,10 +18,11 @@ use std::{
 /// Words that a closure may take inside a job.
 const WORDS: usize = 5;
 
-/// Bytes that a closure may take to travel without an allocation, if its alignment is at most that of `usize`.
+/// The largest closure, in bytes, that becomes a job without an allocation, if its alignment is at most that of
+/// `usize`.
 ///
-/// Five words have room for what most closures capture (a handle, a sender, three numbers). Each word more would be
-/// room in the queue for every job, whether it needs that or not.
+/// Five words have room for what most closures capture (a handle, a sender, three numbers). Each further word would
+/// take room in the queue for every job, whether or not the job needs it.
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
@@ -31,16 +32,16 @@ pub(crate) type Word = MaybeUninit<usize>;
 
 /// A closure that runs at most once; dropped with all it owns if it never runs.
 ///
-/// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin with one
-/// cannot be read back before all of them have reached the cache.
+/// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin where such a
+/// piece begins cannot be read back before all pieces have reached the cache.
 ///
-/// Wherever there is a job, `payload` holds a closure of `kind` that was not consumed, and that type of closure is
+/// Invariant of every job: `payload` holds a closure of `kind` that was not consumed, and that type of closure is
 /// `Send` and `'static`.
 #[repr(C)]
 pub(crate) struct Job {
     payload: Payload,
     kind: &'static Kind,
-    /// What a job is to the compiler, which sees but words: it may be sent, but not shared.
+    /// What a job is to the compiler, which sees only words: `Send`, but not `Sync`.
     closure: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
@@ -59,7 +60,7 @@ struct Kind {
 struct Kinds<F>(PhantomData<F>);
 
 impl<F: FnOnce()> Kinds<F> {
-    /// Whether the closure itself is the payload, or a box with it.
+    /// Whether the payload is the closure itself, or a box with it.
     const IS_INLINE: bool = size_of::<F>() <= size_of::<Payload>() && align_of::<F>() <= align_of::<Payload>();
 
     const KIND: &'static Kind = &if Self::IS_INLINE {
@@ -72,7 +73,7 @@ impl<F: FnOnce()> Kinds<F> {
     ///
     /// # Safety
     ///
-    /// There is room for as many words as the kind says.
+    /// There is room at `place` for as many words as the kind says.
     #[inline(always)]
     unsafe fn write(closure: F, place: *mut Word) {
         if Self::IS_INLINE {
@@ -99,10 +100,10 @@ impl Job {
         Job { payload, kind: Kinds::<F>::KIND, closure: PhantomData }
     }
 
-    /// Runs the closure. Whatever it throws passes through; the closure's own values are dropped in any case.
+    /// Runs the closure. A panic passes through; what the closure owns is dropped in any case.
     #[inline]
     pub(crate) fn run(self) {
-        // SAFETY: nobody drops the job after this.
+        // SAFETY: nothing drops the job after this.
         unsafe { Job::run_at(&raw mut *ManuallyDrop::new(self)) };
     }
 
@@ -111,18 +112,18 @@ impl Job {
     ///
     /// # Safety
     ///
-    /// There is a job at `place`, and nobody uses it any more.
+    /// There is a job at `place`, and it is not used any more.
     #[inline]
     pub(crate) unsafe fn run_at(place: *mut Job) {
         // SAFETY: the payload of a job is of its kind, and not consumed; the caller vouches for the job.
         unsafe { ((*place).kind.run)(&raw mut (*place).payload) }
     }
 
-    /// Writes what is no job.
+    /// Writes the end mark, which is no job.
     ///
     /// # Safety
     ///
-    /// There is a word to be written at `place`.
+    /// There is room for a word to be written at `place`.
     pub(crate) unsafe fn write_end_mark(place: *mut Word) {
         // SAFETY: the caller vouches for it.
         unsafe { place.cast::<Option<&Kind>>().write(None) };
@@ -131,8 +132,8 @@ impl Job {
 
 /// What a queue takes: a job, or a closure that becomes one in the queue's memory.
 ///
-/// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's is
-/// not, and to copy a job costs as much as most of what a queue does.
+/// A closure's size is known where it is given to the queue, so it can be written to its place in one go. A job's size
+/// is not known there, and copying a job costs as much as most of what a queue does.
 pub(crate) trait IntoJob: Sized {
     fn into_job(self) -> Job;
 
@@ -149,14 +150,14 @@ pub(crate) trait IntoJob: Sized {
     /// There is room for a job to be written at `place`.
     unsafe fn write_job(self, place: *mut Job);
 
-    /// The words that it takes where it is packed.
+    /// How many words it takes when packed.
     fn record_words(&self) -> usize;
 
     /// Packs it at `place`.
     ///
     /// # Safety
     ///
-    /// There are [`record_words`](Self::record_words) to be written at `place`.
+    /// There is room for [`record_words`](Self::record_words) words to be written at `place`.
     unsafe fn write_record(self, place: *mut Word);
 }
 
@@ -180,8 +181,8 @@ impl IntoJob for Job {
     #[inline]
     unsafe fn write_record(self, place: *mut Word) {
         let job = ManuallyDrop::new(self);
-        // SAFETY: the caller vouches for the place; the payload is larger than what is copied. From now on the job is
-        // there.
+        // SAFETY: the caller vouches for the place; the payload has at least the words that are copied. From now on the
+        // job is at `place`.
         unsafe {
             place.cast::<Option<&Kind>>().write(Some(job.kind));
             place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
@@ -242,7 +243,7 @@ impl fmt::Debug for Job {
 
 /// # Safety
 ///
-/// `payload` holds a `C`, which is moved out: nobody may use it afterwards.
+/// `payload` holds a `C`, which is moved out: it must not be used afterwards.
 unsafe fn run_payload<C: FnOnce()>(payload: *mut Payload) {
     // SAFETY: as promised by the caller; the closure now lives on this stack, the payload is dead.
     (unsafe { payload.cast::<C>().read() })();
@@ -256,7 +257,7 @@ unsafe fn drop_payload<C>(payload: *mut Payload) {
     unsafe { payload.cast::<C>().drop_in_place() };
 }
 
-/// For a test: what becomes a job by calling this, and only so.
+/// For tests: becomes a job only by a call of this function.
 #[cfg(all(test, not(executors_loom)))]
 pub(crate) struct MadeBy<F>(pub(crate) F);
 
@@ -294,7 +295,7 @@ mod tests {
         },
     };
 
-    /// Counts how often it is dropped; `WEIGHT` words and an alignment make it inline or boxed.
+    /// Counts how often it is dropped; with `WEIGHT` more words, its closure is inline or boxed.
     pub(super) struct Witness<const WEIGHT: usize>(pub(super) Arc<AtomicUsize>, pub(super) [usize; WEIGHT]);
 
     impl<const WEIGHT: usize> Drop for Witness<WEIGHT> {

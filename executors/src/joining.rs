@@ -1,14 +1,14 @@
-//! Waiting for the real end of a thread: behind the destructors of its thread-locals. And not waiting for it.
+//! Waiting for the real end of a thread, after the destructors of its thread-locals. And not waiting for it.
 
 use crate::sync::thread::JoinHandle;
 
-/// Blocks until `thread`, which is about to end, has really ended. Looks before it sleeps: a thread that has done its
-/// work is gone before it could wake anybody.
+/// Blocks until `thread`, which is about to end, has really ended. Looks for a while before it sleeps: a thread that
+/// has done its work is gone before it could wake another.
 pub(crate) fn join(thread: JoinHandle<()>) {
     system::join(thread);
 }
 
-/// Takes those out that have really ended: nobody need wait for them any more.
+/// Removes threads that have really ended: no thread need wait for them any more.
 pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
     system::forget_ended(threads);
 }
@@ -16,10 +16,10 @@ pub(crate) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
 /// Lets go of `threads`, which are about to end or have ended, and does not wait.
 ///
 /// On Linux they are not detached, as they would be if the handles were dropped. `pthread_detach` of glibc marks a
-/// thread, and then looks in its descriptor whether it is ending. It may have ended in between, seen the mark, and
-/// given that memory back: read in the code of 2.36, and seen here, as by others
-/// (<https://github.com/tikv/grpc-rs/issues/653>). Only the thread itself, and who keeps it from ending meanwhile, can
-/// detach it.
+/// thread, and then looks in its descriptor whether it is ending. The thread may have ended in between, seen the mark,
+/// and released that memory: this is in the code of 2.36, and was observed here, as by others
+/// (<https://github.com/tikv/grpc-rs/issues/653>). Only the thread itself, or one that keeps it from ending meanwhile,
+/// can detach it safely.
 pub(crate) fn let_go(threads: Vec<JoinHandle<()>>) {
     system::let_go(threads);
 }
@@ -39,22 +39,24 @@ mod system {
     ///
     /// # Safety
     ///
-    /// The thread is neither detached nor joined, and when this has returned `true`, nobody does that any more.
+    /// The thread is neither detached nor joined, and once this has returned `true`, it must not be detached or joined
+    /// any more.
     unsafe fn try_join(id: pthread_t) -> bool {
         // SAFETY: the caller vouches for the thread. Nothing is written through a null pointer.
         unsafe { pthread_tryjoin_np(id, ptr::null_mut()) == 0 }
     }
 
     pub(super) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
-        // SAFETY: the handle is here, so the thread is neither detached nor joined; and below it is taken apart.
+        // SAFETY: the handle is here, so the thread is neither detached nor joined; and below the handle is taken
+        // apart.
         let has_ended = |thread: &mut JoinHandle<()>| unsafe { try_join(thread.as_pthread_t() as pthread_t) };
         for thread in threads.extract_if(.., has_ended) {
             let _joined = thread.into_pthread_t();
         }
     }
 
-    /// Those that had not ended when somebody let go of them. They are joined by the first who lets go of others, or of
-    /// none, when they have.
+    /// Threads that had not ended when they were let go of. They are joined by the first call that lets go of others,
+    /// or of none, after their end.
     pub(super) static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
     pub(super) fn let_go(mut threads: Vec<JoinHandle<()>>) {
@@ -66,7 +68,8 @@ mod system {
     pub(super) fn join(thread: JoinHandle<()>) {
         // musl has another type for the same thing.
         let id = thread.into_pthread_t() as pthread_t;
-        // SAFETY: the thread is neither detached nor joined: nobody else had the handle. The look ends with success.
+        // SAFETY: the thread is neither detached nor joined: no other thread had the handle. The look ends with
+        // success.
         let has_ended = || unsafe { try_join(id) };
         if !courtesy::look(has_ended) {
             // SAFETY: as above, as the last attempt has failed.
@@ -80,7 +83,7 @@ mod system {
 mod system {
     use crate::sync::thread::JoinHandle;
 
-    /// As far as the standard library tells, which is before the destructors of thread-locals; and loom does not.
+    /// As far as the standard library tells, which is before the destructors of thread-locals; loom does not tell.
     pub(super) fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
         #[cfg(not(executors_loom))]
         threads.retain(|thread| !thread.is_finished());
@@ -93,7 +96,7 @@ mod system {
     }
 
     pub(super) fn join(thread: JoinHandle<()>) {
-        // What it threw is nobody's affair.
+        // A panic of the thread is of no interest here.
         let _ = thread.join();
     }
 }
@@ -124,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A thread that has done its work, and waits in the destructor of a thread-local until the other is dropped.
+    /// A thread that has done its work, and waits in the destructor of a thread-local until the sender is dropped.
     #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
     fn lingering() -> (thread::JoinHandle<()>, mpsc::Sender<()>) {
         struct Lingers(mpsc::Receiver<()>);
@@ -175,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Memory that a thread-local has is given back by what the system calls at the real end.
+    /// The memory of a thread-local is released by what the system calls at the real end.
     #[test]
     fn a_thread_is_waited_for_until_it_has_dropped_its_thread_locals() {
         struct Tells(mpsc::Sender<()>);

@@ -1,17 +1,17 @@
 //! High-performance task executors behind one trait and one contract.
 //!
-//! An [`Executor`] runs jobs: closures that are given to it by [`execute`](Executor::execute). A [`Pool`] also gives
-//! results back, can be waited for, and tells what it does. Which executor does that best depends on the program:
+//! An [`Executor`] runs jobs: closures that are submitted to it with [`execute`](Executor::execute). A [`Pool`] also
+//! returns results, can be waited for, and keeps statistics. Which executor fits best depends on the program:
 //!
 //! | executor | for |
 //! |---|---|
-//! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs, and whenever you do not know |
-//! | [`crossbeam_channel_pool`] | jobs from outside that must start in order |
+//! | [`crossbeam_workstealing_pool`] | jobs that spawn jobs; also the choice if in doubt |
+//! | [`crossbeam_channel_pool`] | jobs from outside the pool that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
-//! | [`burst_pool`] | long quiet, and then as many jobs as workers at once, which take long or block |
+//! | [`burst_pool`] | long idle periods, and then as many jobs as workers at once, which take long or block |
 //! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a thread |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
-//! | [`run_now`] | no threads at all: tests, and interfaces that want an executor |
+//! | [`run_now`] | no threads at all: for tests, and for interfaces that require an executor |
 //!
 //! ```
 //! use executors::*;
@@ -24,20 +24,20 @@
 //! # Ok::<(), BuildError>(())
 //! ```
 //!
-//! Beside the executors, and for all of them:
+//! In addition, for use with any executor:
 //!
 //! | module | for |
 //! |---|---|
 //! | [`group`] | jobs that are awaited, or cancelled, as a whole |
-//! | [`sequence`] | one function over many elements |
-//! | [`timer`] | jobs after a delay, or again and again |
+//! | [`sequence`] | one function applied to many elements |
+//! | [`timer`] | jobs that run after a delay, or repeatedly |
 //!
 //! # The contract
 //!
-//! Every accepted job runs exactly once, on the executor it was given to, whatever other jobs do: panics are caught and
-//! reported, closing drains, dropping the last handle closes. Only what a program discards itself does not run
-//! (`shutdown_now`, `Saturation::DiscardOldest`). The [whole text][contract] is in the repository; one suite of tests
-//! holds every executor to it.
+//! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do: panics are
+//! caught and reported, closing drains, dropping the last handle closes. The only jobs that do not run are those that
+//! the program itself discards (`shutdown_now`, `Saturation::DiscardOldest`). The [full text][contract] is in the
+//! repository; one suite of tests checks every executor against it.
 //!
 //! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 //!
@@ -52,21 +52,21 @@
 //! | `burst-exec` | yes | [`burst_pool`] |
 //! | `dispatcher-exec` | yes | [`dispatcher`] |
 //! | `compat-burst-pool` | no | `compat::burst_pool`: the interface of the crate burst-pool |
-//! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of that crate |
-//! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await`, too |
+//! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of the crate rusty_pool |
+//! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await` as well |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core |
-//! | `ws-timed-fairness` | yes | the default [`Fairness`] is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
+//! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
-//! | `thread-pinning` | no | workers are pinned to cores by default (not in the elastic pool and `BurstPool`), and can be by choice (not in `threadpool_executor`) |
+//! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and can be by choice (`threadpool_executor` supports neither) |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
-//! | `produce-metrics` | no | executors publish through the crate `metrics` |
+//! | `produce-metrics` | no | executors publish metrics through the crate `metrics` |
 //!
-//! Features only add items and set defaults: what a pool does is chosen for each pool by its [`Builder`].
+//! Features only add items and set defaults: how a pool behaves is chosen for each pool by its [`Builder`].
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// With some pools switched off, some of the machinery that they share has nothing to do: with one pool alone, items in
-// some hundred places. And the documentation, which is of the whole, has links to those that are not there.
+// With some pools switched off, parts of the machinery that they share are unused: with only one pool, items in about a
+// hundred places. And the documentation, which covers the whole crate, has links to items that are not there.
 #![cfg_attr(
     not(all(
         feature = "threadpool-exec",

@@ -2,10 +2,10 @@
 //!
 //! A worker (or anything else that runs jobs on behalf of an executor) stands at a [`Post`], on its stack, for as long
 //! as it runs jobs. Posts nest: an executor that runs a job in place, inside another pool's job, hides the outer post
-//! and gives it back afterwards.
+//! and restores it afterwards.
 //!
-//! A thread whose stack is not ours, but that runs jobs of one executor only and for good, [settles](settle) there
-//! instead; that is its outermost post.
+//! A thread whose stack is not under our control, but that runs jobs of one executor only and for good,
+//! [settles](settle) there instead; that is its outermost post.
 
 use crate::{
     containment::{end_out_of_turn, warn_ignored},
@@ -29,7 +29,7 @@ unsafe impl Send for PoolId {}
 unsafe impl Sync for PoolId {}
 
 impl PoolId {
-    /// That of no executor.
+    /// The id of no executor.
     pub(crate) const NONE: PoolId = PoolId(ptr::null());
 
     #[inline]
@@ -38,7 +38,7 @@ impl PoolId {
     }
 }
 
-/// Where a job belongs: who waits for it in a job that belongs there, too, may [run it in place](Help::Run).
+/// Where a job belongs. A job that belongs to the same home and waits for it may [run it in place](Help::Run).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Home {
     pub(crate) pool: PoolId,
@@ -47,7 +47,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// That of jobs which only the executor that is given them may run.
+    /// The home of jobs that only the executor to which they are given may run.
     pub(crate) const NOWHERE: Home = Home::of(PoolId::NONE);
 
     /// A pool that has no parts.
@@ -61,7 +61,7 @@ pub(crate) trait Attendant {
     /// Takes a job for this executor from the thread that is running one of its jobs. Returns whether it was accepted.
     fn accept(&self, job: Job) -> bool;
 
-    /// Counts and reports what a job threw, where the job itself has caught it to pass it on.
+    /// Counts and reports the panic of a job, where the job itself has caught it to pass it on.
     fn report(&self, payload: &(dyn Any + Send));
 
     /// Which of the executor's seats the thread has, if it has seats.
@@ -69,33 +69,33 @@ pub(crate) trait Attendant {
         None
     }
 
-    /// What this thread does about a job of that part of the executor which has not begun, and for which one that runs
-    /// here is going to wait.
+    /// What this thread does about a job of that `part` of the executor which has not begun, and for which a job that
+    /// runs here is about to wait.
     fn help(&self, part: usize) -> Help {
         let _ = part;
         Help::Run
     }
 
-    /// The thread is going to block: its executor may have another one stand in for it until it
+    /// The thread is about to block: its executor may let another thread stand in for it until it
     /// [`goes_on`](Self::goes_on).
     fn blocks(&self) {}
 
-    /// The thread blocks no more.
+    /// The thread no longer blocks.
     fn goes_on(&self) {}
 }
 
-/// What becomes of a job that somebody waits for before it has begun.
+/// What happens to a job for which a thread is about to wait, and which has not begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Help {
     /// It runs here and now.
     Run,
-    /// It is dropped, as it is not to run at all.
+    /// It is dropped, because it must not run at all.
     Drop,
     /// Nothing: it must run elsewhere, and the thread blocks until it has.
     Nothing,
 }
 
-/// The head of whatever stands for an executor on this thread. See [`Post::stand`].
+/// The head of what represents an executor on this thread. See [`Post::stand`].
 pub(crate) struct Post<'a> {
     pool: PoolId,
     /// The executor's own worker structure, or null; its type follows from `pool`, see [`Post::with_worker`].
@@ -111,15 +111,16 @@ thread_local! {
 
     static PLACE: Cell<Place> = const { Cell::new(Place { number: 0, moves: 0 }) };
 
-    /// Who has started this thread.
+    /// The executor that has started this thread.
     static EMPLOYER: Cell<Option<Employer>> = const { Cell::new(None) };
 
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
 }
 
-/// An executor that starts threads, and whose end those wait for who wait for these threads. A number, and not a
-/// [`PoolId`]: when a thread runs destructors of thread-locals, its executor may be gone, and another at its address.
+/// An executor that starts threads: a thread that waits for its end waits for these threads, too. It is a number rather
+/// than a [`PoolId`], because when a thread runs destructors of thread-locals, its executor may be gone, and another
+/// may be at its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Employer(u64);
 
@@ -130,27 +131,29 @@ impl Employer {
         Employer(NEXT.fetch_add(1, Relaxed))
     }
 
-    /// This thread was started by this executor.
+    /// Records that this executor has started the calling thread.
     pub(crate) fn employ(self) {
         EMPLOYER.with(|employer| employer.set(Some(self)));
     }
 
-    /// Whether this thread was; also when it runs no job any more, but destructors of thread-locals.
+    /// Whether this executor has started the calling thread; also true when that thread runs only destructors of
+    /// thread-locals any more.
     pub(crate) fn has_employed_this_thread(self) -> bool {
         EMPLOYER.with(Cell::get) == Some(self)
     }
 }
 
-/// Where a thread stands among all of this process.
+/// Where a thread stands among all threads of this process.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// One that no other thread has, or has had, but for the four thousand millionth. 0 until it is asked for.
+    /// A number that no other thread has, or has had, until four thousand million threads have got one. 0 until it is
+    /// asked for.
     pub(crate) number: u32,
     /// How often it has [moved on](move_on).
     pub(crate) moves: u32,
 }
 
-/// That of the calling thread.
+/// The place of the calling thread.
 #[inline]
 pub(crate) fn place() -> Place {
     let place = known_place();
@@ -171,7 +174,7 @@ fn first_place() -> Place {
     place
 }
 
-/// The calling thread goes on to another part of something, for good: it has met another thread at its own.
+/// The calling thread moves on to another part of something, for good, because it has met another thread at its own.
 #[cold]
 pub(crate) fn move_on() {
     let place = place();
@@ -189,7 +192,7 @@ pub(crate) fn settle(pool: PoolId, attendant: &'static dyn Attendant) {
     RESIDENCE.with(|residence| residence.set(Some(Residence { pool, attendant })));
 }
 
-/// The thread belongs to nobody any more.
+/// The thread no longer belongs to an executor.
 pub(crate) fn move_out() {
     RESIDENCE.with(|residence| residence.set(None));
 }
@@ -201,27 +204,28 @@ impl Residence {
 }
 
 impl<'a> Post<'a> {
-    /// A post of a worker of `pool`: [`worker_of`] will give it back for that.
+    /// A post of a worker of `pool`: [`worker_of`] returns `worker` for that id.
     ///
     /// # Safety
     ///
-    /// `pool` identifies the worker's own executor: whoever calls [`worker_of`] with that id while a thread stands at
-    /// this post, or at a copy of it, asks for this `W`, up to lifetimes.
+    /// `pool` identifies the worker's own executor: every call of [`worker_of`] with that id, while a thread stands at
+    /// this post or at a copy of it, asks for this `W`, up to lifetimes.
     #[inline]
     pub(crate) unsafe fn with_worker<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
         Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
     }
 
-    /// A post for which [`worker_of`] gives nobody: who stands there is no worker of `pool`, or none any more, but that
-    /// executor is to do for it what it does for its workers, or has none.
+    /// A post for which [`worker_of`] returns `None`: the thread that stands there is not a worker of `pool`, or not
+    /// any more, but that executor is to do for it what it does for its workers, or has no workers.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
         Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
     }
 
     /// Calls `f` while this thread stands at this post.
     ///
-    /// The post is taken, and the guard kept here, so that no caller can leave it out of turn: the soundness of all
-    /// that follows [`CURRENT`] rests on that. (A coroutine with a stack of its own still can. That ends the process.)
+    /// The post is taken by value, and the guard kept here, so that no caller can leave the post out of turn: the
+    /// soundness of all code that follows [`CURRENT`] rests on that. (A coroutine with a stack of its own still can.
+    /// That ends the process.)
     #[inline]
     pub(crate) fn stand<R>(self, f: impl FnOnce() -> R) -> R {
         let post = Post { outer: CURRENT.with(Cell::get), ..self };
@@ -231,7 +235,7 @@ impl<'a> Post<'a> {
     }
 }
 
-/// Leaves a post, also if what is done there panics.
+/// Leaves a post, even if the code that runs there panics.
 struct Standing<'a>(&'a Post<'a>);
 
 impl Drop for Standing<'_> {
@@ -250,9 +254,9 @@ impl Drop for Standing<'_> {
 #[inline]
 fn with_post<R>(is_sought: impl Fn(PoolId) -> bool, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     let mut next = CURRENT.with(Cell::get);
-    // SAFETY: the pointer is null, or `stand` has set it, which puts back what was there before when it returns or
+    // SAFETY: the pointer is null, or `stand` has set it, which restores what was there before when it returns or
     // unwinds, and whose post lives until then. So the post it points to is that of the innermost call of `stand` which
-    // has not returned, and `outer` is that of the next one, or null. Nobody holds a unique reference to a post.
+    // has not returned, and `outer` points to that of the next one, or is null. There is no unique reference to a post.
     while let Some(post) = unsafe { next.as_ref() } {
         if is_sought(post.pool) {
             return f(Some(post));
@@ -278,7 +282,7 @@ fn for_each_post(f: impl Fn(&Post<'_>)) {
     }
 }
 
-/// Calls `f` with the post of `pool` on this thread, be it further out than those of other executors.
+/// Calls `f` with the post of `pool` on this thread, even if it is further out than those of other executors.
 #[inline]
 fn with_post_of<R>(pool: PoolId, f: impl FnOnce(Option<&Post<'_>>) -> R) -> R {
     with_post(|one| one == pool, f)
@@ -289,8 +293,9 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Has a job that belongs to `home` and has not begun run here by `run`, or dropped by `drop`, as part of a job of that
-/// executor, if this thread runs one (also if a job of another executor runs further in) and its attendant says so.
+/// If this thread runs a job of the executor of `home` (also if a job of another executor runs further in), and its
+/// attendant says so, runs a job that belongs to `home` and has not begun, by `run`, or drops it, by `drop`, as part of
+/// a job of that executor.
 pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     with_post_of(home.pool, |post| {
         let Some(post) = post else { return };
@@ -304,14 +309,15 @@ pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
 
 /// The worker of `pool` that this thread is, if it is one.
 ///
-/// Without a closure, unlike the others here: what the caller does then must be inlined into it, or its own closure is
-/// copied once more on its way to the queue, in pieces that the processor cannot forward.
+/// This takes no closure, unlike the other functions here: what the caller does with the worker must be inlined into
+/// the caller; otherwise the closure that it submits is copied once more on its way to the queue, in pieces that the
+/// processor cannot forward.
 ///
 /// # Safety
 ///
 /// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes: this is what
-/// [`Post::with_worker`] is promised, too. The reference, whose lifetime is the caller's to choose, must not be kept
-/// when the caller returns: the thread stands at the post for longer than that, but maybe not for much longer.
+/// [`Post::with_worker`] is promised, too. The caller chooses the lifetime of the reference, and must not keep it when
+/// it returns: the thread stands at the post for longer than that, but maybe not for much longer.
 #[inline(always)]
 pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
     let mut next = CURRENT.with(Cell::get);
@@ -341,8 +347,8 @@ pub(crate) fn report(payload: &(dyn Any + Send)) {
     });
 }
 
-/// Calls `f`, which blocks, while the executor whose job this thread is running may have another thread stand in for
-/// it; and so may those in whose jobs that one runs.
+/// Calls `f`, which blocks. Meanwhile the executor whose job this thread is running may let another thread stand in for
+/// it; and so may the executors within whose jobs that job runs.
 pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
     struct Blocked;
 
@@ -363,7 +369,7 @@ pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 ///
-/// Gives `f` back if this thread is not running a job of an executor of this crate. Where a job from inside is refused
+/// Returns `f` if this thread is not running a job of an executor of this crate. Where a job from inside is refused
 /// (after `shutdown_now`, and in a stop hook) the result is `Ok`, and the job is dropped, with one `warn!`.
 ///
 /// # Examples

@@ -1,9 +1,9 @@
 //! Mailboxes: a message queue for each worker, and dealing letters to workers that have nothing to do.
 //!
-//! What a worker is given is dealt to it, and waits for nobody else. Each mailbox counts the letters that were dealt to
-//! its worker, and those of them that are settled; the others were promised to it, lie there, or are what it, or a
-//! thief, is at. A worker without such letters is *idle*, asleep or not, and is claimed by dealing to it when both
-//! counts are the same: by one dealer, for one letter. The orderings, and why nothing is lost, are in
+//! Each letter is dealt to one worker, and waits in its mailbox. A mailbox counts the letters that were dealt to its
+//! worker, and how many of them are settled; the others were promised to the worker, lie in the mailbox, or are being
+//! handled by the worker or a thief. A worker without such letters is *idle*, asleep or not. It is claimed by dealing
+//! to it while both counts are the same: by one dealer, for one letter. The orderings, and why nothing is lost, are in
 //! `burst_pool/README.md`.
 
 use crate::{
@@ -22,33 +22,34 @@ use std::{collections::VecDeque, fmt, sync::PoisonError, time::Duration};
 /// The mailboxes of one pool. Workers join, and do not leave before the end.
 pub(crate) struct Mailboxes<L> {
     boxes: Rows<Mailbox<L>>,
-    /// How many workers there are. Release and Acquire: who sees a worker also sees what it was given to begin with.
+    /// How many workers there are. Release and Acquire: a thread that sees a worker also sees what the worker was given
+    /// before it joined.
     workers: AtomicUsize,
-    /// Where the next dealer begins to look for an idle worker. Relaxed: any number is right.
+    /// Where the next dealer begins to look for an idle worker. Relaxed: any number is correct.
     next: AtomicUsize,
     /// Rung when a worker becomes idle.
     bell: Bell,
 }
 
 struct Mailbox<L> {
-    /// Letters that were promised to this worker. Relaxed: the bell's fences show it to those who wait for an idle
-    /// worker, the accesses to `settled` to others.
+    /// Letters that were promised to this worker. Relaxed: for threads that wait for an idle worker the bell's fences
+    /// order it, for others the accesses to `settled`.
     dealt: AtomicUsize,
-    /// Letters that are done, of those. Never more than were dealt. Its Release pairs with the Acquire in
-    /// `all_settled`: who sees that a letter is settled also sees what was dealt by those who were at it. And with the
-    /// Acquire of the next addition in `settle`: the last of two settlers must compare with no older `dealt` than the
-    /// other one knew, or it may ring nobody.
+    /// How many of those are done. Never more than were dealt. Its Release pairs with the Acquire in `all_settled`: a
+    /// thread that sees that a letter is settled also sees what was dealt in handling it. It also pairs with the
+    /// Acquire of the next addition in `settle`: the last of two settlers must not compare with an older `dealt` than
+    /// the other one knew, or the bell might not be rung.
     settled: AtomicUsize,
-    /// How many lie here. Written under the lock. Relaxed: who looks without it, and must not miss a letter, looks
-    /// behind a fence; others may miss one for a moment.
+    /// How many letters lie here. Written under the lock. Relaxed: a thread that reads it without the lock, and must
+    /// not miss a letter, does so after a fence; others may miss one for a moment.
     waiting: AtomicUsize,
     letters: Mutex<VecDeque<L>>,
 }
 
-/// Room for so many letters is kept when a mailbox has been emptied.
+/// Capacity, in letters, that is kept when a mailbox has been emptied.
 const ROOM_KEPT: usize = 64;
 
-/// A letter is promised to the worker with this number, and has to be [`put`](Mailboxes::put).
+/// The promise of a letter to the worker with this number: it has to be [`put`](Mailboxes::put).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "who claims a worker and gives it nothing takes it out of the pool"]
 pub(crate) struct Claim {
@@ -69,7 +70,8 @@ impl<L> Mailboxes<L> {
         self.workers.load(Acquire)
     }
 
-    /// One more worker takes part in the deal. To be called by one thread at a time, while nobody waits for a claim.
+    /// Adds a worker, to which letters are dealt from now on. To be called by one thread at a time, while no thread
+    /// waits for a claim.
     pub(crate) fn join(&self) {
         self.workers.store(self.workers.load(Relaxed) + 1, Release);
     }
@@ -90,14 +92,14 @@ impl<L> Mailboxes<L> {
     /// Claims `worker` if it is idle. Returns whether it was.
     pub(crate) fn claim(&self, worker: usize) -> bool {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
-        // Neither ever goes back, and no more are settled than dealt: if they can still be dealt from here, all are
-        // settled.
+        // Neither count ever goes back, and no more are settled than dealt: if `dealt` still has this value at the
+        // exchange, all letters are settled.
         let settled = settled.load(Relaxed);
         let one_more = settled.wrapping_add(1);
         dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, Relaxed, Relaxed).is_ok()
     }
 
-    /// Claims an idle worker, or the one with the fewest letters. `None` if there is none at all.
+    /// Claims an idle worker, or else the one with the fewest letters. `None` if there is no worker at all.
     #[inline]
     pub(crate) fn claim_any(&self) -> Option<Claim> {
         self.claim_idle().or_else(|| self.claim_least_loaded())
@@ -111,24 +113,24 @@ impl<L> Mailboxes<L> {
         Some(self.promise(worker))
     }
 
-    /// Promises a letter to `worker`, however many it has; it may be about to [join](Self::join).
+    /// Promises a letter to `worker`, however many it has. The worker may be about to [join](Self::join).
     pub(crate) fn promise(&self, worker: usize) -> Claim {
         self.boxes.get(worker).dealt.fetch_add(1, Relaxed);
         Claim { worker }
     }
 
-    /// [`claim_idle`](Self::claim_idle), or wait for that, for at most `timeout` and as long as `in_vain` does not
-    /// hold.
+    /// [`claim_idle`](Self::claim_idle), waiting for an idle worker for at most `timeout` and only as long as `in_vain`
+    /// does not hold.
     pub(crate) fn claim_within(&self, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Claim> {
         self.bell.wait_for(timeout, in_vain, || self.claim_idle())
     }
 
-    /// Lets those who wait for an idle worker look at what is in vain again.
+    /// Makes the threads that wait for an idle worker check `in_vain` again.
     pub(crate) fn ring(&self) {
         self.bell.ring();
     }
 
-    /// Puts `letter` into the mailbox of the worker to whom it was promised.
+    /// Puts `letter` into the mailbox of the worker to which it was promised.
     #[inline]
     pub(crate) fn put(&self, claim: Claim, letter: L) {
         let mailbox = self.boxes.get(claim.worker);
@@ -137,7 +139,7 @@ impl<L> Mailboxes<L> {
         mailbox.waiting.store(letters.len(), Relaxed);
     }
 
-    /// Takes a letter out of the mailbox of `worker`, whose it remains until it is [`settled`](Self::settle).
+    /// Takes a letter out of the mailbox of `worker`. It remains that worker's until it is [`settled`](Self::settle).
     #[inline]
     pub(crate) fn take(&self, worker: usize) -> Option<L> {
         let mailbox = self.boxes.get(worker);
@@ -153,12 +155,13 @@ impl<L> Mailboxes<L> {
         letter
     }
 
-    /// Takes a letter out of any mailbox, from that of `first` on, and tells whose it remains until it is settled.
+    /// Takes a letter out of any mailbox, beginning with that of `first`, and returns whose it remains until it is
+    /// settled.
     pub(crate) fn take_any(&self, first: usize) -> Option<(L, usize)> {
         in_turn(first, self.workers()).find_map(|worker| Some((self.take(worker)?, worker)))
     }
 
-    /// `worker` is done with a letter.
+    /// Records that `worker` is done with a letter.
     #[inline]
     pub(crate) fn settle(&self, worker: usize) {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
@@ -167,11 +170,9 @@ impl<L> Mailboxes<L> {
         }
     }
 
-    /// Whether all letters are settled that were dealt before this call, and all that were dealt by those who were at
-    /// these.
+    /// Whether all letters that were dealt before this call are settled, and all that were dealt in handling these.
     pub(crate) fn all_settled(&self) -> bool {
-        // In this order, see the README: what was dealt on the way to a settled letter is dealt when it is counted
-        // here.
+        // In this order, see the README: what was dealt before a letter was settled is counted here if that letter is.
         let sum = |count: fn(&Mailbox<L>) -> &AtomicUsize| {
             let counts = (0..self.workers()).map(|worker| count(self.boxes.get(worker)).load(Acquire));
             counts.fold(0, usize::wrapping_add)
@@ -188,13 +189,13 @@ impl<L> Mailboxes<L> {
         (0..self.workers()).any(|worker| self.has_letters_for(worker))
     }
 
-    /// How many letters wait; exact when nobody puts in or takes out.
+    /// How many letters wait; exact while no thread puts any in or takes any out.
     pub(crate) fn len(&self) -> usize {
         (0..self.workers()).map(|worker| self.boxes.get(worker).waiting.load(Relaxed)).sum()
     }
 }
 
-/// All numbers below `end`, beginning with that of `first`.
+/// All numbers below `end`, beginning with `first` modulo `end`.
 #[inline]
 fn in_turn(first: usize, end: usize) -> impl Iterator<Item = usize> {
     let first = first.checked_rem(end).unwrap_or(0);
@@ -202,14 +203,14 @@ fn in_turn(first: usize, end: usize) -> impl Iterator<Item = usize> {
 }
 
 impl<L> Mailbox<L> {
-    /// Letters that are not settled; Relaxed, as it is only compared with others.
+    /// How many letters are not settled. Relaxed, because it is only compared with other loads.
     fn load(&self) -> usize {
         let settled = self.settled.load(Relaxed);
         self.dealt.load(Relaxed).wrapping_sub(settled)
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<L>> {
-        // Nothing under this lock panics but an allocation that fails, and a queue is whole then.
+        // Under this lock only an allocation that fails can panic, and the queue is intact then.
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

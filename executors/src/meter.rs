@@ -21,7 +21,7 @@ pub(crate) struct Meter {
     steals: Counter,
     /// Parts of other workers' jobs that it has run.
     parts: Counter,
-    /// Whether it has found one, and no job, and that has not ended. Relaxed, as above.
+    /// Whether what it has found is such a part, and not a job, and has not ended. Relaxed, as above.
     is_at_part: AtomicBool,
 }
 
@@ -52,7 +52,8 @@ impl Meter {
 
     /// The worker has run out of jobs.
     pub(crate) fn work_ends(&self) {
-        // If it has found a part and lost it, as a user's parker has panicked, the next job is one.
+        // If it has found a part and lost it, because a user's parker has panicked, the next job must not count as a
+        // part.
         self.is_at_part.store(false, Relaxed);
         self.is_at_work.store(false, Relaxed);
     }
@@ -86,7 +87,8 @@ impl Meter {
     }
 
     pub(crate) fn read(&self) -> Reading {
-        // A job that runs others in place, as its pool was full, counts with them as one. (Each that has ended counts.)
+        // A job that runs others in place, because its pool was full, counts with them as one. (Each that has ended
+        // counts.)
         let ended = self.ended.get();
         let running = usize::from(self.is_at_work.load(Relaxed) && !self.is_at_part.load(Relaxed));
         Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get(), parts: self.parts.get() }
@@ -105,7 +107,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// How often work was found and done, be it a job or a part of another's.
+    /// How often work was found and done, whether it was a job or a part of another worker's job.
     pub(crate) fn runs(self) -> u64 {
         self.ended + self.parts
     }

@@ -2,8 +2,8 @@
 //!
 //! # Examples
 //!
-//! A machine with two cores in each of two sockets, told by hand; [`ProcessingUnitDistance::from_topology`] asks the
-//! machine itself, and pools do that unless they are given a matrix:
+//! A machine with two cores in each of two sockets, described by hand; [`ProcessingUnitDistance::from_topology`] asks
+//! the machine itself, and pools do that unless they are given a matrix:
 //!
 //! ```
 //! use executors::numa_utils::ProcessingUnitDistance;
@@ -28,9 +28,8 @@
 //! # }
 //! ```
 
-use crate::placement::topology;
+use crate::placement::{count_cores, topology};
 use core_affinity::CoreId;
-use std::thread;
 
 /// The distances between all cores of a machine, as a square matrix indexed by core number.
 ///
@@ -41,7 +40,7 @@ pub struct ProcessingUnitDistance {
 }
 
 impl ProcessingUnitDistance {
-    /// Takes a matrix as it is.
+    /// Uses a matrix as it is.
     ///
     /// # Panics
     ///
@@ -68,14 +67,14 @@ impl ProcessingUnitDistance {
         (0..size).map(|from| (0..size).map(|to| distance(from, to)).collect::<Vec<_>>()).collect()
     }
 
-    /// What this machine tells about itself: 0 for a core itself, 1 for a thread of the same core, 2 for a core behind
-    /// the same last-level cache, else the kernel's distance between memory nodes, which is at least 10. Where the
-    /// machine does not tell (anything but Linux), all cores are equally far.
+    /// What the system reports about this machine: 0 from a core to itself, 1 to a thread of the same core, 2 to a core
+    /// with the same last-level cache, and otherwise the kernel's distance between memory nodes, which is at least 10.
+    /// Where the system reports nothing (anything but Linux), all cores are equally far from each other.
     #[must_use]
     pub fn from_topology() -> Self {
         match topology::distances() {
             Some(rows) => rows.into_iter().collect(),
-            None => Self::from_function(thread::available_parallelism().map_or(1, usize::from), equidistance),
+            None => Self::from_function(count_cores(), equidistance),
         }
     }
 

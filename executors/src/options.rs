@@ -1,16 +1,17 @@
-//! What a user may choose about a pool: plain data, and the one place where Cargo features become defaults.
+//! The options of a pool: plain data, and the one place where Cargo features become defaults.
 
 use crate::{
     containment::Contained,
     error::{BuildError, BuildErrorKind},
+    placement::count_cores,
 };
-use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
+use std::{any::Any, env, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-/// Environment variable that overrides the number of threads of a pool that is not given one.
+/// Environment variable that sets the number of threads of a pool for which none is chosen.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
-/// The features that this crate was built with. Cargo joins those that all dependents ask for, so only the crate itself
-/// knows them: programs that measure it should write them down.
+/// The features that this crate was built with. Cargo unifies those that all dependents ask for, so only the crate
+/// itself knows them: programs that measure it should record them.
 ///
 /// # Examples
 ///
@@ -21,7 +22,7 @@ pub fn features() -> impl Iterator<Item = &'static str> {
     FEATURES.iter().filter(|(_, chosen)| *chosen).map(|(name, _)| *name)
 }
 
-/// All features, and which of them were chosen.
+/// All features, and whether each is enabled.
 const FEATURES: &[(&str, bool)] = &[
     ("threadpool-exec", cfg!(feature = "threadpool-exec")),
     ("cb-channel-exec", cfg!(feature = "cb-channel-exec")),
@@ -40,51 +41,52 @@ const FEATURES: &[(&str, bool)] = &[
     ("produce-metrics", cfg!(feature = "produce-metrics")),
 ];
 
-/// No pool has more threads. Operating systems refuse long before, but what a pool keeps for each is made before they
-/// are asked; and the parker counts in 20 bits.
+/// The most threads that a pool can have. Operating systems refuse threads long before that, but what a pool keeps for
+/// each thread is allocated before the system is asked; and the parker counts in 20 bits.
 pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 
 /// What a worker does when there is nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Idle {
-    /// Look for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool looks at a time, and
-    /// lets other threads have its core now and then; the others sleep at once. If somebody begins to wait for all jobs
-    /// while a worker looks, it looks for `spin` once more.
+    /// Search for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool searches at a time,
+    /// and yields its core now and then; the others sleep at once. If a thread begins to wait for all jobs while a
+    /// worker searches, the worker searches for `spin` once more.
     ///
-    /// A worker also sleeps at once if jobs come seldom: if it has run no more than eight since its last long sleep (or
-    /// its start), and since its last sleep only one, which it did not find by looking. A sleep is long if it takes,
-    /// with the jobs behind it, 200 us or more; with a longer `spin` as long as that, and then workers look behind
-    /// every shorter one.
+    /// A worker also sleeps at once if jobs are rare: if it has run no more than eight since its last long sleep (or
+    /// its start), and only one since its last sleep, which it did not find by searching. A sleep is long if it takes,
+    /// together with the jobs that follow it, 200 us or more. With a longer `spin`, a sleep is long only if it takes at
+    /// least that long, and workers search after every shorter one.
     ///
-    /// Before its first sleep a worker looks for 50 us, if that is more than `spin`. Where there is a core for each of
-    /// the pool's threads, it does so even beside others that look, and once more when the pool is closed.
+    /// Before its first sleep a worker searches for 50 us, if that is more than `spin`. Where there is a core for each
+    /// of the pool's threads, it does so even while others search, and searches once more when the pool is closed.
     ///
-    /// In the work-stealing pool and the dispatcher a worker that was woken for a job that was alone at the worker that
-    /// spawned it, and came too late for it, naps for 50 to 500 us. During the nap such jobs wake nobody. So if the
+    /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
+    /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
+    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends.
     /// worker that spawned one blocks meanwhile, that job may wait for the end of the nap.
     Park {
-        /// How long to look. Zero sleeps at once, at any time; more than a few microseconds costs CPU at the end of
-        /// each burst and gains little.
+        /// How long to search. With zero, workers always sleep at once; more than a few microseconds costs CPU time at
+        /// the end of each burst and gains little.
         spin: Duration,
     },
-    /// Never sleep: look again and again, giving the core to other threads in between. For the shortest reaction, at
-    /// the price of a busy core for each worker.
+    /// Never sleep: search again and again, and yield the core to other threads in between. For the shortest reaction,
+    /// at the price of a busy core for each worker.
     Spin,
 }
 
 impl Idle {
-    /// Sleep after a short look; the default without the feature `ws-no-park`.
+    /// Sleep after a short search. This is the default, with the exceptions listed at
+    /// [`Builder::idle`](crate::Builder::idle).
     ///
-    /// 5 us are about the price of one wake-up, the point up to which looking is not dearer than sleeping would have
-    /// been.
+    /// 5 us is about the price of one wake-up: up to that point, searching costs no more than sleeping would have.
     pub const PARK: Idle = Idle::Park { spin: Duration::from_micros(5) };
 
-    /// What the crate's features ask for in the work-stealing pool.
+    /// The default of the work-stealing pool, by the crate's features.
     pub(crate) const STEALING_DEFAULT: Idle = if cfg!(feature = "ws-no-park") { Idle::Spin } else { Idle::PARK };
 }
 
-/// When a worker that has jobs of its own looks for jobs from outside all the same.
+/// When a worker that has jobs of its own nevertheless looks for jobs from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
@@ -98,14 +100,15 @@ pub enum Fairness {
 }
 
 impl Fairness {
-    /// A look about every millisecond, or sooner; the default with the feature `ws-timed-fairness`.
+    /// A look about every millisecond, or sooner; the default of the work-stealing pool with the feature
+    /// `ws-timed-fairness`.
     pub const TIMED: Fairness = Fairness::Timed(Duration::from_millis(1));
 
-    /// A look every 61 jobs, a number that falls into step with few programs' own rhythms; the default without the
-    /// feature `ws-timed-fairness`.
+    /// A look every 61 jobs, a number that coincides with few programs' own rhythms; the default of the dispatcher, and
+    /// of the work-stealing pool without the feature `ws-timed-fairness`.
     pub const COUNTED: Fairness = Fairness::Counted(61);
 
-    /// What the crate's features ask for in the work-stealing pool.
+    /// The default of the work-stealing pool, by the crate's features.
     pub(crate) const STEALING_DEFAULT: Fairness =
         if cfg!(feature = "ws-timed-fairness") { Fairness::TIMED } else { Fairness::COUNTED };
 }
@@ -114,16 +117,16 @@ impl Fairness {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Placement {
-    /// With the feature `thread-pinning` one worker on each core that the process may use, further workers unpinned;
-    /// without it no pinning. An elastic pool and a `BurstPool`, whose workers are now more and now fewer, pin nobody
-    /// by themselves; a `ThreadPoolExecutor` cannot.
+    /// With the feature `thread-pinning`, one worker on each core that the process may use, and further workers
+    /// unpinned; without it, no pinning. An elastic pool and a `BurstPool`, whose number of workers varies, pin none by
+    /// default; a `ThreadPoolExecutor` cannot pin any.
     #[default]
     Auto,
-    /// Wherever the operating system likes; on Linux on those cores on which the thread that builds the pool may run at
-    /// that time, whoever starts the worker's thread. That one may itself be pinned: a worker that is, and any thread
-    /// that gives a job, may start others.
+    /// Wherever the operating system likes; on Linux, on the cores on which the thread that builds the pool may run at
+    /// that time, whichever thread starts the worker. (The starter may be pinned itself: a pinned worker, and any
+    /// thread that submits a job, may start other workers.)
     Floating,
-    /// The first worker on the first of these cores (numbered as the operating system does), and so on; workers beyond
+    /// The first worker on the first of these cores (numbered as by the operating system), and so on; workers beyond
     /// the end of the list are not pinned, as with `Floating`. Needs the feature `thread-pinning`.
     Cores(Vec<usize>),
 }
@@ -131,20 +134,20 @@ pub enum Placement {
 /// Called when a worker starts or stops, with the worker's index.
 pub(crate) type WorkerHook = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(usize) + Send + Sync>>>>;
 
-/// Called with what a job threw.
+/// Called with the payload of a job's panic.
 ///
-/// Unwind safety is asserted here and above so that pools have it, as those of 0.10 did. Workers call hooks and
-/// handlers inside their own containment; what these share with the rest of the program is `Sync`, and no concern of a
-/// pool's handle.
+/// Unwind safety is asserted here and above so that pools are unwind-safe, as those of 0.10 were. Workers call hooks
+/// and handlers inside their own containment; what these share with the rest of the program is `Sync`, and does not
+/// concern a pool's handle.
 pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>>>>;
 
-/// All that can be chosen about a pool.
+/// Everything that can be chosen about a pool.
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
     pub(crate) preheat: Option<usize>,
     pub(crate) name: Option<String>,
-    /// The name of a thread of a pool that has a name.
+    /// Makes the name of a thread, in a pool that has a name.
     pub(crate) thread_names: fn(&str, usize) -> String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<WorkerHook>,
@@ -178,7 +181,7 @@ impl Options {
         Options { threads: Some(threads), ..Options::new() }
     }
 
-    /// A worker on each of `cores`, and `floating` more.
+    /// A worker on each of `cores`, and `floating` more that are not pinned.
     #[cfg(feature = "thread-pinning")]
     pub(crate) fn with_cores(cores: &[core_affinity::CoreId], floating: usize) -> Self {
         let placement = Placement::Cores(cores.iter().map(|core| core.id).collect());
@@ -194,17 +197,17 @@ impl Options {
         check_threads(threads)
     }
 
-    /// The seats of those of `threads` that come when they are needed, in a pool where all share their jobs. `idle` is
-    /// what that kind of pool does when there is nothing to do.
+    /// The seats of those of `threads` workers that start when they are needed, in a pool where all share their jobs.
+    /// `idle` is what that kind of pool does by default when there is nothing to do.
     #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
     pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> std::ops::Range<usize> {
-        // Who spins is never seen to be free: each of the first jobs would bring a thread.
+        // A worker that spins never counts as free, so each of the first jobs would start a thread.
         let spins = self.idle.unwrap_or(idle) == Idle::Spin;
         let preheat = self.preheat.unwrap_or(if spins { threads } else { 1 });
         preheat.clamp(1, threads)..threads
     }
 
-    /// For a pool that starts its threads otherwise; `remedy` says how.
+    /// Refuses the option, for a pool that starts its threads in another way; `remedy` says what to do instead.
     #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
     pub(crate) fn refuse_preheat(&self, pool: &'static str, remedy: &'static str) -> Result<(), BuildError> {
         match self.preheat {
@@ -227,7 +230,7 @@ impl Options {
     }
 }
 
-/// A thread's `name`, which the operating system wants without a NUL.
+/// Gives a thread's `name` back if it has no NUL, which the operating system does not accept.
 pub(crate) fn without_nul(name: String) -> Result<String, BuildError> {
     if name.contains('\0') { Err(BuildErrorKind::NameWithNul { name }.into()) } else { Ok(name) }
 }
@@ -247,7 +250,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Gives `threads` back if a pool can have so many.
+/// Gives `threads` back if a pool can have that many.
 pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
     match threads {
         0 => Err(BuildErrorKind::NoThreads.into()),
@@ -256,7 +259,8 @@ pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
     }
 }
 
-/// The environment's choice, else the cores that this process may use (cgroup quota and affinity included).
+/// The environment's choice, else as many as this process has cores to use (cgroup quota and affinity included), also
+/// if the calling thread is pinned to one of them.
 fn default_threads() -> Result<usize, BuildError> {
     match env::var(THREADS_VARIABLE) {
         Ok(value) => match value.trim().parse() {
@@ -267,7 +271,7 @@ fn default_threads() -> Result<usize, BuildError> {
             let value = value.to_string_lossy().into_owned();
             Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into())
         }
-        Err(env::VarError::NotPresent) => Ok(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
+        Err(env::VarError::NotPresent) => Ok(count_cores()),
     }
 }
 
@@ -279,7 +283,7 @@ mod tests {
     fn all_features_are_known() {
         let manifest = include_str!("../Cargo.toml");
         let (_, section) = manifest.split_once("\n[features]\n").expect("it has features");
-        // What is published was written by cargo: without comments, and in another order.
+        // The published manifest was written by cargo: without comments, and in another order.
         if !manifest.starts_with("# THIS FILE IS AUTOMATICALLY GENERATED") {
             let (section, _) = section.split_once("\n# What 0.10.0's optional dependencies").expect("they do nothing");
             let names = section.lines().filter_map(|line| Some(line.split_once(" = ")?.0));

@@ -61,7 +61,7 @@ pub(crate) fn for_bursts() -> StaticParker<DynamicThreadData> {
     StaticParker::of(IdleSet::for_bursts())
 }
 
-/// The same with so many cores, where a model is about that.
+/// [`for_bursts`] on the given number of cores, for models that depend on it.
 #[cfg(all(test, executors_loom, feature = "burst-exec"))]
 pub(crate) fn for_bursts_on(cores: usize) -> StaticParker<DynamicThreadData> {
     StaticParker::of(IdleSet::for_bursts().on(cores))
@@ -78,58 +78,61 @@ pub enum ParkResult {
     Woken,
 }
 
-/// Where a job that needs a worker came from. Treat what you do not know as [`Outside`](Origin::Outside).
+/// Where a job that needs a worker came from. Treat variants that you do not know as [`Outside`](Origin::Outside).
 #[derive(Clone, Debug, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
     /// From a thread that is not a worker of the pool.
     Outside,
-    /// From a worker of the pool, which will come to it itself if nobody else does.
+    /// From a worker of the pool, which will run it itself if no other worker does.
     Inside,
-    /// From a worker of the pool that has no other job waiting: most often the next of a chain. Unless the worker
-    /// blocks, it will come to it next.
+    /// From a worker of the pool that has no other job waiting: most often the next job of a chain. Unless the worker
+    /// blocks, it will run this job next.
     Alone,
-    /// As [`Inside`](Origin::Inside), but who reports it has not given it, or need not be a worker.
+    /// As [`Inside`](Origin::Inside), but the thread that reports the job has not submitted it, or need not be a
+    /// worker.
     Waiting,
 }
 
 /// Lets the workers of a pool sleep until there is work.
 ///
-/// The required methods are the mechanism: who sleeps, and waking them. The others are *events* that the pool reports,
-/// and naps; with them a parker can wake fewer threads than there are jobs. Their provided bodies are right, if not
-/// thrifty: every job wakes somebody. A parker that wraps another forwards all of them: they count on each other.
+/// The required methods are the mechanism: they keep track of which threads sleep, and wake them. The others are
+/// *events* that the pool reports, questions that it asks, and naps; with them a parker can wake fewer threads than
+/// there are jobs. Their provided bodies are correct, if not economical: every job wakes a thread. A parker that wraps
+/// another must forward all of them, because they depend on each other.
 ///
-/// No method should panic. One that does so when a thread gives a job to the pool, or closes it, is a panic of that
-/// thread, though the job is in. One that a worker calls takes this worker out of the pool: an `error!` says so,
-/// [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper, if that succeeds
-/// [`leave`](Self::leave), and then its stop hook (but no hook, if it is its first `init`). Jobs that wait at the
-/// worker are left to the others; if there are none, they stay, and a shutdown waits in vain. One that it has just
-/// taken, and not begun, is dropped. A parker that wraps another and panics when it has told that one half of the story
-/// leaves it with wrong counts: sleepers may not be called any more.
+/// No method should panic. If one panics when a thread submits a job to the pool, or closes it, that thread panics,
+/// though the job is in. If one panics that a worker calls for itself, this worker is lost to the pool: an `error!` is
+/// logged; [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper; then
+/// [`leave`](Self::leave), if `init` succeeds; and then the worker's stop hook (but no hook, if the panic is that of
+/// its first `init`). Jobs that wait at the worker are left to the other workers; if there are none, the jobs stay, and
+/// a shutdown waits in vain. A job that the worker has just taken, and not begun, is dropped. If a parker that wraps
+/// another panics after it has forwarded only a part of what belongs together, the inner one is left with wrong counts:
+/// sleepers may not be called any more.
 ///
 /// # Fences
 ///
-/// A *fence* that comes before a call, as some methods say, stands between the job and what the call reads. The other
-/// side is a thread that announces something and then looks for jobs once more: its sleep, by
-/// [`prepare_park`](Self::prepare_park), or that it was the last who looked, as [`stop_looking`](Self::stop_looking)
-/// has told it. That look sees the job, or the call sees the announcement. (The look of a napper may miss what was
-/// given in that moment; the next sees it.) For another purpose a parker needs a fence of its own.
+/// Some methods say that a *fence* comes before the call: it stands between the job and what the call reads. The other
+/// side is a thread that announces something and then looks for jobs once more: that it will sleep, by
+/// [`prepare_park`](Self::prepare_park), or that it was the last one looking, as [`stop_looking`](Self::stop_looking)
+/// has told it. Either that look sees the job, or the call sees the announcement. (The look of a napper may miss a job
+/// that is submitted at that moment; its next look sees it.) For any other purpose a parker needs a fence of its own.
 pub trait Parker: Sync + Send + Clone {
     /// The largest number of threads that this parker serves; `None` if there is no limit.
     fn max_threads(&self) -> Option<usize>;
 
-    /// Makes the calling thread number `thread_id`, awake whatever it was before.
+    /// Gives the calling thread the number `thread_id`. It is awake, whatever a thread with this number was before.
     ///
     /// # Panics
     ///
     /// May panic if `thread_id` is not below [`max_threads`](Self::max_threads).
     fn init(&self, thread_id: usize);
 
-    /// Event: thread `thread_id`, the caller, has left the pool, awake. Until somebody is made that number by
-    /// [`init`](Self::init) there is no such thread.
+    /// Event: thread `thread_id`, the caller, has left the pool, awake. Until [`init`](Self::init) gives that number to
+    /// a thread again, there is no such thread.
     ///
-    /// Reported of workers that are lost, as a parker has panicked, and of those that leave elastic pools, whose parker
-    /// is always one of this module. Who leaves because the pool is over is not reported.
+    /// Reported for workers that are lost because a parker has panicked, and for workers that leave elastic pools,
+    /// whose parker is always one of this module. Not reported for workers that leave because the pool has ended.
     fn leave(&self, thread_id: usize) {
         let _ = thread_id;
     }
@@ -137,38 +140,40 @@ pub trait Parker: Sync + Send + Clone {
     /// Announces that thread `thread_id`, the caller, is about to sleep.
     ///
     /// After this the caller must look for work once more, and then either [`abort_park`](Self::abort_park) or
-    /// [`park`](Self::park): whoever brings work later sees the announcement.
+    /// [`park`](Self::park): a thread that brings work later sees the announcement.
     fn prepare_park(&self, thread_id: usize);
 
     /// Takes the announcement back.
     fn abort_park(&self, thread_id: usize);
 
-    /// Sleeps until woken. May return early; the result tells what state the caller is in.
+    /// Sleeps until woken. May return early; the result says what state the caller is in.
     fn park(&self, thread_id: usize) -> ParkResult;
 
     /// Wakes one thread that has announced its sleep, if there is one.
     fn unpark_one(&self);
 
-    /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that one thread has to run; the pool issues a
-    /// sequentially consistent fence before. The provided body wakes all.
+    /// Wakes thread `thread_id`, if it has announced its sleep. For jobs that only this thread can run; the pool issues
+    /// a sequentially consistent fence before the call. The provided body wakes all threads.
     fn unpark(&self, thread_id: usize) {
         let _ = thread_id;
         self.unpark_all();
     }
 
-    /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before.
+    /// Wakes all threads that have announced their sleep. The pool issues a sequentially consistent fence before the
+    /// call.
     fn unpark_all(&self);
 
-    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, for nothing. If this returns
+    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, in vain. If this returns
     /// `true`, the caller will [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and until
-    /// then the parker need not wake anybody for jobs of [`Origin::Alone`]. Both end the nap before they return,
-    /// and so does [`init`](Self::init). A napper can be woken like any sleeper.
+    /// then the parker need not wake any thread for jobs of [`Origin::Alone`]. Both end the nap before they return, and
+    /// so does [`init`](Self::init). A napper can be woken like any sleeper.
     fn prepare_nap(&self, thread_id: usize) -> bool {
         self.prepare_park(thread_id);
         false
     }
 
-    /// Sleeps until woken, at most about `duration`. The caller is no longer prepared afterwards, and looks for work.
+    /// Sleeps until woken, for at most about `duration`. The caller is no longer prepared afterwards, and looks for
+    /// work.
     ///
     /// Called only if [`prepare_nap`](Self::prepare_nap) returned `true`. (Elastic pools, whose parker is always one of
     /// this module, also call it in place of [`park`](Self::park), for workers that leave when the time is up.)
@@ -177,9 +182,10 @@ pub trait Parker: Sync + Send + Clone {
         self.abort_park(thread_id);
     }
 
-    /// Whether somebody will look for a job that is visible now, or can be called for it: a thread that sleeps, was
-    /// called and has not come yet, or looks. A [fence](Self#fences) comes before. If the answer is `false`, and some
-    /// of its threads have not been started yet, the pool starts one for the job, unless enough are on their way.
+    /// Whether some thread will look for a job that is visible now, or can be called for it: a thread that sleeps, that
+    /// was called and has not arrived yet, or that looks. A [fence](Self#fences) comes before. If the answer is
+    /// `false`, and some threads of the pool have not been started yet, the pool starts one for the job, unless enough
+    /// are on their way.
     ///
     /// The provided body does not know, and returns `false`: then jobs start threads until all are there.
     fn is_anybody_free(&self) -> bool {
@@ -187,23 +193,23 @@ pub trait Parker: Sync + Send + Clone {
     }
 
     /// Whether a thread sleeps, or has announced that it will. A [fence](Self#fences) comes before, and if the answer
-    /// is `false`, the pool does not report [`job_arrived`](Self::job_arrived). Asked for nearly each job, so it
-    /// should be one load.
+    /// is `false`, the pool does not report [`job_arrived`](Self::job_arrived). Asked for nearly every job, so it
+    /// should be a single load.
     ///
-    /// `true` is always right. `false`, while a thread whose announcement the call sees has neither been woken nor
-    /// taken that back, loses jobs. The provided body does not know, and returns `true`.
+    /// `true` is always right. `false` loses jobs if there is a thread whose announcement the call sees, and that has
+    /// neither been woken nor taken the announcement back. The provided body does not know, and returns `true`.
     fn is_anybody_asleep(&self) -> bool {
         true
     }
 
-    /// Whether a thread that sleeps is to be called for a job of `origin` that is visible now: not if another one
-    /// will look for it by itself, say. A [fence](Self#fences) comes before, and if the answer is `false`, the pool
-    /// need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while somebody sleeps, or
-    /// has not been started yet.
+    /// Whether a sleeping thread has to be called for a job of `origin` that is visible now; it need not if another
+    /// thread will look for the job by itself, for example. A [fence](Self#fences) comes before, and if the answer is
+    /// `false`, the pool need not report [`job_arrived`](Self::job_arrived). Asked for most jobs from inside while a
+    /// thread sleeps, or has not been started yet.
     ///
-    /// `true` is always right. `false` promises what `job_arrived` would have to see to: that a thread which was
-    /// called, looks, or naps (for a job of [`Origin::Alone`]) will search for jobs after this. The provided body says
-    /// what [`is_anybody_asleep`](Self::is_anybody_asleep) says.
+    /// `true` is always right. `false` promises what `job_arrived` would have to ensure: that a thread which was
+    /// called, looks, or naps (for a job of [`Origin::Alone`]) will search for jobs after this. The provided body
+    /// returns what [`is_anybody_asleep`](Self::is_anybody_asleep) returns.
     fn needs_call(&self, origin: Origin) -> bool {
         let _ = origin;
         self.is_anybody_asleep()
@@ -211,17 +217,17 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: a job was made visible to all workers, and a [fence](Self#fences) has followed.
     ///
-    /// Must make sure that some worker looks for it. Mostly not reported while
-    /// [`is_anybody_asleep`](Self::is_anybody_asleep) or [`needs_call`](Self::needs_call) says no.
+    /// Must make sure that some worker looks for the job. Mostly not reported while
+    /// [`is_anybody_asleep`](Self::is_anybody_asleep) or [`needs_call`](Self::needs_call) returns `false`.
     fn job_arrived(&self, origin: Origin) {
         let _ = origin;
         self.unpark_one();
     }
 
-    /// Event: worker `thread_id` has run out of jobs and looks for some, or was woken and does.
+    /// Event: worker `thread_id` looks for jobs, because it has run out of them or was woken.
     ///
-    /// Returns whether it should go on looking for a while before it sleeps. (One that has never slept may do so in any
-    /// case.)
+    /// Returns whether it should go on looking for a while before it sleeps. (A worker that has never slept may do so
+    /// in any case.)
     fn start_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         true
@@ -229,49 +235,52 @@ pub trait Parker: Sync + Send + Clone {
 
     /// Event: worker `thread_id` has stopped looking, because it found a job or because it has announced its sleep.
     ///
-    /// Returns whether nobody looks any more, or [gives way](Self::give_way), so that the caller has to see to it that
-    /// nothing visible is overlooked. Who has told a caller `false` must have that call happen before the later one
-    /// that is told `true`, as read-modify-writes with `AcqRel` do.
+    /// Returns whether no thread looks or [gives way](Self::give_way) any more, so that the caller has to make sure
+    /// that no visible job is overlooked. A call that returns `false` must happen before the later call that returns
+    /// `true`, as read-modify-writes with `AcqRel` do.
     fn stop_looking(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         true
     }
 
-    /// Event: worker `thread_id`, which looks for jobs, lets other threads have its core. It will not look before it
-    /// has the core again, and for that it may have to wait for whoever gives the jobs.
+    /// Event: worker `thread_id`, which looks for jobs, yields its core to other threads. It will not look again before
+    /// it has the core back, and for that it may have to wait for the thread that submits the jobs.
     ///
-    /// Returns whether to tell of its return by [`come_back`](Self::come_back). Who forwards one of these forwards
-    /// both, and [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking).
+    /// Returns whether to report its return by [`come_back`](Self::come_back). A wrapper that forwards one of these two
+    /// must forward both, and [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking), too.
     fn step_aside(&self, thread_id: usize) -> bool {
         let _ = thread_id;
         false
     }
 
-    /// Event: worker `thread_id` has its core again, and looks on.
+    /// Event: worker `thread_id` has its core back, and goes on looking.
     fn come_back(&self, thread_id: usize) {
         let _ = thread_id;
     }
 
-    /// Whether all threads sleep but one, which was called and has not come. A thread that is no worker asks this
-    /// before it reports a job to [`job_arrived`](Self::job_arrived): the one that comes may wait for its core. If so,
-    /// it may [give way](Self::give_way) first. Either answer is right.
+    /// Whether all threads but one sleep, and that one was called and has not arrived. A thread that is not a worker
+    /// asks this before it reports a job to [`job_arrived`](Self::job_arrived): the called thread may be waiting for
+    /// the caller's core. If the answer is `true`, the caller may [give way](Self::give_way) first. Either answer is
+    /// right.
     ///
     /// The provided body does not know, and returns `false`.
     fn is_one_coming(&self) -> bool {
         false
     }
 
-    /// Event: a thread that is no worker and has made a job visible, with a [fence](Self#fences) behind it, lets other
-    /// threads have its core. It will [`go_on`](Self::go_on), and then look whether there are jobs, as a thread does
-    /// that was called: until then others may rely on that. Who forwards one of these three forwards all, and
-    /// [`stop_looking`](Self::stop_looking).
+    /// Event: a thread that is not a worker, and has made a job visible and then issued a [fence](Self#fences), yields
+    /// its core to other threads. It will [`go_on`](Self::go_on), and then look whether there are jobs, as a called
+    /// thread does: until then others may rely on that. A wrapper that forwards one of
+    /// [`is_one_coming`](Self::is_one_coming), this and `go_on` must forward all three, and
+    /// [`stop_looking`](Self::stop_looking), too.
     fn give_way(&self) {}
 
     /// Event: a thread that has [given way](Self::give_way) goes on.
     ///
-    /// Returns whether somebody is to be called if there are jobs, by a look behind a fence that follows this. `true`
-    /// is always right; `false` promises that somebody else will search for jobs after this. Who has told another
-    /// caller `false` must have that call happen before, as for [`stop_looking`](Self::stop_looking).
+    /// Returns whether the caller has to look for jobs, after a fence that follows this call, and to call a thread if
+    /// there are any. `true` is always right; `false` promises that another thread will search for jobs after this. A
+    /// call that returns `false` to another caller must happen before the one that returns `true`, as for
+    /// [`stop_looking`](Self::stop_looking).
     fn go_on(&self) -> bool {
         true
     }
@@ -282,10 +291,10 @@ pub trait Parker: Sync + Send + Clone {
     }
 }
 
-/// What the type of a [`StaticParker`] is told by. Its implementations are those of this module.
+/// What distinguishes the types of [`StaticParker`]. All implementations are in this module.
 ///
-/// The methods are those of 0.10, whose parkers kept their state behind them. Now all parkers keep it in one and the
-/// same way, and nothing calls these.
+/// The methods are those of 0.10, whose parkers kept their state behind them. Now all parkers keep it in the same way,
+/// and nothing calls these methods.
 pub trait ThreadData: fmt::Debug {
     /// See [`Parker::max_threads`].
     fn max_threads(&self) -> Option<usize>;
@@ -312,8 +321,8 @@ pub trait ThreadData: fmt::Debug {
     fn unpark_all(&self);
 }
 
-/// Says in the type of a [`StaticParker`] that it serves up to `MAX` threads; `usize::MAX` means any number. There are
-/// no values.
+/// Says in the type of a [`StaticParker`] that it serves up to `MAX` threads; `usize::MAX` means any number. The type
+/// has no values.
 ///
 /// Named by its aliases [`SmallThreadData`], [`LargeThreadData`] and [`DynamicThreadData`].
 #[derive(Debug)]
@@ -397,20 +406,20 @@ impl<T> StaticParker<T>
 where
     T: ThreadData + Sync + Send + 'static,
 {
-    /// Forgets the kind of the parker at compile time.
+    /// Erases the kind of the parker from its type.
     ///
     /// # Errors
     ///
-    /// Gives the parker back if it has been cloned, because the clones would not know.
+    /// Returns the parker itself if it has been cloned, because the clones would keep their type.
     pub fn dynamic(self) -> Result<DynParker, Self> {
-        // The last one: nobody else can make it two.
+        // The only reference: no other thread can clone it.
         if Arc::strong_count(&self.set) == 1 { Ok(DynParker { set: self.set }) } else { Err(self) }
     }
 }
 
 #[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", feature = "elastic-exec", not(executors_loom)))]
 impl StaticParker<DynamicThreadData> {
-    /// How many threads there are, as far as this knows.
+    /// How many threads there are, as far as the parker knows.
     pub(crate) fn members(&self) -> usize {
         self.set.members()
     }
@@ -425,8 +434,8 @@ where
     }
 }
 
-/// Implements what of [`Parker`] is about one thread, except [`Parker::init`]: by the set in which the thread is, and
-/// its number there. `self.place_of(thread_id)` tells both.
+/// Implements the methods of [`Parker`] that are about one thread, except [`Parker::init`]: by the thread's set, and
+/// its number there. `self.place_of(thread_id)` returns both.
 macro_rules! parker_by_place {
     () => {
         fn leave(&self, thread_id: usize) {

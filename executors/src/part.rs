@@ -1,19 +1,19 @@
-//! Parts of a job, on the stack of who waits for them: closures that may borrow, and what comes of them. What they are
-//! for, and why nobody waits in vain, is in `part/README.md`.
+//! Parts of a job, on the stack of the thread that waits for them: closures that may borrow, and their outcomes. What
+//! they are for, and why no thread waits in vain, is in `part/README.md`.
 //!
-//! A part stays where it is until who has made it knows that nobody else has it: it has taken the part back from its
-//! [stack](Forker), or has seen that the part is settled. In between one other thread may have a [`Loan`] of it, which
-//! settles the part when the closure has run, or when the loan is dropped. All that this takes is in this file: who
-//! uses it gives closures, and gets what they return.
+//! A part stays in place until the thread that made it knows that no other thread has it: it has taken the part back
+//! from its [stack](Forker), or has seen that the part is settled. In between, one other thread may have a [`Loan`] of
+//! it; the loan settles the part when the closure has run, or when the loan is dropped. All that this takes is in this
+//! file: its users pass closures in, and get back what these return.
 //!
-//! - *There is one loan of a part.* [`lend`] makes one; of a part that is pushed to a stack, [`Forker::take`] makes one
-//!   for who has stolen it, which only one has. Only [`Forker::run`] pushes parts.
-//! - *What the borrower has done, and the outcome, is seen by who waits*: the state is stored Release behind it, and
-//!   loaded Acquire.
-//! - *Nobody touches a part that may be gone*: the store of the state is the borrower's last access. Behind it, it
-//!   rings a bell that is not in the part.
-//! - *The part is not gone too soon, whatever is thrown.* Between its push and its end `Forker::run` calls other code
-//!   by [`contain`] and [`guard`] only; and `lend` has a guard that waits.
+//! - *There is one loan of a part.* [`lend`] makes one. Of a part that is pushed to a stack, [`Forker::take`] makes one
+//!   for the thief, of which there is only one. Only [`Forker::run`] pushes parts.
+//! - *The waiting thread sees what the borrower has done, and the outcome*: the state is stored with Release after
+//!   these, and loaded with Acquire.
+//! - *No thread touches a part that may be gone*: storing the state is the borrower's last access. The bell that it
+//!   rings after that is not in the part.
+//! - *The part is not gone too soon, whatever panics.* Between the part's push and its end, `Forker::run` calls other
+//!   code only through [`contain`] and [`guard`]; and `lend` has a guard that waits.
 
 mod joiners;
 #[cfg(all(test, executors_loom))]
@@ -39,39 +39,39 @@ use crate::{
 use joiners::Joiners;
 use std::{panic::resume_unwind, ptr::NonNull, thread};
 
-/// Nobody has said that it has the part.
+/// No thread has said that it has the part.
 const OPEN: usize = 0;
-/// It has run.
+/// The part has run.
 const DONE: usize = 1;
-/// Nobody will run it but who waits for it.
+/// Only the thread that waits for it will run it.
 const RETURNED: usize = 2;
-/// The worker on seat 0 has it; the state of those on other seats is as much greater.
+/// The worker on seat 0 has it; for other workers the seat's number is added.
 const TAKEN: usize = 3;
 
-/// What a part is for whoever does not know the types of the closure and of what it returns.
+/// A part as seen by code that does not know the types of the closure and of its result.
 pub(crate) struct Stub {
-    /// Runs the closure of the part that begins with this stub. Safety: as of [`run`].
+    /// Runs the closure of the part that begins with this stub. Safety: as for [`run`].
     run: unsafe fn(NonNull<Stub>),
     state: AtomicUsize,
 }
 
 impl Stub {
-    /// Whether nobody else will do anything with the part any more.
+    /// Whether no other thread will do anything with the part any more.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.state.load(Acquire), DONE | RETURNED)
     }
 
-    /// On which seat the worker is that has the part.
+    /// The seat of the worker that has the part.
     ///
     /// # Errors
     ///
-    /// [`Busy`] if it is about to say so, or is done with it.
+    /// [`Busy`] if that worker is about to say so, or is done with the part.
     pub(crate) fn taker(&self) -> Result<usize, Busy> {
         self.state.load(Acquire).checked_sub(TAKEN).ok_or(Busy)
     }
 }
 
-/// A closure, and what comes of it. Begins with its stub.
+/// A closure and its outcome. Begins with its stub.
 #[repr(C)]
 struct Part<F, R> {
     stub: Stub,
@@ -90,39 +90,39 @@ where
         Part { stub, closure: UnsafeCell::new(Some(closure)), outcome: UnsafeCell::new(None) }
     }
 
-    /// For who is to borrow it: it leads back to the whole part.
+    /// A pointer for the borrower, which leads back to the whole part.
     #[inline(always)]
     fn stub(&self) -> NonNull<Stub> {
         NonNull::from(self).cast()
     }
 
-    /// The closure, unless it was taken.
+    /// Takes the closure, unless it was taken.
     ///
-    /// Out of its place, as to move all of a part costs more than the rest of a fork.
+    /// The closure alone, because moving the whole part costs more than the rest of a fork.
     #[inline(always)]
     fn take_closure(&mut self) -> Option<F> {
-        // SAFETY: borrowed uniquely, so there is no loan any more.
+        // SAFETY: the part is borrowed uniquely, so there is no loan any more.
         self.closure.with_mut(|closure| unsafe { (*closure).take() })
     }
 
-    /// What the closure returned, or threw, on another thread, if it has run there.
+    /// What the closure returned on another thread, or the payload of its panic, if it has run there.
     fn take_outcome(&mut self) -> Option<thread::Result<R>> {
         // SAFETY: as above.
         self.outcome.with_mut(|outcome| unsafe { (*outcome).take() })
     }
 
-    /// Runs a part that nobody has run.
+    /// Runs a part that has not been run.
     #[inline(always)]
     fn run_here(&mut self) -> R {
         self.take_closure().expect("nobody has run it")()
     }
 
-    /// What comes of a part that nobody else has any more.
+    /// The outcome of a part that no other thread has any more; runs the part if it has not been run.
     fn finish(&mut self) -> thread::Result<R> {
         self.take_outcome().unwrap_or_else(|| Ok(self.run_here()))
     }
 
-    /// Waits, by calls of `wait`, until the part is settled. What these throw is ignored.
+    /// Calls `wait` until the part is settled. Panics of `wait` are ignored.
     #[cold]
     fn await_end(&self, wait: impl Fn(&Stub)) {
         while !self.stub.is_settled() {
@@ -130,8 +130,8 @@ where
         }
     }
 
-    /// What comes of `one`, and of a part that nobody else has any more. What is not returned is dropped, and throws
-    /// nothing.
+    /// The outcomes of `one` and of a part that no other thread has any more. What is not returned is dropped; a panic
+    /// of that drop is contained.
     #[cold]
     fn join<A>(&mut self, one: thread::Result<A>) -> (A, R) {
         match one.map(|one| (one, self.finish())) {
@@ -152,13 +152,13 @@ where
 /// The right to run a part, once.
 pub(crate) struct Loan {
     stub: NonNull<Stub>,
-    /// Those who are told when the part is settled.
+    /// The threads to tell when the part is settled.
     joiners: Arc<Joiners>,
-    /// What becomes of the part when this is dropped.
+    /// The state that the part gets when this is dropped.
     state: usize,
 }
 
-// SAFETY: closure and result of a part are `Send`, and whoever has the loan is alone with both; the state is atomic.
+// SAFETY: closure and result of a part are `Send`, and only the holder of the loan accesses them; the state is atomic.
 unsafe impl Send for Loan {}
 
 impl Loan {
@@ -166,19 +166,19 @@ impl Loan {
         Loan { stub, joiners: Arc::clone(joiners), state: RETURNED }
     }
 
-    /// Runs the part. What it throws is told who waits for it, and nobody else.
+    /// Runs the part. If it panics, only the thread that waits for it is told.
     pub(crate) fn run(mut self) {
-        // SAFETY: there is the part, as it is not settled, and `run` is of its type; it is called once, as the loan is
-        // consumed.
+        // SAFETY: the part exists, because it is not settled, and `run` is of its type; it is called once, because the
+        // loan is consumed.
         unsafe { (self.stub.as_ref().run)(self.stub) };
         self.state = DONE;
     }
 }
 
 impl Drop for Loan {
-    /// Settles the part. Who waits may be gone, and the part with it, as soon as it sees that.
+    /// Settles the part. As soon as the waiting thread sees that, it may be gone, and the part with it.
     fn drop(&mut self) {
-        // SAFETY: there is the part until this store, and no reference to it is kept behind that.
+        // SAFETY: the part exists until this store, and no reference to it is kept after that.
         unsafe { (*self.stub.as_ptr()).state.store(self.state, Release) };
         self.joiners.ring();
     }
@@ -186,19 +186,19 @@ impl Drop for Loan {
 
 /// # Safety
 ///
-/// `stub` is that of a `Part<F, R>` of which the caller has the loan, to be called once.
+/// `stub` is that of a `Part<F, R>` of which the caller has the loan. To be called once.
 unsafe fn run<F: FnOnce() -> R, R>(stub: NonNull<Stub>) {
-    // SAFETY: the caller vouches for the type, and for the part to be there until it is settled, behind this.
+    // SAFETY: the caller vouches for the type, and for the part to exist until it is settled, which comes after this.
     let part = unsafe { stub.cast::<Part<F, R>>().as_ref() };
-    // SAFETY: who has the loan is alone with what is in the part.
+    // SAFETY: only the holder of the loan accesses what is in the part.
     let closure = part.closure.with_mut(|closure| unsafe { (*closure).take() });
     let outcome = contain(closure.expect("a part is run once"));
     // SAFETY: as above. There is no former outcome that would be dropped.
     part.outcome.with_mut(|place| unsafe { *place = Some(outcome) });
 }
 
-/// What comes of `closure`, for which `give` is to see to it that another thread runs it; or that the loan is dropped,
-/// and then it runs here. Blocks until one of these has happened.
+/// Returns the result of `closure`. `give` has to arrange that another thread runs the loan, or that the loan is
+/// dropped; if it is dropped, `closure` runs here. Blocks until one of these has happened.
 pub(crate) fn lend<F, R>(closure: F, give: impl FnOnce(Loan)) -> R
 where
     F: FnOnce() -> R + Send,
@@ -206,7 +206,7 @@ where
 {
     let joiners = Arc::new(Joiners::default());
     let mut part = Part::new(closure);
-    // Also if something is thrown here.
+    // Waits also if `give` panics.
     let waits = Waits { stub: &part.stub, joiners: &joiners };
     give(Loan::new(part.stub(), &joiners));
     if part.stub.is_settled() {
@@ -231,8 +231,8 @@ impl Drop for Waits<'_> {
 
 /// Two closures, of which one may be lent.
 ///
-/// Made where the closures are, before anything else: they are written to their places in pieces, and to copy them from
-/// there as a whole would have to wait until these have reached the cache, which takes longer than all else.
+/// Made where the closures are, before anything else: they are written to their places in pieces, and copying them as a
+/// whole from there would have to wait until these pieces have reached the cache, which takes longer than all else.
 pub(crate) struct Fork<One, Other, B> {
     one: Option<One>,
     other: Part<Other, B>,
@@ -262,13 +262,14 @@ where
     }
 }
 
-/// A worker's own end of the stack of its parts.
+/// A worker's own end of its stack of parts.
 pub(crate) struct Forker {
     stack: Owner<Stub>,
     joiners: Arc<Joiners>,
 }
 
-/// The end of that stack that is for others, and those of them who wait for parts that this worker has taken.
+/// The end of that stack for other threads, and the joiners: the threads that wait for parts that this worker has
+/// taken.
 pub(crate) struct Forks {
     stack: Thief<Stub>,
     joiners: Arc<Joiners>,
@@ -281,10 +282,10 @@ pub(crate) fn forks() -> (Forker, Forks) {
 }
 
 impl Forker {
-    /// Runs both parts of `fork`, but the other only if nobody has taken it meanwhile. `tell` is called when it can be
-    /// taken, and if somebody has, `wait` until it is settled: what that throws is ignored.
+    /// Runs both parts of `fork`, but the other one only if no thread has taken it meanwhile. Calls `tell` when the
+    /// other one can be taken, and, if it was taken, `wait` until it is settled; panics of `wait` are ignored.
     ///
-    /// If the stack is full, it just runs both.
+    /// If the stack is full, it only runs both.
     #[inline(always)]
     pub(crate) fn run<A, B, One, Other>(
         &self,
@@ -298,8 +299,8 @@ impl Forker {
         B: Send,
     {
         let Some(place) = self.stack.push(fork.other.stub()) else { return fork.run_here() };
-        // From here on the fork must not move, nor this call end, before it is known that nobody has the part: so
-        // nothing may be thrown past this; nor may the part be borrowed uniquely.
+        // From here on the fork must not move, nor this call end, before it is known that no other thread has the part:
+        // so no panic may get past this; nor may the part be borrowed uniquely.
         let one = &mut fork.one;
         let one = contain(|| {
             tell();
@@ -316,26 +317,25 @@ impl Forker {
         }
     }
 
-    /// A fence between the part that was pushed last and what is read next, as far as others need one: see
+    /// A fence between the part that was pushed last and what is read next, as far as other threads need one: see
     /// [`Owner::order_pushes`].
     #[inline(always)]
     pub(crate) fn order_parts(&self) {
         self.stack.order_pushes();
     }
 
-    /// Calls those who wait for a part that this worker has, as it has forked what they may take. Behind
-    /// [`order_parts`](Self::order_parts).
+    /// Calls the threads that wait for a part that this worker has, because it has forked something that they may take.
+    /// To be called after [`order_parts`](Self::order_parts).
     #[inline(always)]
     pub(crate) fn call_joiners(&self) {
         self.joiners.call();
     }
 
-    /// Takes a part from another worker, the oldest that it has, if it [`is_wanted`](Thief::steal). This one is on
-    /// `seat`.
+    /// Takes the oldest part of another worker, if it [`is_wanted`](Thief::steal). The taker is on `seat`.
     ///
     /// # Errors
     ///
-    /// [`Busy`] if somebody else was faster.
+    /// [`Busy`] if another thread was faster.
     pub(crate) fn take(
         &self,
         seat: usize,
@@ -343,15 +343,15 @@ impl Forker {
         is_wanted: impl FnOnce() -> bool,
     ) -> Result<Option<Loan>, Busy> {
         let Some(stub) = from.stack.steal(is_wanted)? else { return Ok(None) };
-        // SAFETY: whoever has pushed the part keeps it until it has popped it, which it cannot any more, or it is
-        // settled. A stack gives each out once, and only here.
+        // SAFETY: the thread that has pushed the part keeps it until it has popped it, which it cannot do any more, or
+        // until the part is settled. A stack gives out each part once, and only here.
         unsafe { stub.as_ref() }.state.store(TAKEN + seat, Release);
         Ok(Some(Loan::new(stub, &self.joiners)))
     }
 }
 
 impl Forks {
-    /// Where the parts begin and end that nobody has taken; exact when nobody puts in or takes out.
+    /// Where the parts that have not been taken begin and end; exact while no thread puts any in or takes any out.
     pub(crate) fn parts(&self) -> Span {
         self.stack.items()
     }
@@ -361,7 +361,7 @@ impl Forks {
         self.parts().len() > 0
     }
 
-    /// Whether neither the worker has its stack to itself nor anybody is about to change that.
+    /// Whether neither the worker has its stack to itself nor any thread is about to end that.
     pub(crate) fn is_open(&self) -> bool {
         self.stack.is_open()
     }
@@ -370,14 +370,14 @@ impl Forks {
         self.stack.recall()
     }
 
-    /// Blocks until this worker has settled the part, which it has taken, or has others.
+    /// Blocks until this worker has settled `part`, which it has taken, or has parts that others may take.
     pub(crate) fn wait(&self, part: &Stub) {
         self.joiners.wait_until(|| part.is_settled(), || self.sees_part());
     }
 
-    /// Whether there is one, also if the worker has spared a fence. Behind a fence.
+    /// Whether there is a part, even if the worker has spared a fence. To be called after a fence.
     fn sees_part(&self) -> bool {
-        // In this order: if it is not reserved any more, that must have been so before the look.
+        // In this order: if the stack is not reserved any more, that must have been so before the look.
         let spares_fence = !self.is_open();
         self.has_parts()
             || spares_fence && {

@@ -26,7 +26,7 @@ pub(crate) use mask::{Mask, current_core};
 pub(crate) use neighbourhood::Neighbourhood;
 #[cfg(feature = "_crew")]
 pub(crate) use outset::Outset;
-pub(crate) use process::cores;
+pub(crate) use process::{cores, count_cores};
 
 use crate::{
     containment::tell,
@@ -48,7 +48,8 @@ impl Placement {
         }
     }
 
-    /// The cores of the workers on the first seats, as far as they go round. The others of `threads` float.
+    /// The cores of the workers on the first seats, as far as there are cores. The others of the `threads` workers
+    /// float.
     pub(crate) fn cores(&self, threads: usize) -> Vec<usize> {
         let mut cores = match self {
             Placement::Auto => pinning::available_cores().unwrap_or_default(),
@@ -60,8 +61,8 @@ impl Placement {
     }
 }
 
-/// Has the calling thread run on `core`; or where `mask` allows, if it has none or cannot be pinned. Without a mask it
-/// runs where it has been until then.
+/// Pins the calling thread to `core`; if there is none, or the thread cannot be pinned, lets it run where `mask`
+/// allows. Without a mask it then runs where it has run until now.
 pub(crate) fn place_current_thread(core: Option<usize>, mask: Option<&Mask>) {
     if !core.is_some_and(pin_current_thread)
         && let Some(mask) = mask

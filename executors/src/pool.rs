@@ -7,10 +7,10 @@ use crate::{
 };
 use std::time::Duration;
 
-/// An executor that gives results back, can be waited for, counted and closed with a report.
+/// An executor that returns results, can be waited for, counts what it does, and reports on its shutdown.
 ///
-/// Implemented by every executor of this crate, and by no other: it may grow. Bound a function by `Pool` where it needs
-/// one of these methods and by [`Executor`] where it only gives jobs away.
+/// Implemented by every executor of this crate, and sealed, so that methods can be added. Bound a function by `Pool`
+/// where it needs one of these methods, and by [`Executor`] where it only submits jobs.
 ///
 /// # Examples
 ///
@@ -27,17 +27,18 @@ use std::time::Duration;
 /// assert_eq!(pool.stats().done, 3);
 /// ```
 pub trait Pool: Executor + Sync + sealed::Sealed {
-    /// [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
+    /// Like [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
     ///
-    /// `Ok` means the pool has accepted the job and will run it, also if it is being closed at this moment. Not so if
-    /// [`shutdown_now`](Self::shutdown_now) comes before the job begins, or, in a pool that is built to discard the
-    /// oldest (`Saturation::DiscardOldest` of the elastic pool), if others need its place: then it is dropped.
+    /// `Ok` means that the pool has accepted the job and will run it, even if the pool is being closed at this moment.
+    /// The job is dropped only if [`shutdown_now`](Self::shutdown_now) comes before it begins, or if a pool that is
+    /// built to discard the oldest job (`Saturation::DiscardOldest` of the elastic pool) needs its place for another.
     ///
     /// # Errors
     ///
-    /// [`Rejected`] with the job inside if the pool is closed; or if it is full, and was built to refuse jobs then: the
-    /// elastic pool with `Saturation::Refuse`, or with `Saturation::Block` when the time to wait is up, the burst pool
-    /// with `WhenBusy::GiveBack`, or with `WhenBusy::Block` likewise. Their `offer` tells which it was.
+    /// [`Rejected`] with the job inside if the pool is closed; or if it is full and was built to refuse jobs then: the
+    /// elastic pool with `Saturation::Refuse`, or with `Saturation::Block` once the timeout is up; the burst pool with
+    /// `WhenBusy::GiveBack`, or with `WhenBusy::Block` once the timeout is up. The error of their `offer` says which it
+    /// was.
     ///
     /// # Examples
     ///
@@ -50,25 +51,26 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// let job = move || tell.send("ran").unwrap();
     /// pool.shutdown_async();
     /// let rejected = pool.try_execute(job).unwrap_err();
-    /// rejected.into_job()(); // then here
+    /// rejected.into_job()(); // so it runs here
     /// assert_eq!(told.recv(), Ok("ran"));
     /// ```
     fn try_execute<F>(&self, job: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static;
 
-    /// Executes all `jobs`. Returns how many were accepted: the first so many. Waits where
+    /// Executes all `jobs`. Returns how many were accepted, which are always the first ones. Waits where
     /// [`execute`](Executor::execute) would.
     ///
-    /// In the channel pool, the work-stealing pool, the dispatcher (except its bound subpools), an elastic pool without
-    /// a bound on its queue, and a burst pool whose workers steal and whose jobs queue (the default), workers are not
-    /// told of each job but in steps: of the first, the next two, the next four and so on, up to 256. That is, if the
+    /// Workers are told of the jobs in steps (of the first, the next two, the next four and so on, up to 256) in the
+    /// channel pool, the work-stealing pool, the dispatcher (except its bound subpools), an elastic pool without a
+    /// bound on its queue, and a burst pool whose workers steal and whose jobs queue (the default); but only if the
     /// iterator knows how many jobs are left (both bounds of its [`size_hint`](Iterator::size_hint) are the same, as
-    /// for vectors, arrays, ranges, and maps over them). Then a job may begin only when the iterator has given others
-    /// after it, or has ended: it must not block until a job has run. Of an iterator of unknown length, such as that of
-    /// a channel, and in the other executors, they are told of each job, as by [`execute`](Executor::execute).
+    /// for vectors, arrays, ranges, and maps over them). Then a job may have to wait until the iterator has returned
+    /// further jobs, or has ended, so the iterator must not block until a job has run. With an iterator of unknown
+    /// length, such as that of a channel, and in the other executors, workers are told of each job, as by
+    /// [`execute`](Executor::execute).
     ///
-    /// If the pool is closed meanwhile, or refuses one as it is full, the rest is dropped, with one `warn!`.
+    /// If the pool is closed meanwhile, or refuses a job because it is full, the rest is dropped, with one `warn!`.
     ///
     /// # Examples
     ///
@@ -93,7 +95,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// Runs `job` on the pool and returns a handle to its result. Costs one allocation.
     ///
-    /// If the pool is closed, or refuses the job as it is full, the handle reports
+    /// If the pool is closed, or refuses the job because it is full, the handle reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     ///
     /// # Examples
@@ -111,18 +113,18 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static;
 
-    /// Blocks until the pool is idle: everything that it has accepted, and all that those jobs spawned, has run. Jobs
-    /// that come in before that moment prolong the wait; jobs that come in after it do not.
+    /// Blocks until the pool is idle: every job that it has accepted has run, and so have all jobs that those spawned.
+    /// Jobs that arrive before that moment prolong the wait; jobs that arrive after it do not.
     ///
-    /// A future that waits to be woken is no job: nobody waits for it. [`JoinHandle`](crate::JoinHandle) and
-    /// [`TaskHandle`] do, by `await` or `wait`.
+    /// A suspended future is not a job, so this does not wait for it. To wait for one, `await` its
+    /// [`JoinHandle`](crate::JoinHandle) or [`TaskHandle`], or call the latter's `wait`.
     ///
-    /// What a job owns is dropped by then; but not so what one owns that was [cancelled](TaskHandle::cancel): whoever
-    /// cancels it drops that, and may still be about it.
+    /// What a job owns has been dropped by then. The exception is a job that was [cancelled](TaskHandle::cancel): the
+    /// thread that cancels it drops the closure, and may not have finished doing so.
     ///
-    /// Any number of threads may wait; all who do when the pool becomes idle are released, also if it is given jobs
-    /// before they look. Works on a closed pool, too. A thread lets others have its core a few times before it sleeps,
-    /// as in [`TaskHandle::wait`].
+    /// Any number of threads may wait. All that wait when the pool becomes idle are released, even if it is given new
+    /// jobs before they look. Works on a closed pool, too. A waiting thread yields its core a few times before it
+    /// sleeps, as in [`TaskHandle::wait`].
     ///
     /// # Errors
     ///
@@ -146,7 +148,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// ```
     fn join(&self) -> Result<(), WaitError>;
 
-    /// [`join`](Self::join) for at most `timeout`.
+    /// Like [`join`](Self::join), for at most `timeout`.
     ///
     /// # Errors
     ///
@@ -166,11 +168,12 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// ```
     fn join_timeout(&self, timeout: Duration) -> Result<(), WaitError>;
 
-    /// Closes the pool, runs what it has accepted, and waits for that and for the workers' end, at most `timeout`.
+    /// Closes the pool, runs what it has accepted, and waits until that has run and the workers have left, for at most
+    /// `timeout`.
     ///
-    /// May be called any number of times and by many threads; a pool closed before is simply waited for. Once all
-    /// workers have signed off it also waits, without a limit, for the destructors of thread-locals that jobs have left
-    /// on them.
+    /// May be called any number of times and by many threads; on a pool that is already closed it only waits. Once all
+    /// workers have signed off, it also waits, without a limit, for the destructors of thread-locals that jobs have
+    /// left on their threads.
     ///
     /// # Errors
     ///
@@ -193,11 +196,11 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// ```
     fn shutdown_timeout(&self, timeout: Duration) -> Result<ShutdownReport, ShutdownError>;
 
-    /// Closes the pool and drops every job that has not begun. Does not wait for those that have.
+    /// Closes the pool and drops every job that has not begun. Does not wait for jobs that have.
     ///
-    /// May be called from a job of this pool, and any number of times: the report counts since the pool was built.
+    /// May be called from a job of this pool, and any number of times: the report counts from when the pool was built.
     /// Handles of dropped jobs report [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still
-    /// spawn are dropped, too. [`shutdown_timeout`](Self::shutdown_timeout) waits for those that run.
+    /// spawn are dropped, too. [`shutdown_timeout`](Self::shutdown_timeout) waits for the running jobs.
     ///
     /// # Examples
     ///
@@ -222,8 +225,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 
     /// A snapshot of the pool's counters.
     ///
-    /// Workers count for themselves, without any shared write, so the figures of different workers may be some
-    /// nanoseconds apart. The counts of what has happened never go back.
+    /// Each worker counts for itself, without any shared write, so the figures of different workers may be some
+    /// nanoseconds apart. Counts of past events never decrease.
     ///
     /// # Examples
     ///
@@ -242,7 +245,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
 }
 
 pub(crate) mod sealed {
-    /// Keeps [`Pool`](super::Pool) to this crate.
+    /// Seals [`Pool`](super::Pool): only this crate can implement it.
     pub trait Sealed {}
 }
 
@@ -250,26 +253,26 @@ pub(crate) mod sealed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Worker threads that there are, or that are on their way: not those that would come if there were jobs for them.
+    /// Worker threads that exist, or are being started; not those that would be started if there were jobs for them.
     pub workers: usize,
-    /// Workers that have nothing to do, and do not look for jobs. (`idle_count` of the elastic pool counts all that
+    /// Workers that neither run jobs nor search for some. (`idle_count` of the elastic pool counts all workers that
     /// have no job.)
     pub idle: usize,
-    /// Workers that are running or looking for jobs.
+    /// Workers that run jobs or search for some.
     pub busy: usize,
     /// Jobs that wait to be run.
     pub queued: usize,
-    /// Jobs that have begun and not ended. A worker on its way from one job to the next counts as running one. A job
-    /// that another one runs in place, as it has given it to a full pool that is built to run jobs on their callers,
-    /// counts together with that.
+    /// Jobs that have begun and not ended. A worker on its way from one job to the next counts as running one. If a job
+    /// submits another one to a full pool that is built to run jobs on their callers, and so runs it in place, the two
+    /// count as one.
     pub running: usize,
-    /// Jobs that have ended, by return or by panic. One that was cancelled before it began, or was run by a job that
-    /// waited for it, counts as ended when its turn has come.
+    /// Jobs that have ended, by return or by panic. A job that was cancelled before it began, or was run by a job that
+    /// waited for it, counts as ended when its turn in the queue comes.
     pub done: u64,
-    /// Jobs that ended by a panic; and of a [cluster](crate::sequence::clusters), which is one job, each element whose
-    /// call did.
+    /// Jobs that ended by a panic. A [cluster](crate::sequence::clusters) is one job, but counts here once for each
+    /// element whose call panicked.
     pub panicked: u64,
-    /// Jobs dropped by [`Pool::shutdown_now`], and in favour of others by a pool that is built to discard the oldest.
+    /// Jobs dropped by [`Pool::shutdown_now`], or in favour of others by a pool that is built to discard the oldest.
     pub discarded: u64,
     /// Times a worker took jobs from another worker's queue, or a part that another worker's job had forked.
     pub steals: u64,

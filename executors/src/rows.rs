@@ -1,18 +1,18 @@
-//! A segmented vector: something for each of any number of places, which stays where it is.
+//! A segmented vector: an item for each of any number of places, which never moves.
 
 use crate::apart::Apart;
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
 
-/// A fixed number of items from the beginning, and more when somebody comes to them for the first time.
+/// A fixed number of items from the beginning, and more as they are first accessed.
 ///
-/// Nobody needs a lock to look at those that are there.
+/// Items that exist are accessed without a lock.
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
     first: Row<T>,
-    /// The one behind the first row: most pools need no other.
+    /// The item after the first row: most pools need no other.
     next: Apart<T>,
-    /// The first of these has two items, and each has twice as many as the one before.
+    /// The first of these rows has two items, and each has twice as many as the one before.
     further: [OnceLock<Row<T>>; 20],
 }
 
@@ -24,7 +24,7 @@ impl<T: Default> Rows<T> {
         let first = items.into_iter().map(CachePadded::new).collect();
         let rows = Rows { first, next: Apart::new(T::default()), further: Default::default() };
         if cfg!(executors_loom) {
-            // Loom does not see that a `OnceLock` orders the making of a row before its use.
+            // Loom does not see that a `OnceLock` orders the creation of a row before its use.
             [1, 3].iter().for_each(|&place| _ = rows.further(place));
         }
         rows
@@ -39,7 +39,7 @@ impl<T: Default> Rows<T> {
     }
 
     fn further(&self, place: usize) -> &T {
-        // Row 0 is the one item, row 1 begins at 2, row 2 at 4 and so on, if one counts from 1.
+        // Counting from 1, row 0 is the single item, row 1 begins at 2, row 2 at 4, and so on.
         let number = place + 1;
         let row = number.ilog2() as usize;
         let begin = 1 << row;
@@ -48,7 +48,7 @@ impl<T: Default> Rows<T> {
         &items[number - begin]
     }
 
-    /// All that are there.
+    /// All items that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let further = self.further.iter().filter_map(OnceLock::get);
         let padded = [&self.first].into_iter().chain(further).flatten().map(|item| &**item);

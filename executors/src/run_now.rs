@@ -1,10 +1,10 @@
-//! An executor that runs each job at once, on the thread that gives it.
+//! An executor that runs each job at once, on the thread that submits it.
 //!
-//! For interfaces that want an executor where none is needed, and for tests: it keeps the same contract as the pools,
-//! without their threads.
+//! For interfaces that require an executor where none is needed, and for tests: it keeps the same contract as the
+//! pools, without their threads.
 //!
-//! A job that gives a job to this executor runs it in place, as a function call; a long chain of such jobs takes as
-//! much stack.
+//! A job that submits a job to this executor runs it in place, like a function call; a long chain of such jobs takes
+//! stack for each of them.
 //!
 //! # Examples
 //!
@@ -42,7 +42,7 @@ use std::{
 
 /// A handle to an executor that runs jobs in place. See the [module](self).
 ///
-/// Clones share whether the executor is closed, and its counters.
+/// Clones share the counters, and whether the executor is closed.
 #[derive(Clone, Debug)]
 pub struct RunNowExecutor {
     handle: Handle,
@@ -79,8 +79,8 @@ struct Handle(Arc<Shared>);
 struct Shared {
     closed: AtomicBool,
     discarding: AtomicBool,
-    /// Jobs that run now, on whatever threads. Counted up before `closed` is looked at, so that who closes and then
-    /// sees none has seen all that will ever be accepted from outside.
+    /// Jobs that run now, on any thread. Incremented before `closed` is read, so that a thread that closes the executor
+    /// and then sees none has seen all jobs that will ever be accepted from outside.
     running: AtomicUsize,
     ended: AtomicU64,
     panicked: AtomicU64,
@@ -94,7 +94,7 @@ impl Shared {
         PoolId::of(self)
     }
 
-    /// Runs `closure` unless the executor is closed; then gives it back.
+    /// Runs `closure`, or gives it back if the executor is closed.
     fn run<F: FnOnce()>(&self, closure: F) -> Result<(), F> {
         let _running = Running::new(self);
         if self.closed.load(SeqCst) && (self.discarding.load(SeqCst) || !local::is_at(self.id())) {

@@ -28,7 +28,7 @@ mod serial;
 #[cfg(feature = "_futures")]
 pub use self::serial::{Stopped, serial};
 use crate::{
-    containment::{Contained, contain},
+    containment::{Contained, Each, contain},
     group::Group,
     handle::panicked,
     pool::Pool,
@@ -37,8 +37,9 @@ use std::{error::Error, fmt, sync::Arc};
 
 /// Calls `f` with each element, in a job of its own, and returns the results in the order of the elements.
 ///
-/// The elements are taken, and the jobs given to the pool, before this returns. An element whose call panics has that
-/// for a result; the others are not affected. [`Group::cancel`] keeps those from running that have not begun.
+/// All elements are taken, and all jobs given to the pool, before this returns. If the call for an element panics, the
+/// panic is the result of that element; the others are not affected. [`Group::cancel`] keeps the jobs that have not
+/// begun from running.
 ///
 /// # Examples
 ///
@@ -67,14 +68,15 @@ where
     elements.into_iter().map(submit).collect()
 }
 
-/// Calls `f` with each element, for each `size` elements (and those left in the end) in one job, and returns the
-/// results in the order of the elements.
+/// Calls `f` with each element, in one job for every `size` elements (and one for the rest), and returns the results in
+/// the order of the elements.
 ///
-/// As [`each`], but what a job costs is paid once for `size` elements. A cluster that has begun runs to its end, also
-/// if one of its elements panics; what is cancelled is cancelled by the cluster. For as many clusters as the `threads`
-/// that the pool was built with, `size` is `elements.len().div_ceil(threads)`, and for a subpool of a dispatcher, whose
-/// jobs have its `status().limit` of them at most, `elements.len().div_ceil(subpool.status().limit)`; some times as
-/// many share the work better, if the elements differ.
+/// Like [`each`], but the cost of a job is paid once for `size` elements. A cluster that has begun runs to its end,
+/// even if the call for one of its elements panics; clusters are cancelled as a whole. For one cluster per thread, use
+/// a `size` of `elements.len().div_ceil(threads)`, where `threads` is what the pool was built with; for a subpool of a
+/// dispatcher, which runs at most `status().limit` jobs at a time, use
+/// `elements.len().div_ceil(subpool.status().limit)`. If the elements differ, several times as many clusters share the
+/// work better.
 ///
 /// # Errors
 ///
@@ -104,16 +106,19 @@ where
     }
     // As in `each`.
     let f = Arc::new(Contained::new(f));
-    // The last cluster has met the end, behind which an iterator is not asked again.
+    // The last cluster has met the end, after which an iterator must not be asked again.
     let mut elements = elements.into_iter().fuse();
     let mut group = Group::new();
     loop {
-        let cluster: Vec<_> = elements.by_ref().take(size).collect();
+        let mut cluster = Each::of(elements.by_ref().take(size).collect());
         if cluster.is_empty() {
             return Ok(group);
         }
         let (f, len) = (Arc::clone(&f), cluster.len());
-        let job = move || cluster.into_iter().map(|element| contain(|| f(element)).map_err(panicked)).collect();
+        let job = move || {
+            let elements = cluster.take().into_iter();
+            Each::of(elements.map(|element| contain(|| f(element)).map_err(panicked)).collect())
+        };
         group.push_cluster(pool.submit(job), len);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a crew gets its jobs from. What differs between pools is their source; the crew exists once.
+//! Where a crew gets its jobs from. Pools differ in their source; they share one implementation of the crew.
 
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 mod dice;
@@ -26,53 +26,55 @@ use crate::{
     sync::atomic::{Ordering::SeqCst, fence},
 };
 
-/// Whom a job needs that has just been put in.
+/// Which worker is needed to run a job that has just been put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whom {
-    /// One of those who look for jobs, or a sleeper.
+    /// Any worker: one that looks for jobs, or a sleeper.
     Anyone,
-    /// The worker on this seat, as no other can run it.
+    /// The worker on this seat, because no other can run the job.
     Owner(usize),
-    /// Nobody but the worker that has put it in, which will come to it.
+    /// No other worker: the one that has put the job in will get to it.
     Nobody,
 }
 
 /// How jobs are stored, found and shared among workers.
 ///
-/// Every job given to a source comes out exactly once. (Also the [parts](Self::parts) of running jobs that a source may
-/// have, which it gives as if they were jobs to whoever searches and has a seat; others are told of them in vain.) A
-/// source is free in the order, and may keep jobs at workers; but a job that is in, wherever, must be found by any
-/// worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs), unless it is withheld or its owner's
-/// ([`Whom::Owner`], or [`Whom::Nobody`] if that one has put it in). The search of a worker without a seat of its own
-/// finds all in any case.
+/// Every job given to a source comes out exactly once. (So do the [parts](Self::parts) of running jobs that a source
+/// may have: a search by a worker with a seat returns them as if they were jobs; a worker without one is told of them,
+/// but cannot get them.) A source may choose the order, and may keep jobs at workers; but a job that is in the source,
+/// wherever it is, must be found by any worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs),
+/// unless it is withheld or only its owner may run it ([`Whom::Owner`], or [`Whom::Nobody`] if the owner has put it in
+/// itself). The search of a worker without a seat of its own finds all jobs in any case.
 ///
-/// What has no default is storage, and all that a queue for all has to answer.
+/// The methods without a default are those for storage, and all that a queue shared by all workers needs.
 pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
 
-    /// Whether there may be jobs that nobody may run yet. See `dispatcher/README.md`.
+    /// Whether there can be jobs that no worker may run yet. See `dispatcher/README.md`.
     const WITHHOLDS: bool = false;
 
-    /// Whether jobs from outside come in queues whose ends workers take from who gives jobs with each look. A worker
-    /// that keeps up lets some gather then. Not if it also runs dry, as it were, between jobs of such a queue.
+    /// Whether jobs from outside come in queues such that each look by a worker takes the cache line of the queue's end
+    /// from the submitter. A worker that keeps up then lets some jobs gather. Not for a source whose workers can also
+    /// appear to run dry between two jobs of such a queue.
     const GATHERS: bool = false;
 
-    /// To which part of the source a job goes.
+    /// Which part of the source a job goes to.
     type Address: Copy + Default + Send + Sync + 'static;
 
     /// A worker's own part.
     type Local;
 
-    /// The own part of the worker on `seat`; or of somebody without a seat, who only finds and runs what there is.
+    /// The own part of the worker on `seat`, or of a thread without a seat, which only finds and runs the jobs that
+    /// there are.
     fn attach(&self, seat: Option<usize>) -> Self::Local;
 
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// [`inject`](Self::inject), and behind it [`order_pushes`](Self::order_pushes), if anyone may run the job. Or it
-    /// gives the job back, for [`inject_slowly`](Self::inject_slowly). Hot: who knows where the job has gone need not
-    /// find that out twice.
+    /// [`inject`](Self::inject), followed by [`order_pushes`](Self::order_pushes) if any worker may run the job; or
+    /// gives the job back, for [`inject_slowly`](Self::inject_slowly). Hot: a source that knows where the job went need
+    /// not find that out twice.
     #[inline(always)]
     fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
         let whom = self.inject(to, job);
@@ -82,7 +84,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         Ok(whom)
     }
 
-    /// As [`inject_in_order`](Self::inject_in_order), a job that this has just given back. Cold.
+    /// Like [`inject_in_order`](Self::inject_in_order), for a job that it has just given back. Cold.
     fn inject_slowly(&self, to: Self::Address, job: Job) -> Whom {
         let _ = (to, job);
         unreachable!("this source gives no job back")
@@ -97,108 +99,109 @@ pub(crate) trait Source: Send + Sync + 'static {
         unreachable!("this source gives no job back")
     }
 
-    /// A fence between what the calling thread, a worker or somebody else, has put in and what it reads next: for all
-    /// who issue one themselves and then [`recall`](Self::recall) what privilege it has. Hot.
+    /// A fence between what the calling thread, a worker or another thread, has put in and what it reads next, with
+    /// respect to all threads that issue a fence themselves and then [`recall`](Self::recall) the privilege that the
+    /// caller has, if any. Hot.
     #[inline(always)]
     fn order_pushes(&self, giver: Option<&Self::Local>) {
         let _ = giver;
         fence(SeqCst);
     }
 
-    /// Whether [`order_pushes`](Self::order_pushes) may have spared others a fence. If not, a look behind this has seen
-    /// what it has to see, if this is behind a fence of the caller's; if so, another look is needed, behind a
-    /// [`recall`](Self::recall).
+    /// Whether [`order_pushes`](Self::order_pushes) may have spared other threads a fence. If not, and if this call
+    /// follows a fence of the caller, a look at the jobs after this call sees all that it has to see; if so, another
+    /// look is needed, after a [`recall`](Self::recall).
     ///
-    /// The own privilege of the worker that asks does not count; `None` stands for somebody else.
+    /// The privilege of the asking worker itself does not count; `None` stands for a thread that is not a worker.
     fn spares_fences(&self, local: Option<&Self::Local>) -> bool {
         let _ = local;
         false
     }
 
-    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared others.
+    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared other threads.
     fn recall(&self, local: &Self::Local) {
         let _ = local;
     }
 
-    /// Runs the worker's next job, if it has one; what that throws passes through. Returns whether there was one. Hot:
-    /// the clock, and a wait for its turn, now and then only; no other wait before it, except for who is at the same
-    /// queue just then.
+    /// Runs the worker's next job, if it has one; a panic of the job passes through. Returns whether there was one.
+    /// Hot: it reads the clock, or waits for its turn, only now and then; before the job it waits for nothing else,
+    /// except for a thread that is at the same queue at that moment.
     fn run_next(&self, local: &Self::Local) -> bool;
 
     /// A job from wherever there is one. Cold. `None` only if each place was seen empty, or what was there has moved.
     fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job>;
 
-    /// A job from wherever there is one, on a thread that is no worker.
+    /// A job from wherever there is one, on a thread that is not a worker.
     fn take(&self) -> Option<Job>;
 
-    /// Whether there is a job that anyone might run, neither its owner's nor withheld. It must see every such job
-    /// that was put in before a fence that comes before the caller's own in the order of all sequentially consistent
-    /// ones; and, if the caller has [recalled](Self::recall) privileges since its own, before what stood for such a
-    /// fence.
+    /// Whether there is a job that any worker might run: one that is neither its owner's nor withheld. It must see
+    /// every such job that was put in before a fence that precedes the caller's own fence in the order of all
+    /// sequentially consistent ones; and, if the caller has [recalled](Self::recall) privileges since its own fence,
+    /// also every such job that was put in before what stood for such a fence.
     fn has_jobs(&self) -> bool;
 
-    /// How many jobs there are; exact when nobody puts in or takes out.
+    /// How many jobs there are; exact while no thread puts any in or takes any out.
     fn len(&self) -> usize;
 
-    /// How many parts of running jobs there are besides, which others may take: to [`search`](Self::search) and
-    /// [`has_jobs`](Self::has_jobs) these are jobs. See `part/README.md`.
+    /// How many parts of running jobs there are in addition, which other workers may take: [`search`](Self::search) and
+    /// [`has_jobs`](Self::has_jobs) treat these as jobs. See `part/README.md`.
     fn parts(&self) -> usize {
         0
     }
 
     // Where workers keep jobs:
 
-    /// Whether the worker would go on with other jobs than those from outside. Cold.
+    /// Whether the worker would go on with jobs other than those from outside. Cold.
     fn prefers(&self, local: &Self::Local) -> bool {
         let _ = local;
         true
     }
 
-    /// A job from outside, for a worker that [`prefers`](Self::prefers) others, and will ask again after `period` jobs;
-    /// or one of another worker that does not come to it. More may come along, which everybody sees all the while.
-    /// `None` also if all jobs wait alike.
+    /// A job from outside, for a worker that [`prefers`](Self::prefers) others and will ask again after `period` jobs;
+    /// or a job of another worker that does not get to it. More jobs may come along, which all threads see throughout.
+    /// `None` also if the source treats all waiting jobs alike.
     fn pop_outside(&self, local: &Self::Local, period: usize, meter: &Meter) -> Option<Job> {
         let _ = (local, period, meter);
         None
     }
 
     /// The worker is about to sleep. If it has no jobs of its own, it has none until it pushes some, or takes others
-    /// along: nobody need look there until then.
+    /// along: no other thread need look there until then.
     fn falls_asleep(&self, local: &Self::Local) {
         let _ = local;
     }
 
-    /// Whether a worker that has just found a job owes others a call for those that came along with it: they were on
-    /// their way to it, where nobody saw them, until just now. If jobs may be withheld, it may say so though there are
-    /// none. Asked once, for it pays then.
+    /// Whether a worker that has just found a job owes a call for the jobs that came along with it: until now these
+    /// were on their way to the worker, where no thread could see them. If jobs may be withheld, this can be `true`
+    /// although there are none. To be asked once: the debt then counts as paid.
     fn owes_call(&self, local: &Self::Local) -> bool {
         let _ = local;
         false
     }
 
-    /// Whether the job that the worker has pushed last is the next that it takes, by [`run_next`](Self::run_next)
-    /// or [`pop_outside`](Self::pop_outside), or is seen by everybody to whom [`has_jobs`](Self::has_jobs) shows that
-    /// this next one was taken. To deny it is always right.
+    /// Whether the job that the worker has pushed last is the next one that it takes, by [`run_next`](Self::run_next)
+    /// or [`pop_outside`](Self::pop_outside), or is seen by every thread to which [`has_jobs`](Self::has_jobs) shows
+    /// that this next one was taken. `false` is always correct.
     fn shows_by_taking(&self, local: &Self::Local) -> bool {
         let _ = local;
         false
     }
 
-    /// Whether the job that the worker has just pushed to `to` is alone there: the worker will come to it next, unless
-    /// it blocks. Asked if there is somebody who might be called for it.
+    /// Whether the job that the worker has just pushed to `to` is alone there: the worker will run it next, unless it
+    /// blocks. Asked if there is a worker that might be called for it.
     fn is_lone(&self, local: &Self::Local, to: Self::Address) -> bool {
         let _ = (local, to);
         false
     }
 
-    /// As [`has_jobs_for`](Self::has_jobs_for), ignoring jobs that are alone at their worker.
+    /// Like [`has_jobs_for`](Self::has_jobs_for), ignoring jobs that are alone at their worker.
     fn has_crowds(&self, local: &Self::Local) -> bool {
         self.has_jobs_for(local)
     }
 
     // Where jobs go to different parts:
 
-    /// Where jobs go for which nobody has chosen.
+    /// Where a job goes for which no address was chosen.
     fn anywhere(&self) -> Self::Address {
         Self::Address::default()
     }
@@ -209,46 +212,47 @@ pub(crate) trait Source: Send + Sync + 'static {
         Some(self.anywhere())
     }
 
-    /// Which part of the source an address belongs to: a job may run in place of another one that waits for it, if both
-    /// are of one part.
+    /// Which part of the source an address belongs to: a job may run in place of another that waits for it if both
+    /// belong to the same part.
     fn part(to: Self::Address) -> usize {
         let _ = to;
         0
     }
 
-    // Where some jobs are not for all, or not yet:
+    // Where some jobs are not for all workers, or not yet:
 
-    /// Shows the jobs that were put in at `to`, after a sequentially consistent fence, and returns whether somebody may
-    /// run one now. If not, nobody need be told.
+    /// Shows the jobs that were put in at `to`; a sequentially consistent fence must have followed the push. Returns
+    /// whether a worker may run one of them now. If not, no worker need be told.
     #[inline(always)]
     fn expose(&self, to: Self::Address) -> bool {
         let _ = to;
         true
     }
 
-    /// How many workers more may run jobs of `to` at this moment, as far as can be told.
+    /// How many more workers may run jobs of `to` at this moment, as far as is known.
     fn room(&self, to: Self::Address) -> usize {
         let _ = to;
         usize::MAX
     }
 
-    /// Whether there is a job that the worker's [`search`](Self::search) would find, also if it alone may run it. The
-    /// check before a sleep: what is said of fences at [`has_jobs`](Self::has_jobs) holds for all of these jobs.
+    /// Whether there is a job that the worker's [`search`](Self::search) would find, including one that only this
+    /// worker may run. This is the check before a sleep: what [`has_jobs`](Self::has_jobs) says of fences holds for all
+    /// of these jobs.
     fn has_jobs_for(&self, local: &Self::Local) -> bool {
         let _ = local;
         self.has_jobs()
     }
 
-    /// Whether there is a job anywhere, or may be one that was pushed by a job which did not run to its end before this
-    /// call.
+    /// Whether there is a job anywhere, or may be one that was pushed by a job that had not ended before this call.
     ///
-    /// A source in which a worker may become idle that has not looked everywhere has to know this, and so has one with
-    /// jobs of owners; for others it is [`has_jobs`](Self::has_jobs), and the crew knows who is at work.
+    /// A source has to know this itself if a worker can become idle without having looked everywhere, or if some jobs
+    /// are for their owners only. For other sources it is [`has_jobs`](Self::has_jobs), and the crew knows which
+    /// workers are active.
     fn has_unfinished(&self) -> bool {
         self.has_jobs()
     }
 
-    /// The crew has been closed, and what was to be discarded has been. Whatever is withheld has to be given out from
-    /// now on, sooner or later.
+    /// The crew has been closed, and what was to be discarded has been discarded. From now on all withheld jobs have to
+    /// be given out, sooner or later.
     fn on_close(&self) {}
 }

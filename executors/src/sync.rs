@@ -80,7 +80,7 @@ pub(crate) mod cell {
 
 /// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
 ///
-/// The read-modify-write needs no fence behind it, but loom takes SeqCst operations for AcqRel ones: of its operations
+/// The read-modify-write needs no fence after it, but loom takes SeqCst operations for AcqRel ones: of its operations
 /// only fences are in the order of all SeqCst operations.
 #[inline(always)]
 pub(crate) fn fence_of_models() {

@@ -89,7 +89,7 @@ impl ThreadPoolExecutor {
         if let Some(bytes) = options.stack_size {
             builder = builder.thread_stack_size(bytes);
         }
-        // The crate panics where a thread is refused, and ends those that it has started.
+        // The crate panics if a thread is refused, and ends those that it has started.
         let pool = contain(|| builder.build()).map_err(|payload| {
             let source = io::Error::other(message_of(&*payload).to_owned());
             BuildErrorKind::Spawn { worker: None, threads, source }

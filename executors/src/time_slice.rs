@@ -1,9 +1,9 @@
 //! How long a worker runs at a time: what it asks the system's scheduler for.
 //!
-//! Linux (6.12 and later) lets each thread of the usual policy say how long its *slices* are to be. A thread that wakes
-//! preempts the one that runs on its core if that has longer slices, be it by a little; otherwise it waits until that
-//! one sleeps or has used up its slice. The shares that threads get of a core do not change. What is gained and lost by
-//! this is in `docs/results/burst.md`.
+//! Linux (6.12 and later) lets each thread of the usual policy choose how long its *slices* are. A thread that wakes
+//! preempts the one that runs on its core if that one has longer slices, even by a little; otherwise it waits until
+//! that one sleeps or has used up its slice. The shares of a core that threads get do not change. What is gained and
+//! lost by this is in `docs/results/burst.md`.
 
 use crate::seccomp::is_filtered;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use std::time::Duration;
 pub(crate) enum TimeSlice {
     /// Nothing.
     Usual,
-    /// A little shorter than the thread has otherwise, which are the usual ones as a rule.
+    /// Slices a little shorter than the thread has otherwise; those are the usual ones as a rule.
     Short,
-    /// As long as this, unless the thread has shorter ones.
+    /// Slices of this length, unless the thread has shorter ones.
     Chosen(Duration),
 }
 
 impl TimeSlice {
-    /// Asks, for the calling thread, but not for those that it starts. A wish: without effect where the system does not
-    /// know it.
+    /// Asks for the calling thread, but not for those that it starts. Has no effect where the system does not know such
+    /// a request.
     pub(crate) fn ask(self) {
         match self {
             TimeSlice::Usual => {}
@@ -32,11 +32,11 @@ impl TimeSlice {
     }
 }
 
-/// Short slices are shorter than the usual ones by one part in so many. The scheduler only compares, so a little is
-/// enough; and the shorter slices are, the more often threads that want the same core take turns.
+/// Short slices are shorter than the usual ones by one part in this many. The scheduler only compares, so a little is
+/// enough; and the shorter the slices, the more often threads that want the same core take turns.
 const A_LITTLE: u32 = 16;
 
-/// As short as Linux makes them.
+/// The shortest slices that Linux gives.
 const SHORTEST: Duration = Duration::from_micros(100);
 
 #[cfg(all(target_os = "linux", not(executors_loom)))]
@@ -51,12 +51,12 @@ mod system {
     /// Threads that this one starts have the system's usual slices.
     const RESET_ON_FORK: u64 = 1;
 
-    /// Has slices as long as `choose` makes of the present ones.
+    /// Sets the slices to what `choose` makes of the present ones.
     pub(super) fn change(choose: impl FnOnce(Duration) -> Duration) {
         let Some(mut attributes) = attributes() else { return };
         let present = Duration::from_nanos(attributes.sched_runtime);
-        // Other policies have no slices, or mean something else by the same field; older systems say 0. And threads of
-        // a thread that is above others would not be, if it asked for this.
+        // Other policies have no slices, or mean something else by the same field; older systems report 0. And a thread
+        // with a raised priority (a negative nice value) could not pass that on to its threads after asking for this.
         let is_usual = attributes.sched_policy == libc::SCHED_OTHER as u32 && attributes.sched_nice >= 0;
         let chosen = choose(present);
         if is_usual && !present.is_zero() && chosen != present {
@@ -66,11 +66,11 @@ mod system {
         }
     }
 
-    /// Those of the calling thread, if the system tells.
+    /// The attributes of the calling thread, if the system tells.
     pub(super) fn attributes() -> Option<sched_attr> {
         // SAFETY: all fields are plain numbers, for which 0 is a value.
         let mut attributes: sched_attr = unsafe { std::mem::zeroed() };
-        // SAFETY: the system writes no more than SIZE bytes there, which are those of a struct that nobody else refers
+        // SAFETY: the system writes no more than SIZE bytes there, which are those of a struct that nothing else refers
         // to.
         let failed = unsafe { syscall(SYS_sched_getattr, CALLER, &raw mut attributes, SIZE, NO_FLAGS) };
         (failed == 0).then_some(attributes)
@@ -78,7 +78,8 @@ mod system {
 
     fn set_attributes(attributes: &mut sched_attr) {
         // SAFETY: the system reads as many bytes there as the struct says it has: `attributes` were filled in by the
-        // system, which set `size` to no more than SIZE. If it does not like that, it writes another number there.
+        // system, which set `size` to no more than SIZE. If it does not accept that size, it writes another number
+        // there.
         let _refused = unsafe { syscall(SYS_sched_setattr, CALLER, std::ptr::from_mut(attributes), NO_FLAGS) };
     }
 }
@@ -95,14 +96,14 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// Of the calling thread; `None` where the system has no such thing.
+    /// The slice of the calling thread; `None` where the system has no such thing.
     fn slice() -> Option<Duration> {
         system::attributes()
             .map(|attributes| Duration::from_nanos(attributes.sched_runtime))
             .filter(|slice| !slice.is_zero())
     }
 
-    /// That of the calling thread; or says why a test is left out.
+    /// The slice of the calling thread; or prints why a test is skipped.
     fn slice_if_there_are_any() -> Option<Duration> {
         let slice = slice();
         if slice.is_none() {

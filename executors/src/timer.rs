@@ -1,9 +1,9 @@
-//! Jobs that are given to an executor later: once, or again and again.
+//! Jobs that are given to an executor later: once, or repeatedly.
 //!
 //! A [`Timer`] has one thread, which starts with the first job that is scheduled, and ends when no job is scheduled and
-//! no handle to the timer is left. The thread only gives jobs to executors; what takes long in them delays no other.
+//! no handle to the timer is left. The thread only gives jobs to executors, so a job that takes long delays no other.
 //! (Unless the executor runs jobs in the thread that gives them: [`run_now`](crate::run_now), and pools whose
-//! `Saturation` or `WhenBusy` says so, or blocks.)
+//! `Saturation` or `WhenBusy` does so, or blocks the submitter.)
 //!
 //! # Examples
 //!
@@ -27,22 +27,22 @@
 //!
 //! # Times
 //!
-//! Times are monotonic, of the resolution of [`std::time::Instant`]. Nothing is given to its executor too early; how
-//! late depends on the operating system (usually well below a millisecond), and on how long the job then waits in the
-//! executor. Any delay is possible; what would be later than the clock can tell is never. A period of 0 is a
+//! Times are monotonic, with the resolution of [`std::time::Instant`]. No job is given to its executor too early; how
+//! late it starts depends on the operating system (usually well below a millisecond), and on how long the job then
+//! waits in the executor. Any delay is possible; a time beyond the range of the clock never comes. A period of 0 is a
 //! [`TimerError`].
 //!
 //! # The end of an executor
 //!
-//! What is scheduled owns a handle to its executor: a pool that is not shut down stays open until then, or until the
-//! job is cancelled. A job that comes up when its executor is closed, or so full that it refuses it, is dropped, with
-//! one `warn!`, and comes up no more; and so does one that its executor discards when it has taken it. Then the handle
-//! of a job that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped), and
-//! [`Periodic::is_scheduled`] is false.
+//! A scheduled job owns a handle to its executor: a pool that is not shut down stays open until the job's time, or
+//! until the job is cancelled. A job that comes up when its executor is closed, or so full that it refuses the job, is
+//! dropped, with one `warn!`, and does not come up again; nor does a job that its executor accepts and then discards.
+//! In these cases the handle of a job that was scheduled once reports
+//! [`TaskError::Dropped`](crate::TaskError::Dropped), and [`Periodic::is_scheduled`] is false.
 //!
 //! # Tests
 //!
-//! [`Timer::manual`] gives a timer whose time goes on when a test says so.
+//! [`Timer::manual`] gives a timer whose time advances when a test says so.
 
 mod agenda;
 mod clock;
@@ -70,13 +70,13 @@ use std::{
 
 /// Gives jobs to executors later. See the [module](self).
 ///
-/// Clones are handles to the same timer. What is scheduled stays so when the last one is dropped.
+/// Clones are handles to the same timer. Scheduled jobs stay scheduled when the last one is dropped.
 pub struct Timer {
     agenda: Arc<Agenda>,
 }
 
 impl Timer {
-    /// The timer of this process, which all share who ask for it.
+    /// The timer that the whole process shares.
     ///
     /// # Examples
     ///
@@ -102,8 +102,8 @@ impl Timer {
         timer
     }
 
-    /// A timer with a thread of its own, for executors that run jobs in that thread. Otherwise [`shared`](Self::shared)
-    /// will do.
+    /// A timer with a thread of its own, for executors that run jobs in that thread. For others
+    /// [`shared`](Self::shared) is enough.
     ///
     /// # Examples
     ///
@@ -121,7 +121,7 @@ impl Timer {
         Timer::of(Arc::new(Agenda::new(Box::new(SystemClock::new()))))
     }
 
-    /// A timer with a thread of its own whose time stands still, and what moves it.
+    /// A timer with a thread of its own whose time stands still, and the clock that advances it.
     ///
     /// # Examples
     ///
@@ -153,11 +153,12 @@ impl Timer {
         Timer { agenda }
     }
 
-    /// Gives `job` to `executor` when `delay` is over, and returns a handle to its result.
+    /// Gives `job` to `executor` when `delay` has passed, and returns a handle to its result.
     ///
-    /// The handle is like that of [`Pool::submit`](crate::Pool::submit), and cancels until the job begins; but as the
-    /// executor cannot run the job before its time, waiting for it in a job blocks a worker. In the timer's own thread
-    /// (in a job of [`run_now`](crate::run_now)) that would wait for ever, as nobody else brings the job.
+    /// The handle is like that of [`Pool::submit`](crate::Pool::submit), and can cancel the job until it begins. But
+    /// because the executor cannot run the job before its time, waiting for it in a job blocks a worker. In the timer's
+    /// own thread (in a job of [`run_now`](crate::run_now)) the wait would never end, because only that thread can give
+    /// the job to its executor.
     ///
     /// With [`RunNowExecutor`](crate::run_now::RunNowExecutor) and a job that does nothing, the handle is a future that
     /// sleeps.
@@ -192,7 +193,7 @@ impl Timer {
         let appointment = Appointment { key: self.agenda.key(delay), agenda: Arc::clone(&self.agenda) };
         let (key, executor) = (appointment.key, executor.clone());
         let (job, handle) = task(Home::NOWHERE, move || {
-            // Dropped when the handle cancels, and so takes itself off the agenda.
+            // Dropped when the handle cancels the job: that takes the entry off the agenda.
             drop(appointment);
             job()
         });
@@ -200,11 +201,12 @@ impl Timer {
         Ok(handle)
     }
 
-    /// Gives `job` to `executor` again and again: when `period` is over, twice `period`, and so on.
+    /// Gives `job` to `executor` repeatedly: after `period`, after twice `period`, and so on.
     ///
-    /// It does not overlap with itself: when it has not ended as its time comes, that time is passed over, and the next
-    /// multiple of `period` after its end is when it runs again. A panic is its executor's affair; the next time comes
-    /// nevertheless. Once refused or discarded by the executor, it [comes up no more](self#the-end-of-an-executor).
+    /// The job does not overlap with itself: if it has not ended when its time comes, that time is skipped, and it runs
+    /// again at the next multiple of `period` after its end. If it panics, its executor handles that as for any job,
+    /// and the next time comes nevertheless. Once refused or discarded by the executor, it [does not come up
+    /// again](self#the-end-of-an-executor).
     ///
     /// # Errors
     ///
@@ -234,8 +236,8 @@ impl Timer {
         self.repeat(Rhythm::Rate { start: self.agenda.now(), period }, executor, job)
     }
 
-    /// Gives `job` to `executor` when `delay` is over, and again when `delay` is over after each of its ends, be they
-    /// by return or by a panic.
+    /// Gives `job` to `executor` when `delay` has passed, and again when `delay` has passed after each end of the job,
+    /// by return or by panic.
     ///
     /// # Errors
     ///
@@ -285,7 +287,7 @@ impl Timer {
     }
 }
 
-/// What takes a job off the agenda when it is dropped.
+/// Takes a job off the agenda when it is dropped.
 struct Appointment {
     key: Key,
     agenda: Arc<Agenda>,
@@ -309,14 +311,14 @@ impl Drop for Timer {
     }
 }
 
-/// The [shared](Timer::shared) one.
+/// The [shared](Timer::shared) timer.
 impl Default for Timer {
     fn default() -> Self {
         Timer::shared()
     }
 }
 
-/// What it shares is behind a lock, under which no code of a user runs.
+/// The shared state is behind a lock, under which no user code runs.
 impl UnwindSafe for Timer {}
 impl RefUnwindSafe for Timer {}
 
@@ -330,7 +332,7 @@ impl fmt::Debug for Timer {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TimerError {
-    /// A job was to be repeated without a pause.
+    /// A job was to be repeated with a period or delay of 0.
     ZeroPeriod,
     /// The operating system refused the timer's thread.
     ThreadRefused(io::Error),

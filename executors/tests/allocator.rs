@@ -1,4 +1,4 @@
-//! An allocator that gives a job to the pool that asks it for memory, as one may that tells somebody of what it does.
+//! An allocator that submits a job to the pool that allocates from it, as an allocator that reports what it does might.
 #![cfg(feature = "workstealing-exec")]
 
 mod support;
@@ -14,27 +14,27 @@ use std::{
 };
 use support::watchdog::within;
 
-/// The system's allocator. One allocation of a thread, if it is told which, gives a job.
+/// The system's allocator, in which one chosen allocation of a thread submits a job.
 struct Giver;
 
 #[global_allocator]
 static ALLOCATOR: Giver = Giver;
 
 thread_local! {
-    /// How many allocations come before that one.
+    /// How many allocations come before the chosen one.
     static BEFORE: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Where the job goes, and who counts that it has run.
+    /// The pool that gets the job, and the counter of its runs.
     static TO: RefCell<Option<(ThreadPool, Arc<AtomicUsize>)>> = const { RefCell::new(None) };
 }
 
-// SAFETY: everything is passed to the system's allocator as it came, behind a job or not.
+// SAFETY: everything is passed to the system's allocator as it came, whether or not a job is submitted first.
 unsafe impl GlobalAlloc for Giver {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let before = BEFORE.get();
         BEFORE.set(before.and_then(|before| before.checked_sub(1)));
         if before == Some(0) {
             TO.with_borrow(|to| {
-                let (pool, ran) = to.as_ref().expect("it is said which allocation when it is known where to");
+                let (pool, ran) = to.as_ref().expect("the pool is set before an allocation is chosen");
                 let ran = Arc::clone(ran);
                 pool.execute(move || _ = ran.fetch_add(1, SeqCst));
             });
@@ -49,7 +49,8 @@ unsafe impl GlobalAlloc for Giver {
     }
 }
 
-/// Does `work` while the allocation that has so many before it gives a job. Returns whether there was one.
+/// Does `work`, during which the allocation that comes after `before` others submits a job. Returns whether it was
+/// reached.
 fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: impl FnOnce()) -> bool {
     TO.set(Some((pool.clone(), Arc::clone(ran))));
     BEFORE.set(Some(before));
@@ -59,7 +60,8 @@ fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: imp
     is_given
 }
 
-/// Runs `work`, which gives `jobs` that count up, once for each of its allocations, until there are no more of them.
+/// Runs `work`, which submits `jobs` jobs that count up, once for each of its allocations, until there are no more of
+/// them.
 fn each_gift_runs(threads: usize, jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize) -> bool) {
     for before in 0.. {
         let pool = ThreadPool::builder().threads(threads).build().expect("the first thread is not refused");
@@ -85,7 +87,7 @@ fn while_a_job_comes_from_outside() {
     });
 }
 
-/// The ring is made, and made larger, and is full.
+/// The ring is allocated, grows, and becomes full.
 #[test]
 fn while_a_job_gives_many_others() {
     const JOBS: usize = 5000;

@@ -1,4 +1,4 @@
-//! What only burst pools promise: who is dealt to, and what happens when all are busy.
+//! What only burst pools promise: which worker is dealt to, and what happens when all of them are busy.
 #![cfg(feature = "burst-exec")]
 
 mod support;
@@ -34,7 +34,7 @@ use support::{
     watchdog::{PATIENCE, until, watch},
 };
 
-/// A pool whose workers say which of them got what.
+/// Adds `workers` workers to the pool; each reports the values that it gets.
 fn telling(pool: &mut BurstPool<u32>, workers: usize) -> Receiver<(usize, u32)> {
     let (tell, told) = channel();
     for worker in 0..workers {
@@ -52,7 +52,7 @@ fn as_many_values_as_workers_reach_each_of_them() {
     for worker in 0..4 {
         let (meeting, seen) = (Arc::clone(&meeting), Arc::clone(&seen));
         pool.spawn(move |()| {
-            meeting.wait(); // nobody gets past it with fewer than four
+            meeting.wait(); // no worker gets past it with fewer than four
             seen.lock().unwrap().insert(worker);
         });
     }
@@ -124,7 +124,7 @@ fn an_idle_worker_takes_what_lies_behind_a_busy_one() {
     }
     assert_eq!(ran.load(Relaxed), 10);
     first.open();
-    pool.shutdown().expect("nobody blocks any more");
+    pool.shutdown().expect("nothing blocks any more");
 }
 
 #[test]
@@ -144,17 +144,17 @@ fn what_is_given_back_was_not_run() {
         assert!(pool.try_execute(|| ()).is_err());
         assert_eq!(pool.execute_batch((0..3).map(|_| || ())), 0);
         occupied.open();
-        // Whoever has run a job is idle again when `join` returns.
+        // A worker that has run a job is idle again when `join` returns.
         pool.join().expect("this is no worker");
         assert!(pool.offer(job).is_ok(), "both are idle");
         pool.join().expect("this is no worker");
         assert_eq!(ran.load(Relaxed), 1);
         until("both are idle", || pool.stats().idle == 2);
     }
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
-/// By `execute`, which does not tell its caller.
+/// In `execute`, which does not tell its caller.
 #[test]
 fn a_full_pool_says_what_it_drops() {
     let _watchdog = watch();
@@ -166,10 +166,10 @@ fn a_full_pool_says_what_it_drops() {
     let told = log_book::of_this_thread().split_off(told);
     assert!(matches!(&told[..], [(log::Level::Warn, what)] if what.contains("has no idle worker")), "{told:?}");
     occupied.open();
-    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nobody blocks").finished, 1);
+    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 1);
 }
 
-/// As if it were closed: nobody asks again.
+/// As if it were closed: the timer does not try again.
 #[test]
 fn a_full_pool_drops_what_the_timer_gives_it() {
     let _watchdog = watch();
@@ -184,10 +184,10 @@ fn a_full_pool_drops_what_the_timer_gives_it() {
     assert!(matches!(once.wait(), Err(TaskError::Dropped)));
     assert!(!beat.is_scheduled());
     occupied.open();
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
-/// Also while workers start, and take from each other.
+/// Also while workers start, and steal from each other.
 #[test]
 fn as_many_jobs_as_workers_are_not_given_back() {
     let _watchdog = watch();
@@ -200,7 +200,7 @@ fn as_many_jobs_as_workers_are_not_given_back() {
         }
         assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
         gate.open();
-        pool.shutdown().expect("nobody blocks");
+        pool.shutdown().expect("nothing blocks");
     }
 }
 
@@ -215,10 +215,10 @@ fn a_batch_is_taken_up_to_the_first_for_which_nobody_is_idle() {
     });
     assert_eq!(pool.execute_batch(jobs), 3);
     gate.open();
-    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nobody blocks").finished, 3);
+    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 3);
 }
 
-/// A future has no way back, not even the first time.
+/// A future cannot be given back, not even the first time.
 #[test]
 fn a_full_pool_takes_futures() {
     let _watchdog = watch();
@@ -230,11 +230,11 @@ fn a_full_pool_takes_futures() {
         assert_eq!(pool.stats().queued, 2);
         occupied.open();
         assert_eq!((block_on(spawned), submitted.wait().expect("it runs")), (1, 2));
-        pool.shutdown().expect("nobody blocks");
+        pool.shutdown().expect("nothing blocks");
     }
 }
 
-/// What a job leaves to the pool is dealt to a busy worker, and taken by the other one, whose own mailbox is empty.
+/// A job that another job submits is dealt to a busy worker, and taken by the other one, whose own mailbox is empty.
 #[test]
 fn who_is_at_what_was_left_to_another_may_be_dealt_to() {
     let _watchdog = watch();
@@ -272,9 +272,9 @@ fn who_is_at_what_was_left_to_another_may_be_dealt_to() {
     assert!(pool.offer(move || ran.0.send(()).expect("the test listens")).is_ok(), "one counts as idle");
     assert!(pool.offer(|| ()).is_err(), "and is claimed for one job");
     first.open();
-    ran.1.recv().expect("whoever is free first runs it");
+    ran.1.recv().expect("the worker that is free first runs it");
     left.open();
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn who_blocks_goes_on_when_a_worker_is_idle() {
             assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
         });
     }
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
 #[test]
@@ -301,11 +301,11 @@ fn who_blocks_gives_up_in_time() {
     assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
     assert!(matches!(pool.submit(|| ()).wait(), Err(TaskError::Dropped)));
     occupied.open();
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
-/// Blocks until one submitter waits for an idle worker: until it has given the lock of the bell to its condition
-/// variable, so that only a ring can let it go on.
+/// Blocks until one submitter waits for an idle worker, that is, until it has released the lock of the bell to its
+/// condition variable, so that only ringing the bell lets it go on.
 fn until_one_waits(pool: &impl fmt::Debug) {
     until("a submitter waits", || format!("{pool:?}").contains("listeners: 1, releases: Mutex { data: "));
 }
@@ -334,10 +334,10 @@ fn who_sends_values_may_wait() {
     let build = |timeout| {
         let builder = BurstPool::builder().when_busy(WhenBusy::Block { timeout });
         let (mut pool, gate) = (builder.build().expect("the defaults are possible"), Gate::default());
-        assert_eq!(pool.send(0), Err(BurstError::NoWorkers(0)), "there is nobody to wait for");
+        assert_eq!(pool.send(0), Err(BurstError::NoWorkers(0)), "there is no worker to wait for");
         let (pass, (tell, told), (begin, begun)) = (gate.clone(), channel(), channel());
         pool.spawn(move |value: u32| {
-            // Only who waits for the first value listens.
+            // The test receives this for the first value only.
             let _ = begin.send(());
             pass.pass();
             tell.send(value).expect("the test listens");
@@ -347,7 +347,7 @@ fn who_sends_values_may_wait() {
         (pool, gate, told)
     };
 
-    // Until the worker is idle,
+    // A sender waits until the worker is idle,
     let (pool, gate, told) = build(None);
     thread::scope(|scope| {
         let waits = scope.spawn(|| pool.send_all(2..4));
@@ -356,14 +356,14 @@ fn who_sends_values_may_wait() {
         assert_eq!(waits.join().expect("no panic"), Ok(2));
     });
     assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [1, 2, 3]);
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 
     // for some time,
     let (pool, gate, told) = build(Some(Duration::from_millis(1)));
     assert_eq!(pool.send_all(2..4), Err(BurstError::Busy(vec![2, 3])));
     gate.open();
     assert_eq!(told.recv(), Ok(1));
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 
     // or until the pool is closed.
     let ends: [fn(&BurstPool<u32>); 2] = [BurstPool::close, |pool| _ = pool.shutdown_now()];
@@ -376,7 +376,7 @@ fn who_sends_values_may_wait() {
             assert_eq!(waits.join().expect("no panic"), Err(BurstError::Closed(2)));
         });
         gate.open();
-        pool.shutdown().expect("nobody blocks");
+        pool.shutdown().expect("nothing blocks");
     }
 }
 
@@ -400,7 +400,7 @@ fn hooks_surround_what_handlers_do() {
         });
     }
     pool.send_all([(); 3]).expect("there are workers");
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
     for worker in 0..3 {
         let own: Vec<_> = events.lock().unwrap().iter().filter(|event| event.0 == worker).copied().collect();
         assert_eq!(own.iter().map(|event| event.1).collect::<Vec<_>>(), ["start", "value", "stop"]);
@@ -408,7 +408,7 @@ fn hooks_surround_what_handlers_do() {
     }
 }
 
-/// The first workers sit on the listed cores, further ones go anywhere; after a panic, too.
+/// The first workers are pinned to the listed cores, and further ones go anywhere; after a panic, too.
 #[cfg(feature = "thread-pinning")]
 #[test]
 fn handlers_sit_on_their_cores() {
@@ -439,7 +439,7 @@ fn handlers_sit_on_their_cores() {
         seen.sort_unstable();
         assert_eq!(seen, expected);
     }
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 
     let error = BurstPool::<()>::builder().placement(Placement::Cores(vec![1_000_000])).build().unwrap_err();
     assert!(error.to_string().contains("1000000"), "{error}");
@@ -471,7 +471,7 @@ fn a_closed_pool_spawns_no_worker() {
     let thrown = catch_unwind(AssertUnwindSafe(|| pool.spawn(|()| ()))).expect_err("it is too late");
     assert!(thrown.downcast_ref::<String>().expect("a text").contains("closed"));
     assert_eq!(pool.worker_count(), 1);
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
 #[test]
@@ -501,10 +501,10 @@ fn defaults_queue() {
     gate.open();
     assert_eq!(pool.join_timeout(PATIENCE), Ok(()));
     assert_eq!(pool.stats().done, 10);
-    pool.shutdown().expect("nobody blocks");
+    pool.shutdown().expect("nothing blocks");
 }
 
-/// The handler of a worker that could not be started goes, too, with what it owns.
+/// The handler of a worker that could not be started is dropped, too, with what it owns.
 #[test]
 fn a_refused_thread_leaves_no_handler() {
     if !cfg!(target_os = "linux") {
@@ -570,7 +570,7 @@ fn a_dropped_pool_handles_what_it_has_and_drops_its_handlers() {
         let told = telling(&mut pool, workers);
         pool.send_all(0..100).expect("there are workers");
         drop(pool);
-        // Ends, as the handlers are dropped with their senders.
+        // Ends because the handlers are dropped, and their senders with them.
         let mut values: Vec<_> = told.iter().map(|(_worker, value)| value).collect();
         values.sort_unstable();
         assert!(values.into_iter().eq(0..100));
@@ -578,7 +578,7 @@ fn a_dropped_pool_handles_what_it_has_and_drops_its_handlers() {
     drop(BurstPool::<()>::new());
 }
 
-/// Also where nobody else drops it: the caller has nothing to do with what a handler owns.
+/// Also if the pool's owner drops it: a panic of what a handler owns does not reach the caller.
 #[test]
 fn a_handler_that_panics_when_dropped_is_survived() {
     struct Bomb(Sender<()>);
@@ -598,7 +598,7 @@ fn a_handler_that_panics_when_dropped_is_survived() {
         pool.spawn(move |()| _ = &bomb);
         pool.send(()).expect("there is a worker");
         if ends_first {
-            pool.shutdown_timeout(PATIENCE).expect("nobody blocks");
+            pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
         }
         drop(pool);
         assert_eq!(told.recv(), Ok(()));
@@ -623,7 +623,7 @@ fn values_that_are_discarded_are_dropped() {
     assert_eq!((report.discarded, report.running), (4, 1));
     assert_eq!(Arc::strong_count(&value), 2);
     drop(release);
-    pool.shutdown_timeout(PATIENCE).expect("nobody blocks");
+    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
     assert_eq!(Arc::strong_count(&value), 1);
 }
 
@@ -647,7 +647,7 @@ fn handlers_cannot_wait_for_their_pool() {
     inner.send(()).expect("there is a worker");
     give.send(Arc::clone(&inner)).expect("the handler waits");
     assert_eq!(answered.recv(), Ok((Err(WaitError::FromWorker), Err(ShutdownError::FromWorker))));
-    // The last hold on a pool may go on a worker of another.
+    // The last handle to a pool may be dropped on a worker of another.
     pool.send(inner).expect("there is a worker");
     told.recv().expect("handled");
 }
@@ -673,7 +673,7 @@ fn values_race_with_the_end() {
             pool.close();
             submitters.into_iter().map(|submitter| submitter.join().unwrap()).sum::<usize>()
         });
-        let report = pool.shutdown().expect("nobody blocks");
+        let report = pool.shutdown().expect("nothing blocks");
         assert_eq!((report.finished as usize, handled.load(Relaxed)), (accepted, accepted), "{report:?}");
     }
 }

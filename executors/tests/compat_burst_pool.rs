@@ -1,4 +1,4 @@
-//! What programs for the crate burst-pool rely on.
+//! What programs written for the crate burst-pool rely on.
 #![cfg(feature = "compat-burst-pool")]
 
 mod support;
@@ -10,7 +10,7 @@ use std::{
 };
 use support::watchdog::watch;
 
-/// Enqueues, again and again until a receiver waits.
+/// Enqueues, retrying until a receiver waits.
 fn insist<T: Send>(sender: &mut Sender<T>, value: T) {
     let mut value = Box::new(value);
     while let Some(back) = sender.enqueue(value) {
@@ -28,7 +28,7 @@ fn nobody_is_chosen_who_does_not_wait() {
     sender.wake_all();
     drop(sender);
     assert_eq!(receiver.recv(), Err(RecvError::Orphaned));
-    assert_eq!(receiver.recv(), Err(RecvError::Orphaned), "and so it remains");
+    assert_eq!(receiver.recv(), Err(RecvError::Orphaned), "and it stays so");
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The interface of rusty_pool 1.0, used as programs use it. (With `use rusty_pool;` in place of the line below, and
 //! the features gone, this file compiles with that crate, and passes.)
 //!
-//! The shell passes jobs on to an elastic pool and keeps nothing of its own but the name, so what it has of the
-//! contract is tested there: in `conformance.rs` (its modules `elastic::*`) and `elastic.rs`.
+//! The shell passes jobs on to an elastic pool and keeps nothing of its own but the name, so its part of the contract
+//! is tested there: in `conformance.rs` (its modules `elastic::*`) and `elastic.rs`.
 //!
-//! | of the shell | here | what it passes on |
+//! | of the shell | tested here | what it passes on |
 //! |---|---|---|
 //! | each job runs once; captures, sizes | `results_arrive_in_all_forms`, `tasks_need_not_be_closures` | `running` |
 //! | closing, by the last handle only; late jobs, late wake-ups | `work_outlives_the_handles`, `polled::futures_outlive_the_handles` | `dropping`, `closing`, `futures` |
 //! | panics | `a_panic_cancels_the_result_and_the_pool_goes_on` | `panics` |
-//! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: they are the shell's |
+//! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: results are the shell's own |
 //! | futures | `polled` | `futures` |
 //! | `join`, with a timeout, by many, in a job | `a_join_with_a_timeout_gives_up`, `compat_rusty_pool_differences.rs` | `waiting` |
 //! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_callbacks_say_so`, `hundreds_of_threads_may_block_at_once` | `elastic.rs` |
@@ -165,7 +165,7 @@ fn sizes_names_and_counts() {
             tell.send(thread::current().name().unwrap().to_owned()).unwrap();
             meeting.wait();
         });
-        // The thread that was idle is not, any more.
+        // The thread that was idle is busy now.
         names.push(told.recv().unwrap());
     }
     meeting.wait();
@@ -212,7 +212,7 @@ fn what_is_impossible_panics() {
         assert!(catch_unwind(|| ThreadPool::new(core, max, MINUTE)).is_err(), "{core} of {max}");
     }
     assert_eq!(ThreadPool::new(0, MAX_SIZE, Duration::ZERO).evaluate(|| 9).await_complete(), 9);
-    // The maximum bounds a core that nobody chose.
+    // The maximum bounds a core size that was not chosen.
     assert_eq!(Builder::new().max_size(1).build().evaluate(|| 10).await_complete(), 10);
 }
 
@@ -232,7 +232,7 @@ fn a_join_with_a_timeout_gives_up() {
     pool.shutdown_join();
 }
 
-/// All handles are gone: what was given runs.
+/// All handles are gone: what was submitted runs.
 #[test]
 fn work_outlives_the_handles() {
     let _watchdog = watch();
@@ -261,7 +261,7 @@ fn hundreds_of_threads_may_block_at_once() {
     let pool = builder.build();
     let mut expected: Vec<_> = (1..=THREADS).map(|thread| format!("blocking_thread_{thread}")).collect();
     expected.sort();
-    // Where there was no thread, and where all are idle.
+    // First when there is no thread yet, then when all are idle.
     for _ in 0..2 {
         let meeting = Arc::new(Barrier::new(THREADS + 1));
         let block = || {
@@ -322,7 +322,7 @@ mod polled {
         assert!(told.recv().is_err(), "everything of the pool is dropped");
     }
 
-    /// A future of another thread's making, polled only when it is woken.
+    /// A future that is completed by another thread, and polled only when it is woken.
     #[test]
     fn futures_do_not_block_a_thread() {
         let _watchdog = watch();

@@ -1,5 +1,5 @@
-//! Where `compat::rusty_pool` is not as rusty_pool 1.0: what the table in its documentation says, as far as it is not
-//! tested for the elastic pool itself.
+//! Where `compat::rusty_pool` differs from rusty_pool 1.0: what the table in its documentation says, except for what is
+//! tested on the elastic pool itself.
 #![cfg(feature = "compat-rusty-pool")]
 
 mod support;
@@ -40,7 +40,7 @@ fn a_job_that_waits_for_its_own_pool_panics() {
     });
 }
 
-/// As in rusty_pool, where the time is up: such a job is what keeps the pool from being idle.
+/// As in rusty_pool, this waits until the time is up, because the job itself keeps the pool from being idle.
 #[test]
 fn a_job_may_wait_for_its_own_pool_with_a_timeout() {
     within(|| {
@@ -192,7 +192,7 @@ fn the_numbers_of_threads_that_have_left_are_given_again() {
         for _ in 0..20 {
             let name = pool.evaluate(|| thread::current().name().map(str::to_owned)).await_complete();
             assert_eq!(name.as_deref(), Some("low_thread_1"));
-            // It has its number until it is on its way out, and then is not counted any more.
+            // A thread keeps its number until it is on its way out, and then it is not counted any more.
             until("the thread is gone", || {
                 pool.get_current_worker_count() == 0
                     && processor_time("low_thread").is_none_or(|of_those_left| of_those_left.is_zero())
@@ -311,13 +311,13 @@ fn idle_threads_stay_until_the_work_is_done() {
         });
         gate.open();
         pool.shutdown_join();
-        assert_eq!(job.await_complete(), 0, "nobody has left");
+        assert_eq!(job.await_complete(), 0, "no thread has left");
         until("both threads have left", || stopped.load(SeqCst) == 2);
         assert_eq!(started.load(SeqCst), 2);
     });
 }
 
-/// What the thread that makes the pool may use counts, not what the machine has.
+/// The CPUs that count are those that the thread that makes the pool may use, not those of the machine.
 #[cfg(feature = "thread-pinning")]
 #[test]
 fn the_default_is_a_core_thread_for_each_cpu_that_may_be_used() {
@@ -383,7 +383,8 @@ mod polled {
         });
     }
 
-    /// If its poll ends when `spawn` has returned: who gives up the handle of a task that nobody can wake drops it.
+    /// Provided that its poll ends after `spawn` has returned: dropping the handle of a task that can no longer be
+    /// woken drops the task.
     #[test]
     fn a_future_that_leaves_no_waker_is_forgotten() {
         within(|| {
@@ -400,7 +401,7 @@ mod polled {
         });
     }
 
-    /// Only a future that may go on needs the pool; and one that has panicked may not.
+    /// Only a future that can go on needs the pool; and one that has panicked cannot.
     #[test]
     fn the_waker_of_a_future_that_is_over_keeps_no_thread() {
         within(|| {

@@ -1,11 +1,11 @@
-//! One contract, stamped over every executor, every parker and every policy.
+//! One contract, tested on every executor, every parker and every policy.
 //!
-//! The topics are in `conformance/`: plain functions over a [`Subject`](topics::subject::Subject). This file says which
-//! subjects there are, and which topics each of them answers for. To test a pool more, add a line to the subjects; to
-//! test more of all pools, add a function and its name in the list of its topic.
+//! The topics are in `conformance/`: plain functions over a [`Subject`](topics::subject::Subject). This file lists the
+//! subjects, and the topics that are tested on each of them. To test another pool, add a line to the subjects; to test
+//! more of all pools, add a function, and its name to the list of its topic.
 //!
-//! The check of optimised code is brief (`executors_brief`), as all of this takes minutes to optimise: it asks the
-//! work-stealing pool and the burst pool, which use most of what is unsafe in this crate. The stress suite is for all
+//! The check of optimised code is brief (`executors_brief`) because all of this takes minutes to optimise: it tests the
+//! work-stealing pool and the burst pool, which use most of the unsafe code in this crate. The stress suite tests all
 //! pools there, too.
 #![cfg_attr(
     not(all(
@@ -72,7 +72,7 @@ macro_rules! tests {
     )+ };
 }
 
-/// What every executor answers for, also the one without threads.
+/// Tests for every executor, including the one without threads.
 macro_rules! every_executor {
     ($subject:expr) => {
         mod every_executor {
@@ -140,7 +140,7 @@ macro_rules! every_executor {
     };
 }
 
-/// What every pool with threads answers for, whatever its parker is: no job waits while a worker sleeps.
+/// Tests for every pool with threads, whatever its parker is: no job waits while a worker sleeps.
 macro_rules! spreads {
     ($subject:expr) => {
         mod spreads {
@@ -168,7 +168,7 @@ macro_rules! spreads {
     };
 }
 
-/// What every pool with threads answers for.
+/// Tests for every pool with threads in which no job waits for one particular worker.
 macro_rules! every_pool {
     ($subject:expr) => {
         any_pool! { $subject }
@@ -178,16 +178,16 @@ macro_rules! every_pool {
             use super::*;
 
             tests! { $subject;
-                // Its jobs meet each other: none may wait behind one that a worker is at.
+                // Its jobs wait for each other: none may wait behind one that a worker is running.
                 handles: every_worker_may_wait;
-                // It tells pools by their threads, so those have to stay.
+                // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
             }
         }
     };
 }
 
-/// What every pool with threads answers for, whichever worker a job waits for.
+/// Tests for every pool with threads, even if a job may wait for one particular worker.
 macro_rules! any_pool {
     ($subject:expr) => {
         in_turn! { $subject }
@@ -196,7 +196,7 @@ macro_rules! any_pool {
         mod any_pool {
             use super::*;
 
-            // They have all workers wait at a gate, or wait for one job in another.
+            // In these, all workers wait at a gate, or one job waits for another.
             tests! { $subject;
                 building:
                     the_default_is_a_worker_for_each_core
@@ -230,13 +230,13 @@ macro_rules! any_pool {
     };
 }
 
-/// What everything with threads answers for that runs two jobs at a time, also by a handle that cannot be built anew.
+/// Tests for everything with threads that runs two jobs at a time, including subpool handles, which have no builder.
 macro_rules! runs_two {
     ($subject:expr) => {
         mod runs_two {
             use super::*;
 
-            // They have two workers wait at a gate, or wait for one job in another.
+            // In these, two workers wait at a gate, or one job waits for another.
             tests! { $subject;
                 continuations:
                     a_queued_future_can_be_cancelled
@@ -255,7 +255,9 @@ macro_rules! runs_two {
                     a_waiting_job_can_be_cancelled
                     unobserved_jobs_run
                     waiting_does_not_move_a_job_to_another_pool;
-                sequences: clusters_are_cancelled_as_a_whole;
+                sequences:
+                    clusters_are_cancelled_as_a_whole
+                    clusters_whose_values_panic_when_dropped_are_survived;
                 timers:
                     a_discarded_repetition_is_over
                     a_repetition_can_be_cancelled_in_each_stage;
@@ -264,7 +266,7 @@ macro_rules! runs_two {
     };
 }
 
-/// What every pool with threads answers for, also if it runs one job at a time.
+/// Tests for every pool with threads, even if it runs one job at a time.
 macro_rules! in_turn {
     ($subject:expr) => {
         has_threads! { $subject }
@@ -335,8 +337,8 @@ macro_rules! in_turn {
     };
 }
 
-/// What everything with threads answers for, also if it runs one job at a time, and by a handle that cannot be built
-/// anew.
+/// Tests for everything with threads, even if it runs one job at a time, including subpool handles, which have no
+/// builder.
 macro_rules! has_threads {
     ($subject:expr) => {
         every_executor! { $subject }
@@ -389,7 +391,7 @@ macro_rules! has_threads {
     };
 }
 
-/// What pools answer for whose threads are all there when they are built.
+/// Tests for pools that start all of their threads when they are built.
 macro_rules! starts_at_once {
     ($subject:expr) => {
         mod starts_at_once {
@@ -400,7 +402,7 @@ macro_rules! starts_at_once {
     };
 }
 
-/// What pools answer for whose threads are this crate's own, and stay.
+/// Tests for pools whose threads are this crate's own, and are all started when the pool is built.
 macro_rules! every_crew {
     ($subject:expr) => {
         any_crew! { $subject }
@@ -408,7 +410,7 @@ macro_rules! every_crew {
     };
 }
 
-/// What pools answer for whose threads are this crate's own.
+/// Tests for pools whose threads are this crate's own.
 macro_rules! any_crew {
     ($subject:expr) => {
         every_pool! { $subject }
@@ -426,8 +428,8 @@ macro_rules! any_crew {
     };
 }
 
-/// What pools answer for whose threads do what the builder says: they call hooks, whichever worker a job waits for, and
-/// idle as they are told.
+/// Tests for pools whose threads do what the builder says (they call hooks, and idle as configured), even if a job may
+/// wait for one particular worker.
 macro_rules! has_hooks {
     ($subject:expr) => {
         mod has_hooks {
@@ -442,7 +444,9 @@ macro_rules! has_hooks {
                     hooks_have_run_when_shutdown_returns
                     stop_hooks_of_a_closed_pool_give_in_vain
                     workers_leave;
-                discarding: shutdown_now_discards_at_once;
+                discarding:
+                    a_job_that_is_dropped_within_a_wake_up_tells_its_waiter
+                    shutdown_now_discards_at_once;
                 dropping:
                     a_job_may_block_on_its_child_after_the_last_handle;
                 handles:
@@ -459,7 +463,7 @@ macro_rules! has_hooks {
     };
 }
 
-/// What pools answer for whose workers sleep when there is nothing to do.
+/// Tests for pools whose workers sleep when there is nothing to do.
 macro_rules! sleeps {
     ($subject:expr) => {
         mod sleeps {
@@ -470,7 +474,7 @@ macro_rules! sleeps {
     };
 }
 
-/// What pools answer for whose parker serves no more threads than the subject's largest size.
+/// Tests for pools whose parker serves no more threads than the subject's largest size.
 macro_rules! is_limited {
     ($subject:expr) => {
         mod is_limited {
@@ -481,7 +485,7 @@ macro_rules! is_limited {
     };
 }
 
-/// What pools answer for whose threads come with jobs, but for those that are to be there before.
+/// Tests for pools whose threads start when jobs need them, except for those that are preheated.
 macro_rules! preheats {
     ($subject:expr) => {
         mod preheats {
@@ -500,7 +504,7 @@ macro_rules! preheats {
     };
 }
 
-/// What such pools answer for whose parker tells whether somebody is free.
+/// Tests for such pools whose parker tells whether a worker is free.
 macro_rules! spares_threads {
     ($subject:expr) => {
         mod spares_threads {
@@ -511,7 +515,7 @@ macro_rules! spares_threads {
     };
 }
 
-/// What pools answer for in which a worker whose jobs come one by one has them to itself.
+/// Tests for pools in which a worker whose jobs come one by one keeps them to itself.
 macro_rules! keeps_chains {
     ($subject:expr) => {
         mod keeps_chains {
@@ -522,8 +526,8 @@ macro_rules! keeps_chains {
     };
 }
 
-/// What pools answer for whose queue is bounded, or whose jobs are for certain workers, so that they do not hold back
-/// the jobs of a batch.
+/// Tests for pools whose queue is bounded, or whose jobs are for certain workers, so that they do not hold back the
+/// jobs of a batch.
 macro_rules! announces_each {
     ($subject:expr) => {
         mod announces_each {
@@ -534,7 +538,7 @@ macro_rules! announces_each {
     };
 }
 
-/// What takes five seconds, and so is asked of one pool only.
+/// A test that takes five seconds, and so is run on one pool only.
 macro_rules! gives_up {
     ($subject:expr) => {
         mod gives_up {
@@ -545,8 +549,8 @@ macro_rules! gives_up {
     };
 }
 
-/// What pools answer for even if no job may wait: these give no more jobs at a time than there are idle workers, or do
-/// not mind whether a job is taken.
+/// Tests that hold even for pools in which no job may wait: they submit no more jobs at a time than there are idle
+/// workers, or do not depend on whether a job is taken.
 macro_rules! even_full {
     ($subject:expr) => {
         mod even_full {
@@ -624,7 +628,7 @@ macro_rules! even_full {
     };
 }
 
-/// What such pools answer for if they run whatever they take.
+/// Tests for such pools that run whatever they take.
 macro_rules! keeps_what_it_takes {
     ($subject:expr) => {
         mod keeps_what_it_takes {
@@ -635,8 +639,8 @@ macro_rules! keeps_what_it_takes {
     };
 }
 
-/// What pools without room for jobs to wait answer for, if they lose none. Where jobs give jobs, they are so few that
-/// some worker does not.
+/// Tests for pools that have no room for waiting jobs, but lose none. Where jobs submit jobs, they are so few that at
+/// least one worker runs none of them.
 macro_rules! loses_nothing {
     ($subject:expr) => {
         keeps_what_it_takes! { $subject }
@@ -704,7 +708,7 @@ macro_rules! loses_nothing {
     };
 }
 
-/// What such pools answer for that run each job on a worker, rather than within the job that gives it.
+/// Tests for such pools that run each job on a worker, rather than within the job that submits it.
 macro_rules! runs_on_workers {
     ($subject:expr) => {
         mod runs_on_workers {
@@ -723,7 +727,7 @@ macro_rules! runs_on_workers {
     };
 }
 
-/// What such pools answer for that take a job from any job, whatever the others do.
+/// Tests for such pools that take a job from any job, whatever the other workers do.
 macro_rules! takes_from_all {
     ($subject:expr) => {
         mod takes_from_all {
@@ -755,7 +759,7 @@ macro_rules! takes_from_all {
     };
 }
 
-/// What pools answer for that pin their workers, also if nobody says where.
+/// Tests for pools that pin their workers, even if no cores are given.
 #[cfg(feature = "thread-pinning")]
 macro_rules! pins {
     ($subject:expr) => {
@@ -769,7 +773,7 @@ macro_rules! pins {
     };
 }
 
-/// What pools answer for whose workers float unless somebody says where they are to be.
+/// Tests for pools whose workers float unless cores are given.
 #[cfg(feature = "thread-pinning")]
 macro_rules! floats_by_itself {
     ($subject:expr) => {
@@ -781,7 +785,7 @@ macro_rules! floats_by_itself {
     };
 }
 
-/// What pools answer for that can pin their workers.
+/// Tests for pools that can pin their workers.
 #[cfg(feature = "thread-pinning")]
 macro_rules! takes_cores {
     ($subject:expr) => {
@@ -806,9 +810,9 @@ mod run_now {
     every_executor! { RunNow }
 }
 
-/// The pool of another crate: its threads leave only with the last handle, they have one name for all, it has no hooks
-/// and policies, and it cannot take back what it was given, so that it discards jobs only when their turn comes. When
-/// the last handle is gone, it takes no more jobs, so that what a job then gives to its thread stays on that thread.
+/// The pool of another crate: its threads leave only after the last handle is gone, all have the same name, it has no
+/// hooks and policies, and it cannot take back what was submitted, so it discards a job only when the job's turn comes.
+/// When the last handle is gone, it takes no more jobs, so what a job then gives to its thread stays on that thread.
 #[cfg(all(feature = "threadpool-exec", not(executors_brief)))]
 mod threadpool {
     use crate::topics::subject::Threadpool;
@@ -876,12 +880,12 @@ mod burst {
     policy! { spinning: super::Idle::Spin, true, WhenBusy::Queue, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
     policy! { pinned: super::SLEEP, true, WhenBusy::Queue, Placement::Auto, subject::ANY; every_crew sleeps pins }
-    // Without stealing a job may wait behind another though a worker is idle; all else holds.
+    // Without stealing, a job may wait behind another although a worker is idle; everything else holds.
     policy! {
         dealing: super::SLEEP, false, WhenBusy::Queue, Placement::Floating, subject::ANY;
         any_pool starts_at_once has_hooks sleeps announces_each
     }
-    // No job waits, so that these are full all the time.
+    // No job may wait, so these are full all the time.
     policy! {
         giving_back: super::SLEEP, true, WhenBusy::GiveBack, Placement::Floating, subject::FEW;
         even_full keeps_what_it_takes sleeps
@@ -892,8 +896,7 @@ mod burst {
     }
 }
 
-/// A subpool's handle and that of a dispatcher are the same but for their name, so it is the main subpool that answers
-/// here.
+/// Handles to a subpool and to a dispatcher differ in name only, so the main subpool is tested here.
 #[cfg(all(feature = "dispatcher-exec", not(executors_brief)))]
 mod dispatcher {
     macro_rules! policy {
@@ -946,8 +949,8 @@ mod dispatcher {
         Fairness::COUNTED, Placement::Floating, subject::ANY;
         any_crew preheats spares_threads sleeps
     }
-    // One job at a time is less than the others promise: what needs two that wait for each other, or occupies all
-    // workers, is not asked of these.
+    // One job at a time is less than the others promise: tests that need two jobs that wait for each other, or that
+    // occupy all workers, are left out.
     policy! {
         serial: ("serial", Priority::NORMAL), |builder| builder, Idle::PARK,
         Fairness::COUNTED, Placement::Floating, subject::FEW;
@@ -958,7 +961,7 @@ mod dispatcher {
         Fairness::COUNTED, Placement::Floating, subject::FEW;
         in_turn announces_each
     }
-    // By their own handles, which cannot be built anew.
+    // Subpools by their own handles, which have no builder.
     mod handles {
         macro_rules! handle {
             ($name:ident: $($group:ident)+) => {
@@ -1000,11 +1003,11 @@ mod elastic {
         };
     }
 
-    // Each job brings a thread until all are there; `tests/elastic.rs` has what comes of other sizes and times.
+    // Each job starts a thread until all are there; `tests/elastic.rs` tests other sizes and times.
     policy! { sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
     policy! { spinning: false, Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
     policy! { replacing: false, Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
-    // Cores are for those workers only that were given some.
+    // Workers are pinned only if cores are given.
     #[cfg(feature = "thread-pinning")]
     policy! {
         placed: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
@@ -1015,7 +1018,7 @@ mod elastic {
         placed_without_core: true, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
         takes_cores floats_by_itself
     }
-    // Bounds that no topic reaches, but that each of its jobs is counted for.
+    // Bounds that no topic reaches, but for which each of its jobs is counted.
     policy! {
         bounded: false, Idle::PARK, Growth::WhenBusy, Saturation::Refuse { queue: 1_000_000 }, subject::ANY;
         any_crew sleeps announces_each
@@ -1050,7 +1053,7 @@ mod elastic {
         discarding: false, Idle::PARK, Growth::WhenBusy, Saturation::DiscardOldest { queue: 1 }, subject::FEW;
         even_full sleeps
     }
-    // Workers come and go all the time. (What the others answer for beside this is about a fixed number of them.)
+    // Workers come and go all the time. (The other tests are about a fixed number of them.)
     policy! {
         leaving: true, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
         every_executor spreads
@@ -1102,7 +1105,7 @@ mod stealing {
         with! { pinned: Idle::PARK, Fairness::TIMED, Placement::Auto; any_crew sleeps pins }
     }
 
-    /// Each parker that somebody may choose, with the usual policies.
+    /// Each parker that a user can choose, with the usual policies.
     #[cfg(not(executors_brief))]
     mod chosen {
         use super::*;
@@ -1134,7 +1137,7 @@ mod stealing {
         with! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
     }
 
-    /// One that panics.
+    /// A parker that panics.
     mod brittle {
         use crate::topics::parkers::Brittle;
 
@@ -1148,7 +1151,7 @@ mod stealing {
         }
     }
 
-    /// One that wraps another.
+    /// A parker that wraps another.
     mod wrapping {
         use crate::topics::parkers::Wrapper;
 
@@ -1161,8 +1164,8 @@ mod stealing {
         }
     }
 
-    /// The same parkers, known at compile time. The code behind them is the same, so this is the part of the contract
-    /// in which a parker has a say: all of it would take too long to compile.
+    /// The same parkers, known at compile time. Their code is the same, so only the part of the contract that depends
+    /// on the parker is tested: all of it would take too long to compile.
     #[cfg(not(executors_brief))]
     mod by_type {
         use super::*;
@@ -1183,7 +1186,7 @@ mod stealing {
         parker! { dynamic: DynamicThreadData = parker::dynamic(), subject::ANY; }
     }
 
-    // Never looks before it sleeps, and turns outside after each job: the rare branches, all the time.
+    // Never spins before it sleeps, and looks for jobs from outside after each job: the rare branches, all the time.
     policy! {
         restless: DynParker = |builder| builder,
         Idle::Park { spin: std::time::Duration::ZERO }, Fairness::Counted(1), Placement::Floating, subject::FEW;

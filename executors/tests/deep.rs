@@ -1,4 +1,4 @@
-//! Long chains: whatever becomes of them, the stack does not grow with them.
+//! Long chains: whether they run or are dropped, the stack does not grow with their length.
 #![cfg(all(feature = "cb-channel-exec", feature = "workstealing-exec"))]
 
 mod support;
@@ -9,8 +9,8 @@ use executors::{
 use futures::{channel::oneshot, executor::block_on, future::FutureExt};
 use support::watchdog::{PATIENCE, within};
 
-/// More than there is room for on a worker's stack of 2 MiB, if each link takes a frame. That has 16 bytes at the very
-/// least, and without optimisation some hundred for each of the functions that a link goes through.
+/// More links than a worker's stack of 2 MiB has room for if each takes a frame. A frame has at least 16 bytes, and
+/// without optimisation about a hundred for each of the functions that a link goes through.
 const LINKS: u32 = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 
 /// Futures each of which waits for the one before and adds one; the first waits for the sender.
@@ -51,7 +51,7 @@ fn chains_of_continuations_run() {
     }
 }
 
-/// The end of each link ends the next: in the thread that gives the first its value, as there is no pool any more.
+/// The end of each link ends the next, all in the thread that gives the first its value, because the pool has ended.
 #[test]
 fn chains_of_continuations_are_dropped() {
     fn run(pool: impl Pool + FuturesExecutor) {
@@ -105,7 +105,8 @@ fn spawned_chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<()>, JoinHandl
     (tell, last)
 }
 
-/// A future that is dropped drops the handle that it waits for, which cancels that future; and wakes who waits for it.
+/// A future that is dropped drops the handle that it waits for, which cancels that future, and wakes the one that waits
+/// for it.
 #[test]
 fn chains_of_spawned_futures_are_dropped() {
     /// From either end of the chain.

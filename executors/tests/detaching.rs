@@ -1,5 +1,5 @@
-//! Nobody detaches a thread that may be ending: glibc looks at it once more when it is gone. This test binary has a
-//! `pthread_detach` of its own, which tells who is detached by another thread.
+//! No thread is detached by another one while it may be ending: glibc looks at it once more when it may be gone. This
+//! test binary has a `pthread_detach` of its own, which counts the threads that are detached by others.
 #![cfg(all(
     target_os = "linux",
     target_env = "gnu",
@@ -36,7 +36,7 @@ use support::{
 static BY_OTHERS: AtomicUsize = AtomicUsize::new(0);
 static BY_THEMSELVES: AtomicUsize = AtomicUsize::new(0);
 
-/// In place of the C library's, for all of this program.
+/// Replaces the C library's in this whole program.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
     // SAFETY: it compares two numbers.
@@ -47,12 +47,12 @@ extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
     assert!(!next.is_null(), "the C library has it");
     // SAFETY: this is its type.
     let next: unsafe extern "C" fn(pthread_t) -> c_int = unsafe { mem::transmute(next) };
-    // SAFETY: the caller promises what that asks for.
+    // SAFETY: the caller promises what the C library's function requires.
     unsafe { next(thread) }
 }
 
-/// Has `end` leave a pool to itself, whose threads are named so, and waits until so many have detached themselves, and
-/// all are gone; several times.
+/// Several times: lets `end` abandon a pool, whose threads are named [`NAME`], and waits until at least `themselves` of
+/// them have detached themselves, and all are gone.
 fn left_alone<P>(themselves: usize, pool: impl Fn() -> P, end: impl Fn(P)) {
     const ROUNDS: usize = 20;
     static ALONE: Mutex<()> = Mutex::new(());
@@ -71,7 +71,7 @@ fn left_alone<P>(themselves: usize, pool: impl Fn() -> P, end: impl Fn(P)) {
 const NAME: &str = "left-alone";
 const THREADS: usize = 16;
 
-/// Has all workers meet in jobs, which end when what this returns is dropped.
+/// Lets all workers meet in jobs that end when the returned sender is dropped.
 fn occupy(pool: &impl Pool) -> mpsc::Sender<()> {
     let (let_go, wait) = mpsc::channel::<()>();
     let wait = Arc::new(Mutex::new(wait));
@@ -80,7 +80,7 @@ fn occupy(pool: &impl Pool) -> mpsc::Sender<()> {
         let (meeting, wait) = (Arc::clone(&meeting), Arc::clone(&wait));
         pool.execute(move || {
             meeting.wait();
-            let _ = wait.lock().expect("nobody panics with it").recv();
+            let _ = wait.lock().expect("no panic under this lock").recv();
         });
     }
     meeting.wait();
@@ -102,7 +102,7 @@ fn when_busy<P: Pool>(pool: impl Fn() -> P) {
     });
 }
 
-/// Some have signed off before the last handle is dropped.
+/// Some threads have signed off before the last handle is dropped.
 fn while_it_ends<P: Pool>(pool: impl Fn() -> P) {
     left_alone(0, pool, |pool| {
         let let_go = occupy(&pool);
@@ -122,7 +122,7 @@ fn by_a_job<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
-/// The last who has the pool is none of its threads.
+/// The last owner of the pool is a suspended future, and not one of the pool's threads.
 fn before_a_future<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
     left_alone(0, pool, |pool| {
         let (tell, told) = oneshot::channel::<()>();
@@ -151,7 +151,7 @@ macro_rules! pools {
     )+ };
 }
 
-/// Apart, so that `scripts/sanitize.sh` can leave them out.
+/// In a module of their own, so that `scripts/sanitize.sh` can leave them out.
 mod by_themselves {
     use super::*;
 
@@ -159,7 +159,7 @@ mod by_themselves {
         channel: crossbeam_channel_pool::ThreadPool::builder().threads(THREADS);
         stealing: crossbeam_workstealing_pool::ThreadPool::builder().threads(THREADS);
         elastic: elastic_pool::ThreadPool::builder().core(THREADS).threads(THREADS);
-        // Its workers come with jobs and leave as soon as they are idle.
+        // Its workers are started for jobs and leave as soon as they are idle.
         leaving: elastic_pool::ThreadPool::builder().core(0).threads(THREADS).keep_alive(Duration::from_nanos(1));
         burst: burst_pool::ThreadPool::builder().threads(THREADS);
         dispatcher: Dispatcher::builder().threads(THREADS).cpu_limit(THREADS);
@@ -169,7 +169,7 @@ mod by_themselves {
     fn a_timer() {
         left_alone(1, Timer::new, |timer| {
             let due = timer.after(Duration::ZERO, &RunNowExecutor::new(), || ());
-            due.expect("there is room for a thread").wait().expect("it comes up");
+            due.expect("there is room for a thread").wait().expect("it runs");
         });
     }
 }

@@ -1,4 +1,4 @@
-//! What only dispatchers promise. What they have in common with others is in `conformance.rs`.
+//! What only dispatchers promise. What they have in common with other pools is in `conformance.rs`.
 #![cfg(feature = "dispatcher-exec")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! What only elastic pools do: growing, shrinking, being full. What they have in common with others is in
+//! What only elastic pools do: growing, shrinking, being full. What they have in common with other pools is in
 //! `conformance.rs`.
 #![cfg(feature = "elastic-exec")]
 

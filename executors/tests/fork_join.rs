@@ -88,7 +88,7 @@ fn any_parker_will_do() {
     });
 }
 
-/// Each part waits for the other, with a worker that sleeps, or is about to, or has just run dry.
+/// Each part waits for the other, while the other worker sleeps, is about to sleep, or has just run out of jobs.
 #[test]
 fn the_other_part_can_be_taken_while_the_first_runs() {
     within(|| {
@@ -103,7 +103,8 @@ fn the_other_part_can_be_taken_while_the_first_runs() {
     });
 }
 
-/// Who waits for a part that another has taken takes what that one forks, also if it has fallen asleep.
+/// A worker that waits for a part that another has taken runs parts that this other one forks, even after falling
+/// asleep.
 #[test]
 fn who_waits_for_a_part_takes_part_in_it() {
     within(|| {
@@ -116,7 +117,7 @@ fn who_waits_for_a_part_takes_part_in_it() {
                 },
                 || {
                     begun.wait();
-                    // Its forker has nothing more to do by now, or soon.
+                    // By now, or soon, its forker has nothing more to do.
                     if round % 4 == 0 {
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -128,7 +129,8 @@ fn who_waits_for_a_part_takes_part_in_it() {
     });
 }
 
-/// A job whose part was taken, and runs for as long as `is_to_run` says; and what the job does until it ends.
+/// Starts a job, a part of which another worker has taken and runs for as long as `is_to_run` is set. `while_held` is
+/// the body of the job; it is passed the function that forks.
 fn with_taken_part(
     pool: &ThreadPool,
     is_to_run: &Arc<AtomicBool>,
@@ -155,7 +157,7 @@ fn with_taken_part(
     handle
 }
 
-/// A part of another job may wait for the job whose part this is: by its handle, or for a lock that it holds.
+/// A part of another job may wait for the waiter's own job: through its handle, or for a lock that it holds.
 #[test]
 fn who_waits_for_a_part_takes_none_of_another_job() {
     within(|| {
@@ -187,7 +189,7 @@ fn who_waits_for_a_part_takes_none_of_another_job() {
             let inside = pool.clone();
             let (begun, end) = (Arc::new(Barrier::new(2)), Arc::clone(&is_to_run));
             let other = pool.submit(move || {
-                // Two workers are free for these: who waits for its part must not take the second.
+                // Two workers are free for these parts: the one that waits in `job` must not take the second.
                 inside.fork_join(
                     || {
                         begun.wait();
@@ -205,7 +207,7 @@ fn who_waits_for_a_part_takes_none_of_another_job() {
     }
 }
 
-/// It might wait for what is further down on its own stack.
+/// A job might wait for something further down on the waiter's own stack.
 #[test]
 fn who_waits_for_a_part_takes_no_jobs() {
     within(|| {
@@ -218,7 +220,7 @@ fn who_waits_for_a_part_takes_no_jobs() {
         let (_, ran_meanwhile) = pool.fork_join(
             || {
                 begun.wait();
-                // From inside, to the worker that waits next, and from outside.
+                // From inside, to the queue of the worker that waits next, and from outside.
                 give();
                 thread::scope(|scope| scope.spawn(give).join().expect("no panic"));
                 given.wait();
@@ -250,7 +252,7 @@ fn throw(what: &'static str) -> usize {
     resume_unwind(Box::new(Thrown(what)))
 }
 
-/// Whether the other part is taken, or not begun when the first throws.
+/// In both cases: the other part has been taken, or has not begun when the first panics.
 #[test]
 fn what_a_part_throws_is_thrown_when_both_have_ended() {
     within(|| {
@@ -297,7 +299,7 @@ fn what_a_part_throws_is_thrown_when_both_have_ended() {
         let thrown = thrown_by(|| pool.fork_join(|| throw("one"), || ran.fetch_add(1, Relaxed)));
         assert_eq!((thrown, ran.into_inner()), (Some("one"), 0), "the other has not begun, and need not");
         assert_eq!(thrown_by(|| pool.fork_join(|| 1, || throw("other"))), Some("other"));
-        assert_eq!(pool.stats().panicked, 0, "who waits has it, so nothing is lost");
+        assert_eq!(pool.stats().panicked, 0, "the caller got the panic, so none is lost");
         pool.shutdown().expect("nothing is left");
     });
 }
@@ -334,7 +336,7 @@ fn what_the_parts_own_is_dropped_once() {
     });
 }
 
-/// Deeper than there is room for parts.
+/// Forks nest deeper than there is room for parts.
 #[test]
 fn a_job_may_fork_as_deep_as_its_stack_is() {
     fn descend(pool: &ThreadPool, left: usize) -> usize {
@@ -377,7 +379,7 @@ fn parts_are_no_jobs() {
     });
 }
 
-/// Neither jobs that have ended nor those that run are more or less because of parts.
+/// Parts change neither the number of jobs that have ended nor that of those that run.
 #[test]
 fn parts_that_run_are_no_jobs() {
     within(|| {
@@ -401,7 +403,7 @@ fn parts_that_run_are_no_jobs() {
                     met.wait();
                 },
             );
-            // The job that did both may still have to be counted when its caller goes on.
+            // The job that ran both parts may not be counted yet when its caller goes on.
             assert!((done_before..=done_before + 1).contains(&during.done), "{during:?}");
             assert_eq!((during.running, during.queued, during.busy), (1, 0, 2), "{during:?}");
         }
@@ -413,7 +415,7 @@ fn parts_that_run_are_no_jobs() {
     });
 }
 
-/// Panics once in a while, when a job, or a part, has come.
+/// A parker that panics when a job or a part has come, once each time the flag is set.
 #[derive(Clone)]
 struct Panicky(Arc<AtomicBool>, StaticParker<SmallThreadData>);
 
@@ -454,7 +456,7 @@ impl Parker for Panicky {
     }
 }
 
-/// It has called a worker before, which has what is on the caller's stack.
+/// Before it panics, it has called a worker, which may use what is on the caller's stack.
 #[test]
 fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
     within(|| {
@@ -463,7 +465,7 @@ fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
         let mut rounds_that_threw = 0;
         for round in 0..20 {
             let ended = AtomicUsize::new(0);
-            // All are asleep, or about to be.
+            // All workers are asleep, or about to be.
             pool.join().expect("this is no worker");
             thread::sleep(Duration::from_millis(2));
             let part = || {
@@ -493,7 +495,7 @@ fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
             }
             rounds_that_threw += usize::from(thrown.is_some());
         }
-        assert!(rounds_that_threw > 0, "the parker was told of no part");
+        assert!(rounds_that_threw > 0, "the parker was never told of a part");
         pool.shutdown().expect("nothing is left");
     });
 }
@@ -529,7 +531,7 @@ fn what_is_discarded_is_left_to_the_caller() {
     });
 }
 
-/// Its parts belong to a job that has begun: all workers come for them, also those that have fallen asleep since.
+/// Its parts belong to a job that has begun: all workers run them, including those that have fallen asleep since.
 #[test]
 fn a_job_that_has_begun_may_fork_until_it_ends() {
     for round in 0..20 {
@@ -556,7 +558,7 @@ fn a_job_that_has_begun_may_fork_until_it_ends() {
     }
 }
 
-/// Hooks are part of a job, or of none.
+/// A hook runs as part of a job, or outside of any.
 #[test]
 fn hooks_may_fork() {
     within(|| {
@@ -577,7 +579,7 @@ fn hooks_may_fork() {
         let met = Barrier::new(2);
         pool.fork_join(|| met.wait(), || met.wait());
         pool.shutdown().expect("nothing is left");
-        // The first worker may have started before the pool had a place.
+        // The first worker may have started before the pool was in its place.
         assert!([3 * 55, 4 * 55].contains(&sums.load(SeqCst)), "{sums:?}");
     });
 }
@@ -593,7 +595,7 @@ fn jobs_of_one_pool_may_fork_in_another() {
     });
 }
 
-/// Who waits for a part that takes long sleeps.
+/// A worker that waits for a part that takes long sleeps meanwhile.
 #[cfg(target_os = "linux")]
 #[test]
 fn waiting_for_a_part_takes_no_time() {
@@ -626,10 +628,10 @@ fn waiting_for_a_part_takes_no_time() {
     });
 }
 
-/// Random trees, of which some throw, some wait for jobs, and some give others, from several threads at a time.
+/// Random trees, from several threads at a time; some parts panic, some wait for jobs, and some submit jobs.
 #[test]
 fn random_trees() {
-    /// Returns how many leaves there are, if nothing was thrown.
+    /// Returns how many leaves there are, or `None` if a part panicked.
     fn grow(pool: &ThreadPool, random: &mut Random, depth: u64, leaves: &AtomicUsize) -> Option<usize> {
         if depth == 0 || random.one_in(20) {
             leaves.fetch_add(1, Relaxed);

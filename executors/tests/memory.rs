@@ -39,7 +39,7 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Those of this thread.
+    /// The allocations of this thread.
     static OWN_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -69,7 +69,7 @@ fn alone() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `use_up` takes it gives back, it or threads that it leaves.
+/// Requires that what `use_up` allocates is freed, by itself or by threads that it leaves behind.
 fn leave_nothing(use_up: impl Fn()) {
     const SLACK: usize = 2000;
     let is_given_back = |_attempt| {
@@ -81,12 +81,12 @@ fn leave_nothing(use_up: impl Fn()) {
             BYTES.load(SeqCst) < before + SLACK
         })
     };
-    // The harness, which starts and ends tests meanwhile, may keep some memory, but not again and again.
+    // The harness, which starts and ends tests meanwhile, may keep some memory, but not in every attempt.
     assert!((0..5).any(is_given_back), "more than {SLACK} bytes are left");
 }
 
-/// After some pools for warming up, 1000 more take nothing that they do not give back, closed or just dropped: less
-/// than two bytes for each.
+/// After some pools for warming up, 1000 more, shut down or only dropped, leave nothing allocated: less than two bytes
+/// for each.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     let _alone = alone();
     let use_up = |pools: usize| {
@@ -107,7 +107,7 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     });
 }
 
-/// Whoever ends a future last (a worker, the pool's end, or a waker long after) gives everything back that it kept.
+/// Whatever ends a future last (a worker, the pool's end, or a waker long after) frees everything that the future kept.
 fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
     let _alone = alone();
     let use_up = |pools: usize| {
@@ -118,7 +118,7 @@ fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
                 let (own, keep) = (pool.clone(), keep.clone());
                 let sleeper = |keep: mpsc::Sender<Waker>| {
                     poll_fn(move |context| {
-                        keep.send(context.waker().clone()).expect("somebody keeps it");
+                        keep.send(context.waker().clone()).expect("the test keeps it");
                         Poll::<()>::Pending
                     })
                 };
@@ -129,7 +129,7 @@ fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
                 }));
             }
             drop(keep);
-            pool.shutdown().expect("futures that sleep keep nobody");
+            pool.shutdown().expect("suspended futures delay nothing");
             wakers.into_iter().for_each(Waker::wake);
         }
     };
@@ -139,7 +139,8 @@ fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
     });
 }
 
-/// Closures of up to `INLINE_BYTES` travel without an allocation of their own: queues allocate blocks for many.
+/// Closures of up to `INLINE_BYTES` are submitted without an allocation of their own: queues allocate blocks for many
+/// jobs.
 #[cfg_attr(feature = "produce-metrics", expect(dead_code, reason = "see `without_metrics`"))]
 fn small_jobs_allocate_nothing<P: Pool + 'static>(pool: impl Fn() -> P) {
     const JOBS: usize = 10_000;
@@ -174,7 +175,7 @@ fn small_jobs_allocate_nothing<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
-/// The heap of a large pool that has nothing to do: what is there for each worker is small, whether or not it is used.
+/// The heap of a large pool that has nothing to do: what it has for each worker is small, whether or not it is used.
 fn idle_workers_take_little<P: Pool>(pool: impl Fn() -> P) {
     const LIMIT: usize = 1 << 20;
     let _alone = alone();
@@ -190,7 +191,7 @@ fn idle_workers_take_little<P: Pool>(pool: impl Fn() -> P) {
 
 const WORKERS: usize = 64;
 
-/// Has `workers` of a pool's workers meet, and calls `meanwhile` when they are all there.
+/// Lets `workers` of a pool's workers meet, and calls `meanwhile` when all of them are there.
 fn meet<R>(pool: &impl Pool, workers: usize, meanwhile: impl FnOnce() -> R) -> R {
     let meeting = Arc::new(Barrier::new(workers + 1));
     for _ in 0..workers {
@@ -211,7 +212,7 @@ fn meet<R>(pool: &impl Pool, workers: usize, meanwhile: impl FnOnce() -> R) -> R
 fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     const JOBS: usize = 100_000;
     const LIMIT: usize = 64;
-    /// For what a queue begins with.
+    /// For what a queue allocates at first.
     const SLACK: usize = 16 * 1024;
     fn give(pool: &impl Pool) -> usize {
         let (allocated, mapped) = (BYTES.load(SeqCst), huge_page_bytes());
@@ -235,7 +236,7 @@ fn waiting_jobs_take_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
-/// The memory of a queue that has become very long goes back to the system, at the latest when jobs go on coming.
+/// The memory of a queue that was very long goes back to the system, at the latest while further jobs come.
 fn long_queues_leave_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     const MANY: usize = 400_000;
     let _alone = alone();
@@ -255,7 +256,7 @@ fn long_queues_leave_little<P: Pool + 'static>(pool: impl Fn() -> P) {
     });
 }
 
-/// How many bytes the process has asked the system to put on huge pages. Long queues do so past the allocator.
+/// How many bytes the process has asked the system to put on huge pages. Long queues do so, bypassing the allocator.
 #[cfg(target_os = "linux")]
 fn huge_page_bytes() -> usize {
     let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux tells of a process's memory");
@@ -282,7 +283,7 @@ fn are_huge_pages_known() -> bool {
         && std::fs::exists("/sys/kernel/mm/transparent_hugepage").is_ok_and(|it| it)
 }
 
-/// So long that no worker leaves meanwhile.
+/// Long enough that no worker leaves meanwhile.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 macro_rules! pools {
@@ -331,8 +332,7 @@ mod large {
     }
 }
 
-/// Who enqueues and wakes allocates for the first value of each receiver, and for as many as were never enqueued at
-/// once before.
+/// A sender allocates for the first value of each receiver, and when it enqueues more values at once than ever before.
 #[cfg(feature = "compat-burst-pool")]
 #[test]
 fn receivers_that_had_a_value_get_the_next_without_allocation() {
@@ -365,7 +365,7 @@ fn receivers_that_had_a_value_get_the_next_without_allocation() {
     });
 }
 
-/// With metrics, a worker that runs out of jobs allocates labels, which is not what this is about. The wrapper of
+/// With metrics, a worker that runs out of jobs allocates labels, which these tests are not about. The wrapper of
 /// `threadpool` is missing, because that crate puts each job into a box.
 #[cfg(not(feature = "produce-metrics"))]
 mod without_metrics {

@@ -1,4 +1,4 @@
-//! The surface of version 0.10.0, used as a program written for it would use it. What stands here must go on compiling,
+//! The interface of version 0.10.0, used as a program written for it would use it. All of this must go on compiling,
 //! and go on meaning the same. (This file compiles with the published 0.10.0 in place of this crate.)
 
 mod support;
@@ -55,7 +55,7 @@ fn use_executor<E: Executor + Debug + 'static>(executor: E) {
     });
 }
 
-/// An executor that may be shared with, and moved into, what is caught.
+/// An executor that can be borrowed by, and moved into, closures whose panics are caught.
 fn use_where_panics_are_caught<E: Executor + UnwindSafe + RefUnwindSafe + 'static>(executor: E) {
     let (sender, receiver) = sync_channel(1);
     assert!(catch_unwind(|| executor.execute(move || sender.send(()).unwrap())).is_ok());
@@ -63,7 +63,7 @@ fn use_where_panics_are_caught<E: Executor + UnwindSafe + RefUnwindSafe + 'stati
     assert!(catch_unwind(move || executor.shutdown().unwrap()).is_ok());
 }
 
-/// The `Default` that some features bring.
+/// The `Default` that some features provide.
 #[cfg(feature = "defaults")]
 #[allow(dead_code, reason = "for the pools that there are")]
 fn use_default<E: Executor + Debug + Default + 'static>() {
@@ -78,7 +78,7 @@ fn assert_panics(construct: impl FnOnce(), word: &str) {
     assert!(message.is_some_and(|message| message.contains(word)), "the message should tell of {word}: {message:?}");
 }
 
-/// The system has room for so many threads only: the constructor says so and what to do, and no half of a pool is left.
+/// The system has room for a few threads only: the constructor says so and what to do, and no part of a pool is left.
 #[allow(dead_code, reason = "only pools have threads")]
 fn assert_refused_threads_panic<P>(test: &'static str, room: Room, construct: impl FnOnce(usize) -> P) {
     case::begin(test);
@@ -199,7 +199,7 @@ mod parkers {
     };
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-    /// One thread prepares to sleep and is called before it does; another time it changes its mind.
+    /// A thread prepares to sleep and is called before it sleeps; another time it changes its mind.
     fn use_parker(parker: impl Parker, limit: Option<usize>) {
         within(|| {
             assert_eq!(parker.max_threads(), limit);
@@ -347,7 +347,7 @@ mod workstealing_pool {
         parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
     };
 
-    /// As a program that stores its pool in a struct.
+    /// As in a program that stores its pool in a struct.
     struct Holder<P: Parker + Clone + 'static> {
         pool: ThreadPool<P>,
     }
@@ -370,7 +370,7 @@ mod workstealing_pool {
         assert_refused_threads_panic(concat!(module_path!(), "::refused_threads"), Room::None, small_pool);
     }
 
-    /// A feature decides what a pool does that is not told. Somebody who turns it on wants the busy core.
+    /// A feature decides how a pool idles if it is not told. A program that turns it on wants the busy cores.
     #[test]
     fn idling() {
         case::begin(concat!(module_path!(), "::idling"));

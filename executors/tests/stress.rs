@@ -1,14 +1,14 @@
-//! Random programs on random pools, for as long as one likes.
+//! Random programs on random pools, for a configurable time.
 //!
-//! A program is a tree of jobs that do everything to their pool that its interface allows, together with threads that
-//! do the same from outside, and an end of some kind that may come at any time. Each job carries a [`Ticket`]; when the
-//! program is over, every ticket must be accounted for: used by a run, or dropped where somebody was told so.
+//! A program is a tree of jobs that use every operation of their pool's interface, together with threads that do the
+//! same from outside, and a shutdown of some kind that may come at any time. Each job carries a [`Ticket`]; when the
+//! program is over, every ticket must be accounted for: used by a run, or dropped where a caller was told so.
 //!
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
-//! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers look around before they sleep; 0 for not at all.
-//!   Without it chance decides, and some never sleep.
-//! - `EXECUTORS_STRESS_SEED`: the number of the first program. A failure names the program that failed; how its threads
-//!   are scheduled is not in our hand, so it may need several attempts to fail again.
+//! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers spin before they sleep; 0 for not at all. If it is
+//!   not set, this is chosen at random, and in some pools workers never sleep.
+//! - `EXECUTORS_STRESS_SEED`: the seed of the first program. A failure names the program that failed; the scheduling of
+//!   its threads is not controlled, so reproducing the failure may take several attempts.
 #![cfg(feature = "_futures")]
 
 mod support;
@@ -72,7 +72,7 @@ fn random_programs() {
     println!("{} programs were run", next.load(SeqCst) - first);
 }
 
-/// Builds some pool, and another like it, and runs a program on them.
+/// Builds a random pool, and another of the same kind, and runs a program on them.
 fn run_program(seed: u64) {
     let random = &mut Random::new(seed);
     let threads = match random.below(16) {
@@ -91,7 +91,7 @@ fn run_program(seed: u64) {
         }),
         #[cfg(feature = "dispatcher-exec")]
         12 | 13 => {
-            // A program's jobs block on each other, so it has to know how many run at a time.
+            // A program's jobs block on each other, so the program has to know how many run at a time.
             let main = ["cpu", "limited", "serial", "bound"][random.below(4) as usize];
             let width = if matches!(main, "serial" | "bound") { 1 } else { threads };
             program(seed, random, width, |random| dispatcher(main, threads, random));
@@ -103,7 +103,7 @@ fn run_program(seed: u64) {
             let builder = ThreadPool::builder().core(random.below(threads as u64 + 1) as usize);
             let keep_alive =
                 [Duration::from_nanos(1), Duration::from_micros(50), Duration::MAX][random.below(3) as usize];
-            // A program's jobs block on each other without saying so.
+            // A program's jobs block on each other without telling the pool.
             build(builder.keep_alive(keep_alive).growth(Growth::WhenBusy), threads, random)
         }),
         #[cfg(feature = "threadpool-exec")]
@@ -119,11 +119,11 @@ fn run_program(seed: u64) {
         #[cfg(feature = "workstealing-exec")]
         _ => program(seed, random, threads, |random| build(ThreadPool::builder(), threads, random)),
         #[cfg(not(feature = "workstealing-exec"))]
-        _ => {} // this number is a program for a pool that is not there
+        _ => {} // this number stands for a pool that is not compiled in
     }
 }
 
-/// Chooses a dispatcher that gives its own jobs to the subpool `main`.
+/// Builds a random dispatcher whose own jobs go to the subpool `main`.
 #[cfg(feature = "dispatcher-exec")]
 fn dispatcher(main: &str, threads: usize, random: &mut Random) -> executors::dispatcher::Dispatcher {
     use executors::{
@@ -141,7 +141,7 @@ fn dispatcher(main: &str, threads: usize, random: &mut Random) -> executors::dis
     build_with(builder, threads, Fairness::Counted(age), random)
 }
 
-/// Chooses policies.
+/// Builds a pool with random policies.
 #[cfg(any(
     feature = "cb-channel-exec",
     feature = "workstealing-exec",
@@ -159,7 +159,7 @@ fn build<P: executors::Build>(builder: executors::Builder<P>, threads: usize, ra
     build_with(builder, threads, fairness, random)
 }
 
-/// Chooses the other policies.
+/// Builds a pool with the given fairness and otherwise random policies.
 #[cfg(feature = "_crew")]
 fn build_with<P: executors::Build>(
     builder: executors::Builder<P>,
@@ -188,11 +188,11 @@ struct Ledger {
     issued: AtomicUsize,
     used: AtomicUsize,
     returned: AtomicUsize,
-    /// Tickets whose return somebody was told of: the job was refused, cancelled or discarded.
+    /// Tickets of jobs that a caller was told would not run: the job was refused, cancelled or discarded.
     announced: AtomicUsize,
-    /// Deeds of jobs that found something wrong, whose panics the pool has caught.
+    /// Actions of jobs that found something wrong, and whose panics the pool has caught.
     failed: AtomicUsize,
-    /// Results that nobody could wait for at the time, because that might have blocked the last worker.
+    /// Results that could not be waited for at the time, because that might have blocked the last worker.
     unread: Mutex<Unread>,
 }
 
@@ -212,7 +212,7 @@ impl Ledger {
         self.announced.fetch_add(tickets, SeqCst);
     }
 
-    /// Learns from a result what became of its ticket.
+    /// Records what a result says about its ticket.
     fn learn(&self, result: Result<(), TaskError>) {
         match result {
             Ok(()) | Err(TaskError::Panicked(_)) => (),
@@ -221,7 +221,7 @@ impl Ledger {
         }
     }
 
-    /// The same from a future, which passes the job's panic on.
+    /// The same for a future, which passes the job's panic on.
     fn learn_from(&self, future: JoinHandle<()>) {
         if let Ok(None) = catch_unwind(AssertUnwindSafe(|| block_on(future.fallible()))) {
             self.announce(1);
@@ -233,13 +233,13 @@ impl Ledger {
     }
 
     fn is_settled(&self) -> bool {
-        // In this order: what is settled was issued before.
+        // In this order: a ticket that counts as settled was issued before.
         let settled = self.used.load(SeqCst) + self.returned.load(SeqCst);
         settled == self.issued.load(SeqCst)
     }
 }
 
-/// The right to run once. Settles itself when it is dropped: as long as a job runs, its program is not over.
+/// The right to run once. It is settled when it is dropped, so a program is not over while one of its jobs runs.
 struct Ticket {
     ledger: Arc<Ledger>,
     used: bool,
@@ -264,9 +264,10 @@ struct Program<P> {
     /// Another pool of the same kind.
     neighbour: P,
     ledger: Arc<Ledger>,
-    /// Jobs that may still be spawned by jobs.
+    /// How many more actions jobs may perform.
     fuel: AtomicI64,
-    /// Jobs that may block: all but one of those that run, for that one's worker has to do what the others wait for.
+    /// How many more jobs may block: all but one of those that run at a time, because one worker has to run what the
+    /// others wait for.
     may_block: AtomicUsize,
     /// The pool is closed, or soon will be.
     ends: AtomicBool,
@@ -309,7 +310,7 @@ where
             shared.ends.store(true, SeqCst);
             end(&shared.pool, random, discards);
         }
-        // The last handle but for those that jobs have.
+        // The last handle except for those that jobs hold.
         drop(shared);
         until("all tickets are settled", || ledger.is_settled());
         let Unread { handles, futures } = std::mem::take(&mut *ledger.unread());
@@ -322,10 +323,10 @@ where
     if !discards {
         assert_eq!(returned, announced, "program {SEED}={seed}: a job was dropped silently: {ledger:?}");
     }
-    assert_eq!(ledger.failed.load(SeqCst), 0, "program {SEED}={seed}: jobs have said what is wrong");
+    assert_eq!(ledger.failed.load(SeqCst), 0, "program {SEED}={seed}: actions of jobs have panicked");
 }
 
-/// Ends the pool in one of many ways, the last of which is to do nothing.
+/// Ends the pool in one of several ways, the last of which is to do nothing.
 fn end<P: Pool + 'static>(pool: &P, random: &mut Random, discards: bool) {
     if discards {
         let (first, second) = (pool.shutdown_now(), pool.shutdown_now());
@@ -338,8 +339,8 @@ fn end<P: Pool + 'static>(pool: &P, random: &mut Random, discards: bool) {
             pool.join().expect("this is no worker");
         }
         2 => {
-            // A job that its submitter, a job of the neighbour, was allowed to put in just before the close may come in
-            // when the workers have gone; one more thread runs it then.
+            // A submitter (a job of the neighbour) that was admitted just before the close may put its job in after the
+            // workers have left; one more thread then runs it.
             until("nothing is left", || {
                 let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks for ever");
                 (report.running, report.queued) == (0, 0)
@@ -353,7 +354,7 @@ fn end<P: Pool + 'static>(pool: &P, random: &mut Random, discards: bool) {
     }
 }
 
-/// One random deed of a thread that is no worker.
+/// One random action of a thread that is not a worker.
 fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
     match random.below(14) {
@@ -377,7 +378,7 @@ fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mu
     }
 }
 
-/// One random deed of a job or of another thread.
+/// One random action of a job or of another thread.
 fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
     match random.below(10) {
@@ -402,22 +403,22 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
     }
 }
 
-/// One random deed that only a job can do.
+/// One random action that only a job can perform.
 fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, neighbour, ledger, .. } = &**program;
     match random.below(14) {
         0 => assert_eq!(pool.join(), Err(WaitError::FromWorker)),
         1 => assert!(try_execute_locally(job(program, random)).is_ok(), "this is a job"),
-        // A leaf waits for nobody, so waiting for it needs no permission.
+        // A leaf waits for nothing, so waiting for it needs no permission.
         2 => ledger.learn(pool.submit(leaf(program)).wait()),
         3 => block(program, || ledger.learn(pool.submit(job(program, random)).wait())),
         4 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
-        // A job that raced with the close may run alone on the last thread; nobody would come for its child.
+        // A job that raced with the close may run alone on the last thread; no worker would run its child.
         5 if !program.ends.load(SeqCst) => block(program, || {
             let (work, (tell, told)) = (leaf(program), mpsc::channel());
             let child = move || {
                 work();
-                let _parent = tell.send(()); // it always listens
+                let _parent = tell.send(()); // the parent always listens
             };
             match pool.try_execute(child) {
                 Ok(()) => drop(told.recv()), // an error if the child was discarded
@@ -439,7 +440,7 @@ fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut
     }
 }
 
-/// Blocks, if that leaves a worker that does not.
+/// Blocks, if that leaves a worker that does not block.
 fn block<P>(program: &Program<P>, wait: impl FnOnce()) {
     let may = program.may_block.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
     if may.is_ok() {
@@ -467,7 +468,7 @@ fn leaf_until_end<P>(program: &Program<P>) -> impl FnOnce() -> Ticket + Send + u
     }
 }
 
-/// A job that does random deeds, while there is fuel.
+/// A job that performs random actions while there is fuel.
 fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) -> impl FnOnce() + Send + use<P> {
     let (begin, program, mut random) = (leaf_until_end(program), Arc::clone(program), random.fork());
     move || {
@@ -487,7 +488,7 @@ fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
     }
 }
 
-/// A future that is suspended some times before it does its job.
+/// A future that is suspended `times` times before it runs `job`.
 async fn yielding(times: u64, job: impl FnOnce()) {
     for _ in 0..times {
         yield_once().await;

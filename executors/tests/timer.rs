@@ -25,7 +25,8 @@ use support::{
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// None until the first use, one for all, none when there is nothing to do and nobody who could change that.
+/// No thread until the first use, one for all timers, and none when nothing is scheduled and no timer is left that
+/// could change that.
 #[test]
 fn there_is_at_most_one_thread() {
     case::begin(concat!(module_path!(), "::there_is_at_most_one_thread"));
@@ -104,7 +105,7 @@ fn nothing_comes_up_too_early() {
             assert!(elapsed >= period * number, "run {number} after {elapsed:?}");
         }
         assert!(beat.cancel());
-        // With the job its sender is dropped, so that this ends.
+        // The sender is dropped with the job, so this ends.
         assert!(told.iter().all(|elapsed| elapsed >= 5 * period));
     });
 }
@@ -127,7 +128,7 @@ impl Executor for Fragile {
     }
 }
 
-/// Its jobs are dropped; those of others come up nevertheless.
+/// Its jobs are dropped; those for other executors run nevertheless.
 #[test]
 fn an_executor_that_panics_is_survived() {
     within(|| {

@@ -1,4 +1,5 @@
-# Reads the CSV files of executor-performance by the names of their columns. Given to awk before the program that uses it.
+# Reads the CSV files of executor-performance by the names of their columns. Given to awk before the program that uses
+# it.
 
 # Splits a line into fields[1...], respecting quotes.
 function split_csv(line, fields,    n, i, c, quoted) {
@@ -14,10 +15,10 @@ function split_csv(line, fields,    n, i, c, quoted) {
     return n
 }
 
-# What this row has in the column of that name: text. To compare it as a number, add 0.
+# The text in the column of that name in this row. To compare it as a number, add 0.
 function cell(name) { return (name in place) ? field[place[name]] : "" }
 
-# The column by which rows are compared: the first figure, but of waiting probes the slow ones.
+# The column by which rows are compared: the first figure, but where probes wait, that of the slow ones.
 function figure() { return ("starved_probes" in place) ? "p99_us" : titles[place["samples"] + 1] }
 
 # The column of the CPU time.
@@ -27,11 +28,11 @@ function cpu(    i) {
 
 function is_rate(name) { return name ~ /per_s$/ }
 
-# Of which a figure in that column is given in tables, and what it is multiplied by for that.
+# The unit in which tables show a figure of that column, and what the figure is multiplied by for that.
 function unit(name) { return is_rate(name) ? "M/s" : name ~ /_us(_per_[a-z]+)?$/ ? "us" : "ns" }
 function scale(name) { return is_rate(name) ? 1e-6 : 1 }
 
-# A few digits, of which no more are shown than mean something.
+# The value with no more digits than mean something.
 function digits(value) {
     if (value == "") return ""
     value += 0

@@ -1,6 +1,6 @@
-# Fills a form: what stands in braces, the name of a file, an executor, a column (or `-`: the first figure), and, where the
-# file has several rows of that executor, what tells them apart, as in {elastic/empty rusty_pool -} or
-# {reproducing/outside channel - threads=2}, becomes the figure.
+# Fills a form: replaces what is in braces by the figure that it names. In braces are the name of a file, an executor, a
+# column (or `-`: the first figure), and, where the file has several rows of that executor, what tells them apart, as in
+# {elastic/empty rusty_pool -} or {reproducing/outside channel - threads=2}.
 # Variables: form, and folder, in which the files are.
 
 {
@@ -10,7 +10,7 @@
         name = titles[i]
         value = cell(name)
         if (cell("status") != "ok") value = "failed"
-        # Columns of figures come behind the number of samples.
+        # Columns of figures come after the number of samples.
         else if (i > place["samples"]) value = value == "" ? "" : digits(value * scale(name))
         keep(name)
         if (name == figure()) keep("-")

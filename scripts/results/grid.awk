@@ -1,7 +1,7 @@
-# The first figure of each executor, and in brackets its CPU time, by the column `by`, whose values are `words`. With
-# `across` set executors stand side by side, else one below the other. Variables: only, executors to be shown, separated by
-# commas (all, if there are none); plain, to leave out the CPU time; over and under, two executors whose ratio is the last
-# line.
+# The first figure of each executor, and in brackets its CPU time, by the column `by`, whose values are titled `words`.
+# With `across` set, executors are side by side, else one below the other. Variables: only, executors to be shown,
+# separated by commas (all, if there are none); plain, to leave out the CPU time; over and under, two executors whose
+# ratio is the last line.
 
 BEGIN {
     listed = split(only, name, ",")

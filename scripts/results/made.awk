@@ -1,4 +1,4 @@
-# A sentence on when, of what and where the files were made.
+# Sentences that say when, from which commit and where the files were made.
 
 function note(value, range) {
     if (value == "") return

@@ -1,15 +1,15 @@
 # A line for each load of a file: the work-stealing pool, the channel pool, the best pool of another crate, and how many
-# times as much that one takes. Variables: name, of the load; by, the column in which its runs differ, and words, what is
-# counted there; column, if rows are to be compared by another one than the first figure.
+# times as much that one takes. Variables: name, of the load; by, the column in which its runs differ, and words, what
+# that column counts; column, if rows are compared by another column than the first figure.
 
 # How many times as much as the best of the run, by the figure that the tool compares, with its interval.
 function slowdown(shown) {
-    # By another figure the tool has not compared them; where probes may starve, it compares their medians.
+    # The tool has not compared them by another figure; where probes may starve, it compares their medians.
     return shown == figure() && !("starved_probes" in place) ? cell("slowdown_to_best") " " cell("slowdown_low95") " " cell("slowdown_high95") : ""
 }
 
-# The ratio of the best peer to the work-stealing pool as the tool has compared them, process by process, with its interval:
-# if one of them is the best of its run. Else that of the figures shown, without one.
+# The ratio of the best peer to the work-stealing pool as the tool has compared them, process by process, with its
+# interval, if one of the two is the best of its run. Else the ratio of the figures shown, without an interval.
 function compared(shown_ratio, ours, peers,    our, peer) {
     split(ours, our, " ")
     split(peers, peer, " ")
@@ -18,7 +18,7 @@ function compared(shown_ratio, ours, peers,    our, peer) {
     return sprintf("%.2f | ", shown_ratio)
 }
 
-# A number of things, of which `words` is the plural.
+# A number of things; `words` is their plural.
 function counted(number, words) {
     return number " " (number == 1 ? substr(words, 1, length(words) - 1) : words)
 }
@@ -44,7 +44,7 @@ pool == "workstealing" {
     next
 }
 pool ~ /^(workstealing|elastic|burst|dispatcher|compat-|threadpool$|reference-)/ { next }
-# What it costs that threads come with jobs is asked where pools are built, and only there.
+# What it costs to start threads with jobs is shown only where pools are built.
 pool ~ /^rusty_pool-/ && cell("experiment") != "lifecycle" { next }
 {
     more = is_rate(shown)
@@ -59,7 +59,7 @@ END {
     for (i = 1; i <= loads; i++) {
         key = order[i]
         ratio = (key in best) && (key in ours) ? (more ? ours[key] / best[key] : best[key] / ours[key]) : 0
-        # Jobs of a millisecond are no millions in a second.
+        # Jobs of a millisecond do not come to millions in a second.
         slow = is_rate(shown) && ours[key] < 0.01
         factor = slow ? 1 / scale(shown) : 1
         printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %s | %s |\n", title[key], slow ? "/s" : unit(shown),

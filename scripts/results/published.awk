@@ -1,5 +1,5 @@
-# A line for each run: how many times as fast this version's pools are as those of 0.10.0, each followed by that of the CPU
-# time. Above 1 this version is better. Variable: load, a name.
+# A line for each run: how many times as fast this version's pools are as those of 0.10.0, each followed by the same
+# ratio of the CPU time. Above 1 this version is better. Variable: load, a name.
 
 cell("status") != "ok" { next }
 {

@@ -1,7 +1,7 @@
 # A line for each row of a file whose column `by` is `value` (all, without these), with the columns that are named in
-# `show`, each with a title after a colon. `x` is by how much the first figure exceeds that of the row `reference`, and
-# `range` its 95 % interval, as it stands in the file; `x95` is the interval of `x`, which is known where `reference` is
-# the best.
+# `show`, each with a title after a colon. `x` is how many times as much the row costs as the row `reference`, by the
+# first figure; `range` is the 95 % interval in the two columns that it names; `x95` is the interval of `x`, which is
+# known where `reference` is the best.
 
 BEGIN {
     shown = split(show, part, ",")

@@ -1,4 +1,4 @@
-# How far apart the executors of each file are, with one number of threads.
+# How far apart the executors of each file are, with two threads.
 
 cell("status") == "ok" && cell("threads") == 2 {
     rate = cell(figure()) + 0

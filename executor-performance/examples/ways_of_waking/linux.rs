@@ -1,4 +1,4 @@
-//! What Linux can do besides.
+//! What Linux can do in addition.
 
 use super::Way;
 use rustix::{
@@ -48,7 +48,7 @@ impl Way for CommonFutex {
     }
 }
 
-/// By thread. Written and read once for each turn.
+/// One for each thread. Written and read once in each turn.
 struct Events(Box<[OwnedFd]>);
 
 impl Way for Events {
@@ -61,8 +61,8 @@ impl Way for Events {
     }
 }
 
-/// Has as much in it as threads are to come. All wake as long as that is more than 0, and each takes 1 in each turn: as
-/// burst-pool 0.5.1 does it.
+/// Counts the threads that are still to come. All wake as long as that is more than 0, and each takes 1 in each turn,
+/// as in burst-pool 0.5.1.
 struct CommonEvent(OwnedFd);
 
 impl Way for CommonEvent {
@@ -81,7 +81,7 @@ impl Way for CommonEvent {
     }
 }
 
-/// By thread: where to read and where to write, once for each turn.
+/// For each thread, where to read and where to write, once in each turn.
 struct Pipes(Box<[(OwnedFd, OwnedFd)]>);
 
 impl Way for Pipes {

@@ -1,12 +1,12 @@
-//! How soon do sleeping threads begin if all are to be woken at once, and what does it take? In each of the ways in
-//! which a system can wake them, without a pool.
+//! How soon do sleeping threads begin if all are woken at once, and what does that take? In each of the ways in which a
+//! system can wake them, without a pool.
 //!
-//! A producer lets as many milliseconds pass as the experiment `wake` does, reads the clock, says that it is time, and
-//! wakes all threads. Each reads the clock when it comes, and goes back to sleep. The ways take turns.
+//! A producer waits for as many milliseconds as the experiment `wake` does, reads the clock, says that it is time, and
+//! wakes all threads. Each thread reads the clock when it has woken, and goes back to sleep. The ways take turns.
 //!
 //! `cargo run --release -p executor-performance --example ways_of_waking -- [SECONDS]`
 //!
-//! With 0 seconds it takes a single round of each number of threads.
+//! With 0 seconds it runs a single round of each number of threads.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -27,7 +27,7 @@ use std::{
 };
 
 const SIZES: [usize; 3] = [2, 4, 10];
-/// So long after each turn, in which its threads fall asleep, and before the next.
+/// The pause after each turn, in which its threads fall asleep, and before the next.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How threads sleep and are woken.
@@ -56,7 +56,7 @@ fn measure(size: usize, budget: Duration) {
     let begin = Instant::now();
     let mut rounds = 0;
     loop {
-        // Each begins a round as often as any other.
+        // Each way begins a round as often as any other.
         subjects.rotate_left(1);
         subjects.iter_mut().for_each(|(_, subject)| subject.take_turn());
         rounds += 1;
@@ -64,7 +64,7 @@ fn measure(size: usize, budget: Duration) {
             break;
         }
     }
-    // The first is first again.
+    // Restores the order of the ways.
     let count = subjects.len();
     subjects.rotate_right(rounds % count);
     println!("**{size} threads**, {rounds} rounds:\n");
@@ -92,9 +92,9 @@ fn ways_of_this_system(_size: usize) -> Vec<(&'static str, Box<dyn Way>)> {
 /// Some threads that are woken in one way.
 struct Subject {
     crew: Arc<Crew>,
-    /// From the beginning of each turn to that of each thread.
+    /// From the beginning of each turn to the arrival of each thread.
     delays: Vec<Duration>,
-    /// What all turns have taken, and falling asleep again.
+    /// The CPU time of all turns, including that of falling asleep again.
     cpu: Duration,
 }
 
@@ -130,9 +130,9 @@ impl Subject {
 
 struct Crew {
     way: Box<dyn Way>,
-    /// How many have begun.
+    /// How many turns have begun.
     turns: AtomicUsize,
-    /// Threads that have not come yet.
+    /// How many threads have not arrived yet.
     absent: AtomicUsize,
     arrivals: Mutex<Vec<Instant>>,
     producer: Thread,
@@ -153,7 +153,7 @@ impl Crew {
         }
     }
 
-    /// Thread `number`, until the program ends.
+    /// What thread `number` does until the program ends.
     fn sleep_until_each_turn(&self, number: usize) {
         for turn in 1.. {
             self.way.sleep(number, &|| self.turns.load(SeqCst) >= turn);

@@ -55,7 +55,7 @@ struct Condition {
 }
 
 impl Condition {
-    /// Whoever has looked before it was time waits by now.
+    /// When this returns, every thread that looked before it was time is waiting.
     fn pass_lock(&self) {
         drop(self.lock.lock().unwrap());
     }
@@ -73,7 +73,7 @@ impl Way for Condition {
     }
 }
 
-/// By thread.
+/// One for each thread.
 struct Conditions(Box<[Condition]>);
 
 impl Way for Conditions {

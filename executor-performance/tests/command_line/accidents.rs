@@ -28,7 +28,7 @@ fn an_interrupt_keeps_what_there_is() {
         let record: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         record["runs"][0]["rows"][0]["samples"]["values"].as_array().map_or(0, Vec::len)
     };
-    // What has been written so far is there at any time. The program would end by itself after ten minutes.
+    // The record has what has been measured so far at any time. The program would end by itself after ten minutes.
     while sampled() == 0 {
         assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
         std::thread::sleep(Duration::from_millis(5));
@@ -41,8 +41,8 @@ fn an_interrupt_keeps_what_there_is() {
     assert!(sampled() > 0);
 }
 
-/// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the stopped
-/// record and rows.
+/// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the record
+/// and the rows that it leaves.
 #[cfg(unix)]
 fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
     let (rows, record) = (fresh(name, "csv"), fresh(name, "json"));
@@ -83,7 +83,7 @@ fn an_interrupt_of_a_sweep_loses_no_rows() {
 fn whatever_ends_a_sweep_loses_no_rows_of_points_that_have_ended() {
     let (record, rows) = swept_until("sweep-killed", "-KILL");
     let ended = record["runs"].as_array().expect("runs").iter().filter(|run| !run["stop"].is_null()).count();
-    // The file may have got its rows just before the record.
+    // The rows of a point may have been written just before its record.
     assert!(rows.len() >= 2 && rows.len() % 2 == 0 && rows.len() / 2 >= ended, "{ended}: {rows:?}");
 }
 
@@ -114,8 +114,8 @@ fn harm(child: &mut Child, signal: &str) {
     assert!(harm.success());
 }
 
-/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns what is said of
-/// it.
+/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns the error in that
+/// one's row.
 #[cfg(target_os = "linux")]
 fn harmed(name: &str, signal: &str) -> String {
     let path = fresh(name, "json");
@@ -145,7 +145,7 @@ fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
     assert!(complaint.starts_with("hung: a sample took more than 2 s"), "{complaint}");
 }
 
-/// Whoever waits for an advice waits for what hangs once, and not once in each of three runs.
+/// A recommendation waits for an executor that hangs once, and not once in each of three runs.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_executor_that_hangs_is_waited_for_once_before_another_is_recommended() {
@@ -163,7 +163,7 @@ fn an_executor_that_hangs_is_waited_for_once_before_another_is_recommended() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
-    assert!(text.contains("Take `workstealing`") && text.contains("Left out, as they failed: channel."), "{text}");
+    assert!(text.contains("Take `workstealing`") && text.contains("Left out because they failed: channel."), "{text}");
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let runs = record["runs"].as_array().expect("runs");
     // Only one process was stopped, so the others would have answered.

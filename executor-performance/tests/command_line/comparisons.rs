@@ -1,4 +1,4 @@
-//! Records that are held against each other.
+//! Comparisons of records.
 
 use crate::support::{BRIEF, EXPERIMENTS, fresh, json, measured, refused, run, small_record, stderr, stdout};
 use std::fs;
@@ -9,7 +9,8 @@ fn compares_records_and_says_by_its_exit_code_what_is_slower() {
     assert!(measured(&format!("compare {old} {old}")).contains("channel"));
     measured(&format!("compare {old} {old} --fail-on-regression"));
 
-    // As if it had been much faster before, by more than two processes of a few jobs can differ: one may be suspended.
+    // As if it had been much faster before, by more than two processes of a few jobs can differ, one of which may be
+    // suspended.
     let mut record = json(&fs::read_to_string(&old).expect("a record"));
     for value in record["runs"][0]["rows"][0]["samples"]["values"].as_array_mut().expect("samples") {
         *value = serde_json::json!(value.as_f64().expect("a number") * 1e100);
@@ -81,8 +82,8 @@ const LINES: &[&str] = &[
     "fork-join --workload fib --fib 8",
 ];
 
-/// The scatter is that of costs, so it is that of the first figures of samples, or of their reciprocals where more is
-/// better. HDR histograms round figures to three digits, but not all costs.
+/// The relative standard error is that of costs, so it is that of the first figures of samples, or of their reciprocals
+/// where more is better. HDR histograms round figures to three digits, but not all costs.
 #[test]
 fn the_first_figure_of_every_experiment_is_what_executors_are_compared_by() {
     const ROUNDED: f64 = 0.2;
@@ -107,7 +108,7 @@ fn the_first_figure_of_every_experiment_is_what_executors_are_compared_by() {
     }
 }
 
-/// What is fitted to the budget, such as the time that an idle executor is watched, makes no difference.
+/// What is fitted to the budget, such as how long an idle executor is watched, makes no difference.
 #[test]
 fn every_experiment_can_be_compared_with_its_own_record() {
     for experiment in EXPERIMENTS {

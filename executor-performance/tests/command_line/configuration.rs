@@ -1,4 +1,4 @@
-//! Files that say what to measure, and those that the documentation shows.
+//! Configuration files, and those that the documentation shows.
 
 use crate::support::{fresh, fresh_folder, json, measured, refused_in, run};
 use std::{
@@ -34,13 +34,13 @@ fn follows_a_configuration_file() {
     assert_eq!(runs[0]["settings"]["pre_units"], 5);
 }
 
-/// The program is replaced, and the file is a pipe that can be read once, while the program waits for what is in there.
+/// The executable is replaced while the program waits for its configuration file, a pipe that can be read only once.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_read_or_built_anew_is_not_of_the_run() {
     let folder = fresh_folder("anew");
     let (program, config, other) = (folder.join("program"), folder.join("bench.toml"), folder.join("other"));
-    // Not a copy, which somebody else's fork may hold open for writing when it is to be run.
+    // Not a copy, which the fork of another thread may hold open for writing when it is to be run.
     fs::hard_link(env!("CARGO_BIN_EXE_executor-performance"), &program).expect("on the same file system");
     fs::write(&other, "#!/bin/sh\nexit 7\n").expect("written");
     fs::set_permissions(&other, fs::metadata(&program).expect("it is there").permissions()).expect("changed");
@@ -53,7 +53,7 @@ fn what_is_read_or_built_anew_is_not_of_the_run() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // This waits until somebody reads: for ever, if nobody does.
+    // This blocks until the pipe is read: for ever, if it is not.
     let (tell, told) = mpsc::channel();
     thread::spawn(move || tell.send(fs::OpenOptions::new().write(true).open(&config)));
     let mut pipe = told.recv_timeout(Duration::from_secs(60)).expect("the program reads").expect("a pipe");
@@ -89,7 +89,7 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// All that is TOML in the text of `path`.
+/// All TOML in the file at `path`.
 fn tables(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     if path.extension().is_some_and(|extension| extension == "toml") {
@@ -107,12 +107,12 @@ fn what_the_documentation_shows_is_accepted() {
         for text in tables(&path) {
             let table: toml::Table = text.parse().unwrap_or_else(|why| panic!("{}: {why}", path.display()));
             if table.contains_key("dependencies") {
-                // For Cargo. The program is not asked.
+                // For Cargo, not for the program.
                 assert!(table.keys().all(|key| key == "dependencies"), "{}: {text}", path.display());
                 continue;
             }
             fs::write(folder.join("bench.toml"), &text).expect("written");
-            // That this is not there is seen after everything else, and before anything is measured.
+            // That this file is missing is noticed after everything else, but before anything is measured.
             let complaint = refused_in(&folder, "--config bench.toml --baseline none.json");
             assert!(complaint.contains("cannot read none.json"), "{}: {complaint}{text}", path.display());
             accepted += 1;

@@ -55,7 +55,7 @@ fn measures_the_latency_of_jobs_that_come_at_a_rate() {
     assert_eq!(record["runs"][1]["settings"]["seed"], 5, "{record}");
 }
 
-/// A job of 10 + 10 units takes some nanoseconds, and no executor runs a thousand million of them in a second.
+/// A job of 10 + 10 units takes some nanoseconds, and no executor runs a billion of them in a second.
 #[test]
 fn an_executor_that_cannot_keep_up_is_said_to_achieve_less_than_was_asked_for() {
     let path = fresh("overload", "json");
@@ -92,7 +92,7 @@ fn measures_what_an_empty_job_costs() {
 #[test]
 fn takes_the_work_of_jobs_off_what_they_cost() {
     measures_all("-t 2 avalanche --jobs 100 --work 10", &["10 us of work", "ns/job"]);
-    // With the 10 ms of each job, it would be more than 10 million.
+    // Including the 10 ms of each job, it would be more than 10 million.
     let path = fresh("timed", "json");
     measured(&format!("{BRIEF} --max-samples 3 -t 1 -e channel --jobs 4 -o {path} avalanche --work 10000 --full-size"));
     let record = json(&fs::read_to_string(&path).expect("a record"));
@@ -133,7 +133,7 @@ fn measures_what_panics_cost_and_what_does_not_survive_them() {
     assert_eq!(executors_in(&text), BY_DEFAULT, "{text}");
     assert!(text.contains("20 that panic") && text.contains("after"), "{text}");
 
-    // The workers of this one end with a job that panics.
+    // The workers of the first executor end with a job that panics.
     let output = run(&format!("{BRIEF} --patience 2 -t 2 --jobs 20 -e reference-mutex-condvar,channel panics"));
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");

@@ -1,4 +1,4 @@
-//! What the program says of itself, and of what is wrong.
+//! What the program says about itself, and about what is wrong.
 
 use crate::support::{
     BRIEF, EXPERIMENTS, documented_record, fresh_folder, json, measured, program, refused, refused_in, run, stderr,
@@ -47,7 +47,7 @@ fn helps_everywhere() {
     }
 }
 
-/// What cannot be meant, in all its kinds.
+/// Command lines that make no sense, of all kinds.
 const WRONG: &[&str] = &[
     "",
     "throughputt",
@@ -195,7 +195,7 @@ fn json_of(record: &str, change: impl FnOnce(&mut serde_json::Value)) -> String 
     record.to_string()
 }
 
-/// Files of which the wrong command lines speak, and what is in them.
+/// The files to which the wrong command lines refer, and their contents.
 fn wrong_files() -> Vec<(&'static str, String)> {
     let record = documented_record();
     let run = |text: &str| format!("[[run]]\n{text}\n");
@@ -223,7 +223,7 @@ fn wrong_files() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Each wrong command line, and what is said of it.
+/// Each wrong command line, and its error message.
 #[test]
 fn refuses_what_makes_no_sense() {
     let folder = fresh_folder("wrong");
@@ -280,7 +280,7 @@ fn colors_on_request_only() {
     assert!(!measured(&format!("{line} --color never")).contains("\x1b["));
 }
 
-/// As on a terminal, which this stands for.
+/// As on a terminal, in place of which `CLICOLOR_FORCE` is set.
 #[test]
 fn no_color_is_obeyed() {
     let line = format!("{BRIEF} -m 10 -e channel throughput");

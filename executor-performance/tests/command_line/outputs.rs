@@ -112,7 +112,7 @@ fn results_that_cannot_be_written_are_a_failure() {
 
     let folder = fresh_folder("full");
     fs::write(folder.join("run.json"), documented_record()).expect("written");
-    // Nobody reads the tables.
+    // The tables are not read.
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let mut report = program();
@@ -128,7 +128,7 @@ fn results_that_cannot_be_written_are_a_failure() {
     assert!(fs::read_to_string(folder.join("page.html")).is_ok_and(|page| page.contains("channel")));
 }
 
-/// Also of what is looked at before.
+/// Not even the file of an output that was checked before the refusal.
 #[test]
 fn what_is_refused_leaves_no_file_behind() {
     let folder = fresh_folder("nothing");

@@ -13,7 +13,7 @@ fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
     let text = measured("--budget 0.03 --min-samples 2 -t 2 recommend --job-time 0.1");
     assert_eq!(text.matches("Stopped after").count(), 3, "{text}");
     let (sentence, code) = advice_in(&text);
-    assert!(sentence.contains("with 2 threads") && sentence.contains("in the mean of 3 workloads"), "{sentence}");
+    assert!(sentence.contains("with 2 threads") && sentence.contains("on average over 3 workloads"), "{sentence}");
     assert!(sentence.contains("the noise."), "{sentence}");
     assert!(code.contains("(2)") && code.ends_with(".build()?;"), "{code}");
 

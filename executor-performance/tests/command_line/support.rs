@@ -56,7 +56,7 @@ pub(crate) fn refused(line: &str) -> String {
     refused_in(Path::new("."), line)
 }
 
-/// The same, where `line` speaks of the files in `folder`.
+/// The same, where `line` refers to files in `folder`.
 pub(crate) fn refused_in(folder: &Path, line: &str) -> String {
     let output = program().current_dir(folder).args(line.split_whitespace()).output().expect("the program starts");
     let complaint = stderr(&output);
@@ -72,21 +72,21 @@ pub(crate) fn executors_in(text: &str) -> Vec<&str> {
     rows.take_while(|line| !line.is_empty()).map(|line| line.split(' ').next().expect("a name")).collect()
 }
 
-/// A path for a file of the test `name`, where there is none.
+/// A path for a file of the test `name`, where no file exists yet.
 pub(crate) fn fresh_file(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.csv", std::process::id()));
     let _ = fs::remove_file(&path);
     path
 }
 
-/// A path for a file of the test `name`, with that `extension`, where there is none.
+/// A path for a file of the test `name`, with that `extension`, where no file exists yet.
 pub(crate) fn fresh(name: &str, extension: &str) -> String {
     let path = fresh_file(name).with_extension(extension);
     let _ = fs::remove_file(&path);
     path.display().to_string()
 }
 
-/// A folder for the files of the test `name`, where there are none.
+/// A new, empty folder for the files of the test `name`.
 pub(crate) fn fresh_folder(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&path);

@@ -10,7 +10,7 @@ use crate::sync::{
     check, thread,
 };
 
-/// `listeners` wait until as many `ringers` have each made a change.
+/// `listeners` threads wait until `ringers` threads have each made a change.
 fn everybody_hears(listeners: usize, ringers: usize) {
     check(3, move || {
         // Relaxed: the bell's fences alone must show the changes.
@@ -49,8 +49,8 @@ fn a_listener_hears_the_last_of_two_changes() {
     everybody_hears(1, 2);
 }
 
-/// One who is at work stops, and begins anew at once if all `listeners` have come to wait until nobody is at work.
-/// `met` is what it knows of the rest of their condition.
+/// A thread that is at work stops, and begins anew at once if all `listeners` threads have come to wait until none is
+/// at work. `met` is what it knows of the rest of their condition.
 fn everybody_is_released(listeners: usize, met: bool) {
     check(3, move || {
         let shared = Arc::new((Bell::default(), AtomicUsize::new(1)));

@@ -2,7 +2,7 @@
 
 use crate::error::impl_refusal;
 
-/// Why a value or a job was not accepted; it is inside.
+/// Why a value or a job was not accepted, with the value or job inside.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use crate::error::impl_refusal;
 pub enum BurstError<T> {
     /// The pool is closed.
     Closed(T),
-    /// No worker is idle, and the time to wait for one was up, if there was some.
+    /// No worker is idle; with a timeout, none became idle until it was up.
     Busy(T),
     /// The pool has no workers yet.
     NoWorkers(T),
@@ -40,7 +40,7 @@ impl_refusal! {
 }
 
 impl<T> BurstError<T> {
-    /// The same reason for `f` of what was not accepted.
+    /// The same reason, with `f` applied to what was not accepted.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> BurstError<U> {
         match self {
             BurstError::Closed(value) => BurstError::Closed(f(value)),

@@ -1,4 +1,4 @@
-//! The crew behind a burst pool, and what stands before it when all are busy.
+//! The crew behind a burst pool, and the admission of jobs when all workers are busy.
 
 use super::{BurstError, WhenBusy};
 use crate::{
@@ -38,7 +38,7 @@ impl<const JOINED: bool> Handle<JOINED> {
         self.crew.spawn(future)
     }
 
-    /// Deals `value`, in the form that `wrap` gives to it.
+    /// Deals `value` to a worker, in the form that `wrap` gives it.
     #[inline]
     pub(super) fn offer<V, W>(&self, value: V, wrap: impl FnOnce(V) -> W) -> Result<(), BurstError<V>>
     where
@@ -64,7 +64,7 @@ impl<const JOINED: bool> Handle<JOINED> {
             WhenBusy::Queue => self.boxes.claim_any(),
             WhenBusy::GiveBack => self.boxes.claim_idle(),
             WhenBusy::Block { timeout } => {
-                // Nobody can hire while somebody waits.
+                // No worker can be hired while a thread waits: `BurstPool::spawn` borrows the pool uniquely.
                 let in_vain = || self.boxes.workers() == 0 || self.crew.is_closed_to_caller();
                 self.boxes.claim_idle().or_else(|| self.boxes.claim_within(timeout, in_vain))
             }

@@ -1,4 +1,4 @@
-//! Models of the pools as their users have them.
+//! Models of the pools as users see them.
 
 use super::{BurstError, BurstPool, ThreadPool, WhenBusy};
 use crate::{
@@ -15,11 +15,11 @@ fn pool_of(workers: usize) -> BurstPool<Box<dyn FnOnce() + Send>> {
     pool
 }
 
-/// The first value waits for the second, which lies behind it until there is another worker.
+/// The first value waits for the second, which lies behind it in the mailbox until there is another worker.
 #[test]
 fn who_joins_takes_what_lies_behind_a_busy_worker() {
     check(2, || {
-        loom::stop_exploring(); // how the first worker comes to be busy
+        loom::stop_exploring(); // how the first worker becomes busy
         let (mut pool, pair) = (pool_of(1), Pair::default());
         let mut values = pair.jobs().map(Box::new);
         assert!(pool.send(values.next().unwrap()).is_ok());
@@ -33,7 +33,7 @@ fn who_joins_takes_what_lies_behind_a_busy_worker() {
     });
 }
 
-/// Who comes for a late value has no handler of its own.
+/// The thread that comes for a late value has no handler of its own.
 #[test]
 fn a_late_value_is_handled_or_given_back() {
     check(2, || {
@@ -61,8 +61,8 @@ fn passing(gate: &Arc<Gate>) -> impl FnOnce() + Send + use<> {
     move || gate.pass()
 }
 
-/// Each worker may be at the job that was dealt to the other. The submitter of the third waits until the first has
-/// ended, and the second waits for the third.
+/// Each worker may be running the job that was dealt to the other. The submitter of the third job waits until the first
+/// has ended, and the second job waits for the third.
 #[test]
 fn a_thief_that_is_done_lets_a_submitter_go_on() {
     check_at_length(2, || {
@@ -79,8 +79,8 @@ fn a_thief_that_is_done_lets_a_submitter_go_on() {
     });
 }
 
-/// Has `end` close a pool while the only worker is busy until a submitter has come back. Returns whether that one's job
-/// was accepted, and the report.
+/// Calls `end` to close a pool whose only worker stays busy until a waiting submitter has returned. Returns whether
+/// that submitter's job was accepted, and the report.
 fn end_while_one_waits(end: impl FnOnce(&ThreadPool)) -> (bool, ShutdownReport) {
     let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
     pool.execute(passing(&gate));
@@ -109,7 +109,7 @@ fn a_waiting_submitter_gives_up_at_the_close() {
     });
 }
 
-/// Unless the job that keeps the worker busy is dropped before it begins.
+/// It gives up, unless the job that keeps the worker busy is dropped before it begins.
 #[test]
 fn a_waiting_submitter_gives_up_or_comes_late_when_jobs_are_discarded() {
     check(2, || {

@@ -22,8 +22,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// A pool of workers that handle values, each with a handler of its own. See the [module](super).
 ///
-/// When it is dropped, the pool closes, handles what it has accepted, and its threads end; nobody waits for that.
-/// [`shutdown`](Self::shutdown) does.
+/// When it is dropped, the pool closes, handles what it has accepted, and its threads end; the drop does not wait for
+/// that, but [`shutdown`](Self::shutdown) does.
 #[must_use = "a pool that is dropped at once handles nothing"]
 pub struct BurstPool<T: Send + 'static> {
     handle: Handle<true>,
@@ -68,12 +68,12 @@ impl<T: Send + 'static> BurstPool<T> {
         self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// [`spawn`](Self::spawn) that returns what went wrong.
+    /// Like [`spawn`](Self::spawn), but returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// If the operating system refuses the thread, there are too many, or the pool is closed. The pool goes on as it
-    /// was.
+    /// If the operating system refuses the thread, there are too many threads, or the pool is closed. The pool stays as
+    /// it was.
     ///
     /// # Examples
     ///
@@ -102,12 +102,12 @@ impl<T: Send + 'static> BurstPool<T> {
             place.into_iter().for_each(|seat| self.team.strip(seat));
             return Err(refused);
         }
-        // Only now: what is dealt to a worker must not depend on whether there will be one.
+        // Only now that the worker exists: nothing may be dealt to a worker that might not come.
         boxes.join();
         Ok(())
     }
 
-    /// Sends `value` to an idle worker: the next in turn. If there is none, the pool's [`WhenBusy`](super::WhenBusy)
+    /// Sends `value` to the next idle worker in turn. If no worker is idle, the pool's [`WhenBusy`](super::WhenBusy)
     /// decides.
     ///
     /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
@@ -126,8 +126,8 @@ impl<T: Send + 'static> BurstPool<T> {
 
     /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
     ///
-    /// Workers are woken while the values come in, as by single calls of `send`, and not all of them at the end: the
-    /// first would wait for the last.
+    /// Workers are woken as the values come in, as by single calls of `send`. If all were woken at the end, the first
+    /// would wait for the last.
     ///
     /// # Errors
     ///
@@ -164,8 +164,8 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.boxes().workers()
     }
 
-    /// Blocks until the pool is idle: everything that it has accepted has been handled. What is sent before that moment
-    /// prolongs the wait.
+    /// Blocks until the pool is idle: everything that it has accepted has been handled. Values that are sent before
+    /// that moment prolong the wait.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.join(None)
     }
 
-    /// [`join`](Self::join) for at most `timeout`.
+    /// Like [`join`](Self::join), for at most `timeout`.
     ///
     /// # Errors
     ///
@@ -183,7 +183,8 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.join(Some(timeout))
     }
 
-    /// Takes nothing more. What was accepted is handled, and then the workers leave; nobody waits for that.
+    /// Closes the pool: it accepts nothing more. What was accepted is still handled, and then the workers leave; this
+    /// does not wait for that.
     ///
     /// # Examples
     ///
@@ -202,8 +203,9 @@ impl<T: Send + 'static> BurstPool<T> {
         self.handle.close();
     }
 
-    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most 5
-    /// s; and then for thread-locals, as [`shutdown_timeout`](Self::shutdown_timeout) does.
+    /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
+    /// five seconds; then it waits for the destructors of thread-locals, as
+    /// [`shutdown_timeout`](Self::shutdown_timeout) does.
     ///
     /// # Errors
     ///
@@ -213,8 +215,8 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
-    /// `timeout`. Once all workers have signed off it also waits, without a limit, for the destructors of thread-locals
-    /// that handlers have left on them.
+    /// `timeout`. Once all workers have signed off, it also waits, without a limit, for the destructors of
+    /// thread-locals that handlers have left on their threads.
     ///
     /// # Errors
     ///
@@ -315,11 +317,11 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         options.refuse_preheat("BurstPool", "leave it out: a thread starts with each `spawn`")?;
         options.placement.check(CHARTER.label)?;
         if options.placement == Placement::Auto {
-            // How many there will be is not known.
+            // The number of workers is not known.
             options.placement = Placement::Floating;
         }
         options.thread_name(0, CHARTER.thread_name)?;
-        // Workers come when they are spawned, and never because of a job; and nobody leaves.
+        // Workers start when they are spawned, never because of a job, and none leaves before the end.
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let boxes = Arc::new(Mailboxes::new(0));
         let source = MailSource::new(Arc::clone(&boxes), extra.theft());

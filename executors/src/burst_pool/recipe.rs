@@ -1,4 +1,4 @@
-//! What a user may choose of a burst pool, and how one for closures comes to be.
+//! The options of a burst pool, and how one for closures is built.
 
 use super::{
     CHARTER, ThreadPool, WhenBusy,
@@ -15,7 +15,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What only burst pools let their users choose.
+/// The options that only burst pools have.
 #[derive(Debug, Clone, Copy)]
 pub struct BurstOptions {
     pub(super) when_busy: WhenBusy,
@@ -25,8 +25,9 @@ pub struct BurstOptions {
 impl BurstOptions {
     pub(super) const DEFAULT: BurstOptions = BurstOptions { when_busy: WhenBusy::Queue, steals: true };
 
-    /// Where a dealer that finds nobody idle puts its job all the same, it is better not to look at a thief. Where it
-    /// would be told that all are busy, that has to be true.
+    /// Where a dealer that finds no idle worker queues its job anyway, thieves claim themselves, so that dealers pass
+    /// them by. Where a dealer would be told that all workers are busy, that has to be true, so thieves do not claim
+    /// themselves.
     pub(super) fn theft(self) -> Theft {
         match (self.steals, self.when_busy) {
             (false, _) => Theft::Never,
@@ -36,9 +37,9 @@ impl BurstOptions {
     }
 }
 
-/// What only burst pools have, of either kind.
+/// Options that both kinds of burst pools have, and no other pool.
 impl<P: Build<Extra = BurstOptions>> Builder<P> {
-    /// What becomes of a job when no worker is idle. The default is [`WhenBusy::Queue`].
+    /// What happens to a job when no worker is idle. The default is [`WhenBusy::Queue`].
     ///
     /// # Examples
     ///
@@ -46,7 +47,7 @@ impl<P: Build<Extra = BurstOptions>> Builder<P> {
     /// use executors::{Executor, Pool, burst_pool::{ThreadPool, WhenBusy}};
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering::Relaxed}};
     ///
-    /// // Who submits waits for an idle worker, however long that takes.
+    /// // The submitter waits for an idle worker, however long that takes.
     /// let when_busy = WhenBusy::Block { timeout: None };
     /// let pool = ThreadPool::builder().threads(2).when_busy(when_busy).build()?;
     /// let done = Arc::new(AtomicUsize::new(0));
@@ -63,11 +64,12 @@ impl<P: Build<Extra = BurstOptions>> Builder<P> {
         self
     }
 
-    /// Whether a worker that has nothing to do takes what was dealt to others and has not begun; by default it does.
+    /// Whether a worker that has nothing to do takes jobs that were dealt to others and have not begun; by default it
+    /// does.
     ///
-    /// Without it a job may wait behind one that takes long, or for ever behind one that waits for it, though another
-    /// worker is idle: for jobs that are of one length, never wait for each other, and must run where they were dealt
-    /// to.
+    /// Without stealing, a job may wait behind one that takes long, or for ever behind one that waits for it, even
+    /// though another worker is idle. `stealing(false)` is for jobs of equal length that never wait for each other, and
+    /// must run on the worker to which they were dealt.
     ///
     /// # Examples
     ///

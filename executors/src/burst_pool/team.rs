@@ -1,4 +1,4 @@
-//! Workers with a handler of their own each.
+//! Workers that have a handler of their own each.
 
 use crate::{
     containment::Contained,
@@ -13,7 +13,7 @@ pub(super) type Handler<T> = Contained<Box<dyn FnMut(T) + Send>>;
 /// The handlers of a pool, by seat.
 pub(super) struct Team<T>(Rows<Place<T>>);
 
-/// The lock is its worker's: nobody waits for it while the pool is open.
+/// The lock belongs to the worker of the seat: no thread waits for it while the pool is open.
 struct Place<T>(Mutex<Option<Handler<T>>>);
 
 impl<T> Team<T> {
@@ -21,20 +21,20 @@ impl<T> Team<T> {
         Arc::new(Team(Rows::new([])))
     }
 
-    /// The worker on `seat` is to have this handler.
+    /// Gives this handler to the worker on `seat`.
     pub(super) fn equip(&self, seat: usize, handler: Handler<T>) {
         *self.0.get(seat).lock() = Some(handler);
     }
 
-    /// There is no worker on `seat` after all.
+    /// Takes the handler away: there is no worker on `seat` after all.
     pub(super) fn strip(&self, seat: usize) {
         let handler = self.0.get(seat).lock().take();
-        drop(handler); // not under the lock: it is the user's
+        drop(handler); // not under the lock: its `Drop` is the user's code
     }
 
-    /// Has the worker that this thread is handle `value`.
+    /// Handles `value` with the handler of the worker that this thread is.
     pub(super) fn handle(&self, value: T) {
-        // At the end of the pool, what came late is run by a thread without a handler: in place of the first worker.
+        // At the end of the pool, late values are handled by a thread without a handler, in place of the first worker.
         let own = local::seat().map(|seat| self.0.get(seat).lock()).filter(|handler| handler.is_some());
         let mut handler = own.unwrap_or_else(|| self.0.get(0).lock());
         if let Some(handler) = &mut *handler {
@@ -44,7 +44,7 @@ impl<T> Team<T> {
 }
 
 impl<T> Place<T> {
-    /// A handler that has panicked goes on; what state it is in is its own affair.
+    /// A handler that has panicked goes on; the state that it is in is its own responsibility.
     fn lock(&self) -> MutexGuard<'_, Option<Handler<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

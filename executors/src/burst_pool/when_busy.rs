@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// What becomes of a new job when no worker is idle.
+/// What happens to a new job when no worker is idle.
 ///
-/// Steps of futures, the first as well, and jobs given by [`try_execute_locally`](crate::try_execute_locally) are
-/// queued in any case. With `GiveBack` and `Block` a worker that has taken such a job from another's mailbox may count
-/// as idle while it is at it, and be dealt a job, which then waits until this worker or another one is free.
+/// Steps of futures, including the first, and jobs submitted with [`try_execute_locally`](crate::try_execute_locally)
+/// are queued in any case. With `GiveBack` and `Block`, a worker that has taken such a job from another's mailbox may
+/// count as idle while it runs that, and be dealt a job, which then waits until this worker or another one is free.
 ///
 /// # Examples
 ///
@@ -31,15 +31,15 @@ pub enum WhenBusy {
     #[default]
     Queue,
     /// It is given back: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer)
-    /// and `try_execute` return it, `execute` drops it with a `warn!`, and the handle that `submit` gives reports
+    /// and `try_execute` return it, `execute` drops it with a `warn!`, and the handle that `submit` returns reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     GiveBack,
-    /// Its submitter waits until a worker is idle, which gets it. If the time is up first, it is given back, as with
-    /// `GiveBack`.
+    /// Its submitter waits until a worker is idle, and that worker gets it. If the timeout is up first, or the pool is
+    /// closed, the job is given back, as with `GiveBack`.
     ///
-    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
+    /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up.
     Block {
-        /// How long the submitter waits; `None` is for as long as it takes.
+        /// How long the submitter waits; `None` means as long as it takes.
         timeout: Option<Duration>,
     },
 }

@@ -16,18 +16,18 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// The end that gives values to receivers which wait for some.
+/// The end that gives values to receivers that wait for them.
 ///
-/// When it is dropped, receivers are [orphaned](RecvError::Orphaned) once they have got what they were woken for.
+/// When it is dropped, receivers are [orphaned](RecvError::Orphaned) once they have received what they were woken for.
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
-    /// Promised to receivers that have not been woken for them.
+    /// Values that are promised to receivers which have not been woken for them yet.
     enqueued: Vec<Box<T>>,
-    /// To whom, in the same order.
+    /// The receivers of these values, in the same order.
     claims: Vec<Claim>,
 }
 
-/// The end of one worker.
+/// The receiving end, for one worker.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     number: usize,
@@ -38,7 +38,7 @@ pub struct Receiver<T> {
 struct Shared<T> {
     boxes: Mailboxes<Box<T>>,
     parker: StaticParker<DynamicThreadData>,
-    /// The sender is gone. Relaxed: between it and the look at it there are fences.
+    /// Whether the sender is gone. Relaxed: there are fences between the store and the loads.
     orphaned: AtomicBool,
 }
 
@@ -65,7 +65,7 @@ impl<T> Sender<T> {
         Sender { shared: Arc::new(shared), enqueued: Vec::new(), claims: Vec::new() }
     }
 
-    /// One more receiver. It is chosen when it waits in [`recv`](Receiver::recv), and not before.
+    /// One more receiver. It can be chosen while it waits in [`recv`](Receiver::recv), and not before.
     pub fn mk_receiver(&mut self) -> Receiver<T> {
         let (shared, number) = (Arc::clone(&self.shared), self.shared.boxes.workers());
         let is_idle = !shared.boxes.claim(number);
@@ -73,8 +73,8 @@ impl<T> Sender<T> {
         Receiver { shared, number, is_idle }
     }
 
-    /// Wakes each receiver for which something was enqueued: by a system call of its own, if it sleeps. Allocates for
-    /// the first value of a receiver only.
+    /// Wakes each receiver for which something was enqueued, by one system call for each that sleeps. Allocates only
+    /// for the first value of a receiver.
     pub fn wake_all(&mut self) {
         let Shared { boxes, parker, .. } = &*self.shared;
         for (claim, value) in self.claims.iter().zip(self.enqueued.drain(..)) {
@@ -89,10 +89,11 @@ impl<T> Sender<T> {
 }
 
 impl<T: Send> Sender<T> {
-    /// Promises `x` to a receiver that waits: the next in turn. It gets it when [`wake_all`](Self::wake_all) is called.
+    /// Promises `x` to a receiver that waits: the next in turn. That receiver gets `x` when
+    /// [`wake_all`](Self::wake_all) is called.
     ///
-    /// Gives `x` back if none waits. Does not block; allocates only when more values are enqueued than ever were at
-    /// once, and makes no system call otherwise.
+    /// Returns `x` if none waits. Does not block; allocates only when more values are enqueued than ever were at once,
+    /// and makes no system call otherwise.
     pub fn enqueue(&mut self, x: Box<T>) -> Option<Box<T>> {
         match self.shared.boxes.claim_idle() {
             Some(claim) => {

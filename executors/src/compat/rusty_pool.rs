@@ -31,7 +31,7 @@ type Job = Box<dyn FnOnce() + Send + 'static>;
 
 /// A handle to a pool that grows and shrinks. See the [module](self).
 ///
-/// The pool ends when all handles are gone, those that spawned futures and jobs hold included, and all work is done.
+/// The pool ends when all handles are gone, including those that spawned futures and jobs hold, and all work is done.
 #[derive(Clone)]
 pub struct ThreadPool {
     pool: elastic_pool::ThreadPool,
@@ -39,7 +39,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A pool of `core_size` threads that stay, and up to `max_size` in all, of which the others leave after
+    /// A pool of `core_size` threads that stay, and up to `max_size` threads in all; those beyond the core leave after
     /// `keep_alive` without work.
     ///
     /// # Panics
@@ -99,13 +99,13 @@ impl ThreadPool {
     ///
     /// # Errors
     ///
-    /// None as long as there is a handle, which there is.
+    /// None: the pool is open as long as there is a handle, and here is one.
     pub fn try_execute<T: Task<()> + 'static>(&self, task: T) -> Result<(), SendError<Job>> {
         let job = move || task.run();
         self.pool.try_execute(job).map_err(|refused| SendError(Box::new(refused.into_job()) as Job))
     }
 
-    /// Runs `task` on the pool, for its result.
+    /// Runs `task` on the pool, and returns a handle to its result.
     pub fn evaluate<R: Send + 'static, T: Task<R> + 'static>(&self, task: T) -> JoinHandle<R> {
         self.try_evaluate(task).unwrap_or_else(never)
     }
@@ -120,7 +120,7 @@ impl ThreadPool {
         task: T,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
         let (sender, receiver) = oneshot::channel();
-        // Nobody may want the result.
+        // The handle may be gone already.
         self.try_execute(move || drop(sender.send(task.run())))?;
         Ok(JoinHandle { receiver })
     }
@@ -141,7 +141,7 @@ impl ThreadPool {
         &self,
         future: impl Future<Output = R> + 'static + Send,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
-        let future = Box::pin(future); // as there
+        let future = Box::pin(future); // as in `complete`
         self.try_evaluate(|| block_on(future))
     }
 
@@ -168,7 +168,7 @@ impl ThreadPool {
         Ok(())
     }
 
-    /// [`spawn`](Self::spawn), for the future's result.
+    /// [`spawn`](Self::spawn), with a handle to the future's result.
     #[cfg(feature = "compat-rusty-pool-async")]
     pub fn spawn_await<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R> {
         self.try_spawn_await(future).unwrap_or_else(never)
@@ -185,12 +185,12 @@ impl ThreadPool {
         future: impl Future<Output = R> + 'static + Send,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
         let (sender, receiver) = oneshot::channel();
-        // Nobody may want the result.
+        // The handle may be gone already.
         self.try_spawn(async move { drop(sender.send(future.await)) })?;
         Ok(JoinHandle { receiver })
     }
 
-    /// Blocks until the pool is idle, also if more jobs come in meanwhile. All who wait then go on.
+    /// Blocks until the pool is idle, even if more jobs come in meanwhile. Then all threads that wait go on.
     ///
     /// # Panics
     ///
@@ -206,10 +206,10 @@ impl ThreadPool {
         }
     }
 
-    /// Gives this handle up. The pool ends, behind its last job, when all are given up.
+    /// Drops this handle. The pool ends after its last job, when all handles are dropped.
     pub fn shutdown(self) {}
 
-    /// Blocks until the pool is idle, and gives this handle up.
+    /// Blocks until the pool is idle, and drops this handle.
     ///
     /// # Panics
     ///
@@ -240,7 +240,8 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// A pool with a core thread for each CPU and twice as many at most, which stay for a minute without work.
+/// A pool with a core thread for each CPU, and twice as many threads at most; those beyond the core stay for a minute
+/// without work.
 impl Default for ThreadPool {
     fn default() -> Self {
         Builder::new().build()

@@ -54,21 +54,21 @@ where
 /// Jobs that are put in one by one and announced together.
 struct Batch<'a, S: Source, P: Parker + 'static> {
     crew: &'a Arc<Crew<S, P>>,
-    /// Who gives them, if that is a worker of the crew.
+    /// The submitter, if it is a worker of the crew.
     worker: Option<&'a Worker<'a, S, P>>,
     to: S::Address,
-    /// The most jobs that nobody is told of yet.
+    /// The most jobs that may be in and not announced yet.
     largest_step: usize,
     accepted: usize,
     announced: usize,
 }
 
-/// The first job is announced at once, then two, four and so on: neither a slow batch nor a long one should find the
-/// workers asleep.
+/// The first job is announced at once, then two, four and so on: workers should sleep through neither a slow batch nor
+/// a long one.
 const LARGEST_STEP: usize = 256;
 
-/// A batch of unknown length may come from a channel, whose sender waits until what it has sent has run: there no job
-/// waits for the next.
+/// A batch of unknown length may come from a channel, whose sender waits until the jobs that it has sent have run:
+/// there each job is announced by itself.
 fn largest_step(closures: &impl Iterator) -> usize {
     let (least, most) = closures.size_hint();
     if most == Some(least) { LARGEST_STEP } else { 1 }
@@ -89,7 +89,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
 
     fn announce(&mut self) {
         let jobs = self.accepted - self.announced;
-        // Before: a user's parker may panic, and would be asked again while that unwinds.
+        // Before the call: a user's parker may panic, and would be called again while that unwinds.
         self.announced = self.accepted;
         self.crew.announce(self.to, jobs, self.worker);
         self.see_to_late_jobs();
@@ -109,7 +109,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 }
 
-/// Also when the user's iterator panics, what is in must not be overlooked.
+/// Even if the user's iterator panics, jobs that are in must not be overlooked.
 impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
     fn drop(&mut self) {
         if self.accepted == self.announced {

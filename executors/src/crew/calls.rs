@@ -1,7 +1,7 @@
-//! Calls: telling those whom a job needs that it has been put in.
+//! Calls: telling the workers that a job needs that it has been put in.
 //!
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`; S2 of a single
-//! job from outside is the source's. Who is woken is the parker's affair, and who is hired that of `hiring.rs`.
+//! job from outside is in the source. The parker decides which worker is woken, and `hiring.rs` whether one is hired.
 
 use super::{Crew, worker::Worker};
 use crate::{
@@ -17,7 +17,8 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Tells whom it needs that a job has just been put into the source, by a worker of the crew or by somebody else.
+    /// Tells the workers that a job needs that it has just been put into the source, by `giver` or by no worker of the
+    /// crew.
     #[inline(always)]
     pub(super) fn announce_to(&self, to: S::Address, whom: Whom, giver: Option<&Worker<'_, S, P>>) {
         match whom {
@@ -27,8 +28,8 @@ where
         }
     }
 
-    /// The same of a job from outside that was put in [in order](Source::inject_in_order); and [looks whether it is
-    /// late](Self::check_for_late_jobs). Nothing comes behind a call here, or this would have to save registers.
+    /// The same for a job from outside that was put in [in order](Source::inject_in_order); then [checks whether it is
+    /// late](Self::check_for_late_jobs). Nothing follows a call in here, or this would have to save registers.
     #[inline(always)]
     pub(super) fn announce_ordered_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
         let may_need_call = match whom {
@@ -43,7 +44,7 @@ where
         }
     }
 
-    /// Calls, starts or hires somebody for such a job, if one is needed, and looks whether it is late.
+    /// Calls, starts or hires a worker for such a job, if one is needed, and checks whether the job is late.
     #[inline(never)]
     fn call_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
         if let Whom::Owner(seat) = whom {
@@ -54,7 +55,7 @@ where
         self.check_for_late_jobs();
     }
 
-    /// Tells the worker on `seat` of a job that only this one can run.
+    /// Tells the worker on `seat` of a job that only this worker can run.
     fn call_owner(&self, to: S::Address, seat: usize) {
         // Pairs with the fence in `parker::sleep`: either the worker sees the job, or the parker sees that it sleeps.
         fence(SeqCst);
@@ -77,15 +78,16 @@ where
         }
     }
 
-    /// Whether somebody might be called, started or hired. Relies on a fence between the reason for that and this.
+    /// Whether a worker might be called, started or hired. Relies on a fence between the reason for that and this.
     #[inline(always)]
     pub(super) fn may_call(&self) -> bool {
         let can_start_more = if S::ELASTIC { self.may_grow() } else { self.cold.are_left() };
         can_start_more || self.parker.is_anybody_asleep()
     }
 
-    /// Calls, starts or hires somebody for jobs that `giver` has put to `to`, if one is needed. While somebody looks,
-    /// or is on the way, many jobs ask this in vain: so it is cheap, and the call is apart. Relies on a fence, too.
+    /// Calls, starts or hires a worker for jobs that `giver` has put to `to`, if one is needed. While a worker looks,
+    /// or is on its way, many jobs ask this in vain: so it is cheap, and the call is in another function. Relies on a
+    /// fence, too.
     #[inline(never)]
     fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
         if S::ELASTIC || self.needs_call(|| self.origin(Some(giver), to)) {
@@ -106,12 +108,13 @@ where
         self.cold.are_left() && !self.parker.is_anybody_free() || self.parker.needs_call(origin())
     }
 
-    /// As [`call_for`](Self::call_for). Apart, so that a job for which nobody is to be called does not make room on the
-    /// stack for what this needs.
+    /// As [`call_for`](Self::call_for). In a function of its own, so that a job that needs no call does not make room
+    /// on the stack for what this needs.
     #[inline(never)]
     fn call_for_given(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
         let origin = match self.origin(giver, to) {
-            // Where there may be no room for all whom a burst calls, one is called, and those who come call the next.
+            // Where there may be no room for all workers that a burst calls, one is called, and each that comes calls
+            // the next.
             Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Waiting,
             origin => origin,
         };
@@ -119,14 +122,14 @@ where
             return self.call_for(jobs, origin);
         }
         self.hire_for(1);
-        // A model gives way whether one comes or not.
+        // In a model it gives way whether a worker is coming or not.
         let is_one_coming = || cfg!(executors_loom) || self.parker.is_one_coming();
         if origin != Origin::Outside || !is_one_coming() || !self.gives_way() {
             self.call_one(origin);
         }
     }
 
-    /// Calls workers for so many jobs that everybody can see. Relies on a fence between that and this.
+    /// Calls workers for `jobs` jobs that are visible to all. Relies on a fence between that and this.
     #[inline(never)]
     pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
         self.hire_for(jobs);
@@ -136,7 +139,7 @@ where
         }
     }
 
-    /// Hires workers for so many jobs, where they come and go and there is room.
+    /// Hires workers for `jobs` jobs, where they come and go and there is room.
     #[inline(always)]
     fn hire_for(&self, jobs: usize) {
         if S::ELASTIC && self.may_grow() {
@@ -144,7 +147,7 @@ where
         }
     }
 
-    /// Calls a worker for a job that everybody can see, if one is needed. Relies on a fence between that and this.
+    /// Calls a worker for a job that is visible to all, if one is needed. Relies on a fence between that and this.
     #[inline]
     pub(super) fn call_one(&self, origin: Origin) {
         if !S::ELASTIC && self.cold.are_left() {
@@ -162,7 +165,7 @@ where
         }
     }
 
-    /// Lets the worker that comes go first, if that is likely to be faster than to call another. Returns whether it
+    /// Gives way to the worker that is coming, if that is likely to be faster than calling another. Returns whether it
     /// has, and the job needs no call any more.
     #[cold]
     fn gives_way(&self) -> bool {
@@ -172,34 +175,34 @@ where
         if !self.parker.go_on() {
             return true;
         }
-        // As in `Worker::see_to_the_rest`: who has relied on this thread has spared a call. Without a recall, as who is
-        // called looks for what a spared fence hides.
+        // As in `Worker::see_to_the_rest`: a thread that has relied on this one has spared a call. No recall is made,
+        // because a worker that is called looks for what a spared fence hides.
         fence(SeqCst);
         !self.source.spares_fences(None) && !self.source.has_jobs()
     }
 
-    /// Starts threads for such a job, if they are needed, or calls one that is there.
+    /// Starts threads for such a job, if they are needed, or calls a worker that is there.
     #[cold]
     fn call_cold(&self, origin: Origin) {
         if !self.starts_one(|| self.cold.coming() == 0 || self.are_more_than_coming()) {
             self.call_warm(origin);
         } else if origin != Origin::Outside {
-            // They come as a tree, and not as a chain. (A submitter gives the next job soon.)
+            // Threads start as a tree rather than a chain. (A submitter from outside submits the next job soon.)
             self.starts_one(|| self.are_more_than_coming());
         }
     }
 
-    /// Starts a thread if nobody is free and that `is_due`. Returns whether it comes.
+    /// Starts a thread if no thread is free and that `is_due`. Returns whether it comes.
     fn starts_one(&self, is_due: impl Fn() -> bool) -> bool {
         !self.parker.is_anybody_free() && is_due() && self.start_late(is_due)
     }
 
-    /// Whether there are more jobs than threads on the way who will look for some, where all jobs may run at once.
+    /// Whether there are more jobs than threads on the way that will look for some, where all jobs may run at once.
     fn are_more_than_coming(&self) -> bool {
         !S::WITHHOLDS && self.cold.coming() < self.source.len() + self.source.parts()
     }
 
-    /// Where a job comes from that was just put to `to`.
+    /// The origin of a job that was just put to `to`.
     fn origin(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address) -> Origin {
         match giver {
             None => Origin::Outside,

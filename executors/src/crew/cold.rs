@@ -11,41 +11,41 @@ use std::{
 
 /// Seats whose threads are started one by one, the first one first.
 ///
-/// All Relaxed: that who reads that a thread is coming, or that none is left, may rely on the threads there are follows
-/// from the fences before (S2) and behind (W3, or F3 of who looks last), see the README.
+/// All Relaxed: the fences before (S2) and after (W3, or F3 of the last that looks) are why a thread that reads that
+/// another is coming, or that none is left, can rely on the threads there are, see the README.
 #[derive(Debug)]
 pub(super) struct ColdSeats {
     seats: Range<usize>,
-    /// How many are left. Changed under the lock of `restraint`; who reads it without may be told the number of a
-    /// moment ago.
+    /// How many are left. Changed under the lock of `restraint`; a read without it may give the number of a moment ago.
     left: AtomicUsize,
-    /// How many threads are on their way: they will look for jobs. Until one arrives, or does not come.
+    /// How many threads are on their way, and will look for jobs. Each counts until it arrives, or does not come.
     coming: AtomicUsize,
-    /// Locked by who starts a thread: nobody else does meanwhile.
+    /// Locked by a thread that starts another: no other thread does so meanwhile.
     restraint: Mutex<Restraint>,
 }
 
-/// An exponential back-off: how many needs are passed over after a refusal, before another thread is asked for. None,
-/// one, three, and so on, or each job would cost a system call where threads have run out.
+/// An exponential back-off: how many requests are passed over after a refusal, before another thread is asked for.
+/// None, one, three, and so on, or each job would cost a system call where threads have run out.
 #[derive(Debug, Default)]
 struct Restraint {
     refusals: u32,
     passes: u32,
 }
 
-/// The most refusals in a row that make a difference: from then on one of 1024 needs is an attempt. Chosen freely: with
-/// more, threads come later once they can be had again; with less, jobs pay for more system calls that are in vain.
+/// The most refusals in a row that make a difference: from then on one of 1024 requests is an attempt. Chosen freely:
+/// with more, threads come later once the system grants them again; with less, jobs pay for more system calls that
+/// fail.
 const MOST_REFUSALS: u32 = 10;
 
 impl Restraint {
-    /// Whether this need is passed over.
+    /// Whether this request is passed over.
     fn passes_over(&mut self) -> bool {
         let passes = self.passes;
         self.passes = passes.saturating_sub(1);
         passes > 0
     }
 
-    /// One more in a row.
+    /// Counts one more refusal in a row.
     fn count_one(&mut self) {
         self.passes = (1 << self.refusals) - 1;
         self.refusals = (self.refusals + 1).min(MOST_REFUSALS);
@@ -53,7 +53,7 @@ impl Restraint {
 }
 
 impl ColdSeats {
-    /// The thread of the seat before them is started by who makes this, and on its way from the beginning.
+    /// The creator of this starts the thread of the seat before these, which is on its way from the beginning.
     pub(super) fn new(seats: Range<usize>) -> Self {
         let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(1));
         ColdSeats { seats, left, coming, restraint: Mutex::default() }
@@ -73,11 +73,11 @@ impl ColdSeats {
         self.coming.load(Relaxed)
     }
 
-    /// Has `start` start the thread of the next seat, if that is still due when nobody else starts one. Returns whether
-    /// it comes, or why it is refused.
+    /// Starts the thread of the next seat by `start`, if that is still due when no other thread is starting one.
+    /// Returns whether it comes, or why it is refused.
     ///
-    /// If somebody else starts one, and none is coming, waits for that: the thread may already have arrived and taken
-    /// another job, and then this one needs the next. If one is coming, it may be relied on.
+    /// If another thread is starting one, and none is coming, waits for that: the new thread may already have arrived
+    /// and taken another job, and then this job needs the next. If one is coming, the caller can rely on it.
     pub(super) fn start_one<E>(
         &self,
         is_due: impl FnOnce() -> bool,
@@ -101,7 +101,7 @@ impl ColdSeats {
         started.map(|()| true)
     }
 
-    /// `None` if somebody else starts a thread, and one is coming.
+    /// `None` if another thread is starting one, and one is coming.
     fn restrain(&self) -> Option<MutexGuard<'_, Restraint>> {
         match self.restraint.try_lock() {
             Ok(restraint) => Some(restraint),
@@ -123,7 +123,7 @@ impl ColdSeats {
 mod tests {
     use super::*;
 
-    /// Asks for a thread, which comes or not. Returns whether it was started.
+    /// Asks for a thread, which comes or not. Returns the seat that was tried, if any.
     fn ask(seats: &ColdSeats, comes: bool) -> Option<usize> {
         let mut asked = None;
         let started = seats.start_one(

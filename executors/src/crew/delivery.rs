@@ -1,6 +1,7 @@
-//! Delivery: whether a job is admitted, and whether it belongs to the worker that gives it or to the jobs from outside.
+//! Delivery: whether a job is admitted, and whether it belongs to the worker that submits it or to the jobs from
+//! outside.
 //!
-//! Many jobs at once are a batch (`batch.rs`). Who is told of a job is the affair of `calls.rs`.
+//! Many jobs at once are a batch (`batch.rs`). `calls.rs` tells workers of jobs.
 
 use super::{Crew, worker::Worker};
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a job is to the pool: until when it is admitted, and whether others must be told of it.
+/// What kind of job it is: until when it is admitted, and whether other workers must be told of it.
 #[derive(Clone, Copy)]
 pub(super) enum Admission {
     /// The user's: until the pool is closed.
@@ -23,8 +24,8 @@ pub(super) enum Admission {
     CarriedOn,
 }
 
-/// A closure that is copied to be passed on: without that, the copy that is passed would have to be made before it is
-/// known whether it is needed.
+/// A wrapper by which a closure is copied only when it is passed on: without it, that copy would have to be made before
+/// it is known whether it is needed.
 struct Parcel<F, A> {
     closure: F,
     to: A,
@@ -35,8 +36,8 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Gives it back if it
-    /// is not admitted.
+    /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Returns it if it is
+    /// not admitted.
     #[inline(always)]
     pub(super) fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
     where
@@ -77,7 +78,7 @@ where
         }
     }
 
-    /// Apart, as [`put_slowly`](Self::put_slowly).
+    /// In a function of its own, as [`put_slowly`](Self::put_slowly).
     #[cold]
     #[inline(never)]
     fn inject_slowly(self: &Arc<Self>, to: S::Address, job: Job) {
@@ -94,7 +95,8 @@ where
         }
     }
 
-    /// Apart with all that follows: a call from which the hot path came back would have it save registers.
+    /// In a function of its own with all that follows: a call that returns to the hot path would make that save
+    /// registers.
     #[cold]
     #[inline(never)]
     fn put_slowly(&self, worker: &Worker<'_, S, P>, to: S::Address, job: Job) {
@@ -104,8 +106,8 @@ where
 
     /// From a job that runs on `worker` and does nothing more after this call.
     ///
-    /// Nobody need be told if the worker's next job is either this one or one whose taking shows this one to all; the
-    /// parker's README says why ("Jobs that are not announced").
+    /// No other worker need be told if the worker's next job is either this one, or one that shows this one to all when
+    /// it is taken; the parker's README says why ("Jobs that are not announced").
     #[inline(always)]
     fn put_at_end_of_job(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
         match self.source.push(worker.local(), to, job) {
@@ -121,7 +123,7 @@ where
         self.check_for_late_jobs();
     }
 
-    /// Whether jobs from the crew's own jobs are refused.
+    /// Whether jobs are refused that the crew's own jobs submit.
     #[inline(always)]
     pub(super) fn refuses_from_inside(&self) -> bool {
         self.life.is_discarding()
@@ -135,15 +137,15 @@ where
         }
     }
 
-    /// Calls `then` with the worker of this crew that the current thread is, if it is one. Who has left is none: what
-    /// its stop hook submits is for the others.
+    /// Calls `then` with the worker of this crew that the current thread is, if it is one. A worker that has left does
+    /// not count: what its stop hook submits is for the others.
     #[inline(always)]
     pub(super) fn with_this_worker<R>(&self, then: impl FnOnce(Option<&Worker<'_, S, P>>) -> R) -> R {
         // SAFETY: `then` cannot keep the reference.
         then(unsafe { self.this_worker() })
     }
 
-    /// The same without a closure, for whom that costs something: see [`local::worker_of`].
+    /// The same without a closure, for callers to which that costs something: see [`local::worker_of`].
     ///
     /// # Safety
     ///
@@ -151,14 +153,15 @@ where
     #[inline(always)]
     pub(super) unsafe fn this_worker(&self) -> Option<&Worker<'_, S, P>> {
         // SAFETY: posts that have a worker are made in `post_of` only, which borrows the crew at that address for as
-        // long: this one, and so the type is the same. The caller does not keep the reference.
+        // long as there is the post: that crew is this one, and so the type is the same. The caller does not keep the
+        // reference.
         unsafe { local::worker_of(self.id()) }
     }
 
-    /// Where a thread stands while it is that worker.
+    /// The post at which a thread stands while it is that worker.
     pub(super) fn post_of<'a>(&'a self, worker: &'a Worker<'_, S, P>) -> Post<'a> {
-        // SAFETY: the id is the address of this crew, which is borrowed for as long as there is the post. It is asked
-        // for a worker in `this_worker` only, by the crew at that address: this one, and so for this type.
+        // SAFETY: the id is the address of this crew, which is borrowed for as long as there is the post. The post is
+        // asked for a worker in `this_worker` only, by the crew at that address: this one, and so for this type.
         unsafe { Post::with_worker(self.id(), worker) }
     }
 }

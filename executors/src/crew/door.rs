@@ -13,27 +13,28 @@ use std::{
 /// Where the threads of this process leave it.
 ///
 /// When a thread has done its work, the system takes its memory away, and tells all cores on which the process runs.
-/// Two threads that end at the same time wait for each other there, and each of the cores for both: that takes several
-/// times as long as one after the other (`docs/results/creation.md`, "Many that end").
+/// Two threads that end at the same time wait for each other in that, and each of the cores waits for both: that takes
+/// several times as long as one after the other (`docs/results/creation.md`, "Many that end").
 pub(super) struct Door {
     epoch: OnceLock<Instant>,
-    /// When it is free, in nanoseconds since the epoch. Relaxed: a time, from which nothing else follows.
+    /// When it is free, in nanoseconds since the epoch. Relaxed: nothing else depends on this time.
     free: AtomicU64,
 }
 
 pub(super) static DOOR: Door = Door { epoch: OnceLock::new(), free: AtomicU64::new(0) };
 
-/// What a thread takes to be gone.
+/// How long a thread takes to be gone.
 const PASSAGE: Duration = Duration::from_micros(10);
 
 /// The longest that a thread waits, so that where many can end at the same time, they do not burn their cores.
 const PATIENCE: Duration = PASSAGE.saturating_mul(4);
 
 impl Door {
-    /// Waits until those who came before have gone, but not for long. To be called by a thread that is about to end.
+    /// Waits until the threads that came before are gone, but not for long. To be called by a thread that is about to
+    /// end.
     pub(super) fn pass(&self) {
-        // It was measured on Linux only; on one core nobody could leave meanwhile; and what a model does must not
-        // depend on the clock.
+        // It was measured on Linux only; on one core no other thread could leave meanwhile; and what a model does must
+        // not depend on the clock.
         if !cfg!(target_os = "linux") || cores() == 1 || cfg!(executors_loom) {
             return;
         }

@@ -1,7 +1,7 @@
-//! How a crew ends, and when it is idle, without which it does not end.
+//! How a crew ends, and when it is idle, which it has to be before it ends.
 //!
-//! These are steps 1, 3 and 4 of "The end" in `crew/README.md`, the look of "Idle", and what is asked there: "What if
-//! somebody submits meanwhile?"
+//! These are steps 1, 3 and 4 of "The end" in `crew/README.md`, the check of "Idle", and the answers to "What if
+//! somebody submits meanwhile?".
 
 use super::{Crew, worker::Worker};
 use crate::{
@@ -17,7 +17,7 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Takes no more jobs from outside. Returns whether it did until now.
+    /// Takes no more jobs from outside. Returns whether the crew was open until now.
     pub(super) fn close(&self) -> bool {
         let closed = self.life.close();
         if closed {
@@ -25,8 +25,8 @@ where
                 self.source.on_close();
             }
             fence(SeqCst);
-            // If all are asleep, or there is no worker, nobody else would declare the end. Otherwise sleepers must find
-            // out.
+            // If all workers are asleep, or there is none, no other thread would declare the end. Otherwise sleepers
+            // must find out.
             if !self.is_over() {
                 if self.life.is_discarding() { self.parker.unpark_all() } else { self.call_all() }
             }
@@ -35,7 +35,7 @@ where
         closed
     }
 
-    /// Has the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
+    /// Makes the source give out what it withholds: the backlog has been dropped, but some jobs may come in late.
     pub(super) fn give_out(&self) {
         self.source.on_close();
         // Pairs with the fence in `parker::sleep`, as S2 of a submitter does.
@@ -43,7 +43,7 @@ where
         self.call_all();
     }
 
-    /// Calls all who sleep; and for jobs that were withheld until now, somebody even if there is nobody who sleeps. Who
+    /// Calls all sleepers; and for jobs that were withheld until now, calls a worker even if none sleeps. A worker that
     /// comes calls the next.
     fn call_all(&self) {
         self.parker.unpark_all();
@@ -58,15 +58,15 @@ where
             return true;
         }
         if self.life.is_closed() && self.is_idle() && self.life.end() {
-            // Pairs with the fence in `parker::sleep`: either who falls asleep sees the end, or the parker sees the
-            // sleeper.
+            // Pairs with the fence in `parker::sleep`: either a worker that falls asleep sees the end, or the parker
+            // sees the sleeper.
             fence(SeqCst);
             self.parker.unpark_all();
         }
         self.life.is_over()
     }
 
-    /// Whether nothing is waiting and nobody works. What was put in before this call has run if so.
+    /// Whether no job waits and no thread is at work. If so, what was put in before this call has run.
     pub(super) fn is_idle(&self) -> bool {
         // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is
         // at an active worker until it has run, and so are the jobs that it spawns.
@@ -77,9 +77,9 @@ where
         self.life.active() == 0
     }
 
-    /// Counts out a worker, or who has done its work, when it has found nothing more to do.
+    /// Counts out a worker, or a thread that has done a worker's work, when it has found nothing more to do.
     pub(super) fn become_idle(&self, busy: bool) {
-        // The look and the change are those of `is_idle`, in the same order.
+        // The check and the change come in the same order as in `is_idle`.
         self.life.become_idle(busy, || !self.source.has_unfinished());
     }
 
@@ -94,15 +94,15 @@ where
         }
     }
 
-    /// Runs late jobs, whomever they are for, as a late shift does. For a worker that leaves, as the crew is over, and
-    /// its part of the source.
+    /// Runs late jobs, whichever worker they are for, as a late shift does. For a worker that leaves because the crew
+    /// is over; `local` is its part of the source.
     pub(super) fn run_what_is_left(&self, local: &S::Local) {
-        // Pairs with S2 of a submitter, or the recall does: what was put in by somebody who did not see the end is seen
-        // here. And with that of a late shift, as G2 of `dispatcher/README.md`: either that finds the gate
-        // open, or its job is seen here.
+        // Pairs with S2 of a submitter, or the recall does: a job that was put in by a thread which did not see the end
+        // is seen here. And with the fence of a late shift, as G2 of `dispatcher/README.md`: either the late shift
+        // finds the gate open, or its job is seen here.
         fence(SeqCst);
         self.source.recall(local);
-        // What is in but not announced yet is the affair of its submitter.
+        // A job that is in but not announced yet is left to its submitter.
         if self.source.len() > 0 && self.source.has_jobs_for(&self.source.attach(None)) {
             self.stand_in(|worker| worker.work_late());
         }
@@ -156,7 +156,7 @@ pub(super) mod tests {
         time::{Duration, Instant},
     };
 
-    /// A crew of one worker, whose thread is there or `cold`.
+    /// The setup of a crew of one worker, whose thread is there or `cold`.
     pub(in crate::crew) fn setup(cold: Range<usize>, options: Options) -> Setup<FifoSource, impl Parker + 'static> {
         setup_of(Terms::fixed(1), cold, FifoSource::new(), options)
     }
@@ -177,14 +177,15 @@ pub(super) mod tests {
         Setup { terms, cold, source, parker: parker::dynamic(), charter, options }
     }
 
-    /// A job that gives another to its own crew, and who hears that this one runs.
+    /// A job that submits another to its own crew, and a channel that tells when the other runs.
     fn parent() -> (impl FnOnce() + Send + 'static, mpsc::Receiver<()>) {
         let (tell, told) = mpsc::channel();
         let child = move || tell.send(()).expect("the test listens");
         (move || assert!(local::try_execute_locally(child).is_ok()), told)
     }
 
-    /// A `job` that was admitted before the end of a crew, and comes in after it, from a thread that `prepare`s itself.
+    /// The result of a `job` that was admitted before the end of a crew, and comes in after it, from a thread that has
+    /// called `prepare`.
     fn late_job<R>(stack_size: Option<usize>, prepare: impl FnOnce(), job: fn() -> R) -> R
     where
         R: Send + 'static,
@@ -210,7 +211,7 @@ pub(super) mod tests {
         assert_eq!(place(Some(too_large_for_any_system)), thread::current().id());
     }
 
-    /// The late job is for the first worker, and what it gives for the second, which is not there any more.
+    /// The late job is for the first worker, and the job that it submits for the second, which has left.
     #[cfg(feature = "burst-exec")]
     #[test]
     fn what_a_late_job_gives_to_a_worker_that_has_left_runs() {

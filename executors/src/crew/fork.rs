@@ -1,4 +1,4 @@
-//! Forking: a job divides what it has to do, and another worker may take a part of it. See `part/README.md`.
+//! Forking: a job divides what it has to do, and another worker can take a part of it. See `part/README.md`.
 
 use super::{Handle, worker::Worker};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 
 impl<P: Parker + 'static> Handle<StealingSource, P> {
     /// Runs both, and returns what they return. In a job of the crew another worker may take `other`; elsewhere the
-    /// caller blocks while a job does both.
+    /// caller blocks while a job runs both.
     #[inline(always)]
     pub(crate) fn fork_join<A, B, One, Other>(&self, one: One, other: Other) -> (A, B)
     where
@@ -28,7 +28,7 @@ impl<P: Parker + 'static> Handle<StealingSource, P> {
         }
     }
 
-    /// Has a job do both. If it is refused, or dropped, they run here.
+    /// Runs both in a job. If the job is refused, or dropped, they run here.
     #[cold]
     #[inline(never)]
     fn enter<A, B, One, Other>(&self, fork: &mut Fork<One, Other, B>) -> (A, B)
@@ -65,7 +65,7 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
         }
     }
 
-    /// Tells those who may take the part that was put in last.
+    /// Tells the workers that may take the part that was put in last.
     #[inline(always)]
     fn tell_of_part(&self, forker: &Forker) {
         // Pairs with the fence in `parker::sleep`, and with that of joiners: either they see the part, or we see them.
@@ -76,8 +76,9 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
         forker.call_joiners();
     }
 
-    /// Another worker has the part. Runs what that one has forked, if it has, or waits until there is something, or the
-    /// part is settled. Nothing else, be it a job or a part: it might wait for what is further down on this stack.
+    /// Another worker has the part. Runs what that worker has forked, if there is any, or waits until there is, or the
+    /// part is settled. It runs nothing else, be it a job or a part: that might wait for something further down on this
+    /// stack.
     #[cold]
     #[inline(never)]
     fn await_part(&self, part: &Stub) {

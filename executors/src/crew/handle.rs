@@ -14,13 +14,14 @@ use crate::{
     sync::atomic::{Ordering::SeqCst, fence},
 };
 use async_task::{Runnable, ScheduleInfo, WithInfo};
-use std::{fmt, future::Future, iter, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// What a user has of a crew. When the last clone is dropped, the crew closes.
 ///
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
-    /// Apart from the count of handles: whoever clones one would otherwise take the line away from all who submit.
+    /// Apart from the count of handles: otherwise each clone of a handle would take the cache line away from all
+    /// submitters.
     last: Arc<Apart<LastHandle<S, P>>>,
     /// Where its jobs go.
     to: S::Address,
@@ -79,14 +80,14 @@ where
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
         crew.grow(crew.terms.core);
-        // A hire may have come too late, on which a submitter has counted. (If others are hired instead, who does that
-        // looks behind this.)
+        // A hire on which a submitter has counted may have come too late. (If others are hired instead, the thread that
+        // does so looks after this.)
         if crew.life.roll().live() < crew.terms.core && crew.source.len() > 0 {
             crew.check_for_late_jobs();
         }
     }
 
-    /// Has `put` put a job into the source at `to`, and tells whom it needs.
+    /// Calls `put`, which puts a job into the source at `to`, and tells the workers that the job needs.
     #[inline(always)]
     pub(crate) fn put_by(&self, to: S::Address, put: impl FnOnce(&S) -> Whom) {
         let crew = self.crew();
@@ -97,7 +98,7 @@ where
         });
     }
 
-    /// Has `open` let workers to jobs that are in the source, and tells as many as it says.
+    /// Calls `open`, which lets workers get at jobs that are in the source, and calls as many as it says.
     pub(crate) fn call_by(&self, open: impl FnOnce(&S) -> (Whom, usize)) {
         let crew = self.crew();
         let (whom, jobs) = open(&crew.source);
@@ -106,20 +107,20 @@ where
         match whom {
             _ if jobs == 0 => {}
             Whom::Nobody => {}
-            // As many may come as there are jobs, and no more: each calls the next.
+            // At most as many workers may come as there are jobs: each calls the next.
             Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Waiting),
             Whom::Anyone => crew.call_for(jobs, Origin::Outside),
             Whom::Owner(seat) => crew.parker.unpark(seat),
         }
     }
 
-    /// Hires one more worker, however many there are, after `prepare` was told its seat.
+    /// Hires one more worker, however many there are, after telling `prepare` its seat.
     pub(crate) fn hire(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
         debug_assert!(S::ELASTIC);
         self.crew().seat_one(prepare).map_err(|error| error.into_build_error(None))
     }
 
-    /// Runs `closure` on this thread, as a job of the crew like any other; or gives it back.
+    /// Runs `closure` on this thread, as a job of the crew like any other; or returns it.
     pub(crate) fn run_here<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
         let crew = self.crew();
         if self.is_closed_to_caller() {
@@ -127,7 +128,7 @@ where
         }
         let job = Job::new(closure);
         crew.with_this_worker(|worker| match worker {
-            // Inside the job that gives it.
+            // Inside the job that submits it.
             Some(worker) => worker.run(job),
             None => crew.stand_in(|worker| worker.run_once(job)),
         });
@@ -148,16 +149,15 @@ where
         })
     }
 
-    /// Drops the job that `take` finds in the source. Returns whether there was one.
+    /// Drops the job that `take` takes out of the source. Returns whether there was one.
     pub(crate) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
-        let crew = self.crew();
-        crew.discard(iter::once_with(|| take(&crew.source)).flatten()) > 0
+        self.crew().discard_one(take)
     }
 
     /// How many workers there are, and how many of them have nothing to do.
     pub(crate) fn workers(&self) -> (usize, usize) {
         let life = &self.crew().life;
-        // Who leaves at the end does not resign: only its thread is counted out.
+        // A worker that leaves at the end does not resign: only its thread is counted out.
         let (roll, threads) = (life.roll(), life.threads());
         (roll.live().min(threads), roll.idle().min(threads))
     }
@@ -222,7 +222,7 @@ where
         crew.discard_backlog();
         if S::WITHHOLDS {
             crew.give_out();
-            // A late job may have come in since, whose late shift has found no way to it. (The fence in `give_out`
+            // Since then a late job may have come in whose late shift could not get at it. (The fence in `give_out`
             // pairs with its submitter's.)
             crew.discard_backlog();
         }

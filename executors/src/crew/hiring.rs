@@ -1,7 +1,7 @@
-//! Hiring: how workers come to a crew in which they come and go; and who does a worker's work, in any crew, if none can
-//! be had.
+//! Hiring: how workers come to a crew in which they come and go; and how another thread does a worker's work, in any
+//! crew, if no worker can be had.
 //!
-//! These are steps S3 to S5 of `elastic_pool/README.md`. Whether one is due is the affair of `staff.rs`.
+//! These are steps S3 to S5 of `elastic_pool/README.md`. `staff.rs` decides whether a hire is due.
 
 use super::{Crew, threads::SpawnError, worker::Worker};
 use crate::{
@@ -29,7 +29,7 @@ where
 
     /// Hires `for_core` workers until the core is full, and beyond it as many as waiting jobs make due.
     ///
-    /// Not only one for the caller's job: another submitter may have counted on the one that is hired here.
+    /// Not only one for the caller's job: another submitter may have counted on the worker that is hired here.
     #[cold]
     pub(super) fn grow(&self, for_core: usize) {
         let hire = |fill_core| self.life.hire(&self.terms, || self.source.len(), fill_core) && self.employ();
@@ -44,7 +44,7 @@ where
             Ok(()) => return true,
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
-                // A submitter may have counted on this hire when the crew was not over yet: behind this, as below, each
+                // A submitter may have counted on this hire when the crew was not over yet: after this, as below, each
                 // caller looks for late jobs.
                 fence(SeqCst);
                 return false;
@@ -54,13 +54,13 @@ where
         };
         let left = self.life.cancel_hire().live();
         tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
-        // Behind the change of the roll, as any other step of `elastic_pool/README.md`: a submitter that has counted on
-        // this hire has put its job in before.
+        // After the change of the roll, as in any other step of `elastic_pool/README.md`: a submitter that has counted
+        // on this hire has put its job in before.
         fence(SeqCst);
-        // A thread that stands in already will look for what is waiting when its job has ended: to do so now would take
-        // stack for each job of a chain.
+        // A thread that stands in for a worker already will look for waiting jobs when its job has ended: doing so now
+        // would take stack for each job of a chain.
         if left == 0 && !self.caller_stands_in() {
-            // Nobody else would run it.
+            // No other thread would run it.
             self.stand_in(|worker| worker.work_late());
         }
         false
@@ -71,7 +71,7 @@ where
         self.with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
 
-    /// Starts a thread for a worker on a vacant seat, of which `prepare` is told before.
+    /// Starts a thread for a worker on a vacant seat, after telling `prepare` which seat.
     pub(super) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), SpawnError> {
         let seat = self.vacancies.take();
         prepare(seat);

@@ -1,10 +1,10 @@
-//! Who keeps a crew in memory: its handles, and the futures that were spawned on it, which may be woken when workers
-//! and handles have gone.
+//! What keeps a crew in memory: its handles, and the futures that were spawned on it, which may be woken when workers
+//! and handles are gone.
 //!
 //! A [`Hold`] is an `Arc` of the crew whose references each worker counts for itself, so that futures that are spawned
-//! on one thread and end on another do not send the line of one count to and fro. The common count is that of all holds
-//! there are, and of all workers' *credit*: a worker spends one of its credit on each hold that it makes, and gains one
-//! for each that it drops. When nothing is left, the crew loses the reference that all holds have together.
+//! on one thread and end on another do not move the cache line of one count back and forth. The common count is that of
+//! all holds that exist, plus all workers' *credit*: a worker spends one of its credit on each hold that it makes, and
+//! gains one for each that it drops. When nothing is left, the crew loses the reference that all holds have together.
 //! `crew/README.md` says why that is never too early.
 
 #[cfg(all(test, executors_loom))]
@@ -22,8 +22,8 @@ use crate::{
 };
 use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr, sync::Arc};
 
-/// What a worker buys, or gives back, at a time. The common count's line then moves so rarely that it costs nothing:
-/// for one of so many futures.
+/// What a worker buys, or gives back, at a time. The common count's cache line then moves so rarely that it costs
+/// nothing: for one of this many futures.
 const LOT: usize = if cfg!(executors_loom) { 1 } else { 1024 };
 
 /// A reference to a crew. See the [module](self).
@@ -33,7 +33,7 @@ pub(super) struct Hold<S: Source, P: Parker + 'static> {
 }
 
 impl<S: Source, P: Parker + 'static> Hold<S, P> {
-    /// The only one for each crew that is not a clone.
+    /// The only hold of a crew that is not a clone.
     pub(super) fn first(crew: Arc<Crew<S, P>>) -> Self {
         assert_eq!(crew.holds.0.swap(1, Relaxed), 0, "a crew has one first hold");
         Hold { crew: ManuallyDrop::new(crew) }
@@ -57,10 +57,10 @@ impl<S: Source, P: Parker + 'static> Drop for Hold<S, P> {
     #[inline]
     fn drop(&mut self) {
         let is_counted_out = self.with_this_worker(|worker| worker.map(|worker| worker.account().gain()).is_some());
-        // Not in there: as soon as this hold does not count, another thread may drop the crew, of which nothing but the
-        // count itself may be borrowed then.
+        // Not inside the closure: as soon as this hold is not counted, another thread may drop the crew, and nothing of
+        // the crew but the count itself may be borrowed then.
         if !is_counted_out && subtract(&self.holds.0, 1) {
-            // SAFETY: nobody has a hold any more, and so nobody uses a copy of this pointer.
+            // SAFETY: no hold is left, and so no copy of this pointer is in use.
             unsafe { ManuallyDrop::drop(&mut self.crew) }
         }
     }
@@ -75,18 +75,20 @@ impl<S: Source, P: Parker + 'static> Deref for Hold<S, P> {
     }
 }
 
-/// How many holds there are, and how much credit. Beside nothing else: who spawns futures from outside writes it.
+/// How many holds there are, and how much credit. On a cache line of its own: threads that spawn futures from outside
+/// write it.
 pub(super) struct Holds(Apart<AtomicUsize>);
 
 impl Holds {
-    /// There is none yet.
+    /// There is no hold yet.
     pub(super) fn new() -> Self {
         Holds(Apart::new(AtomicUsize::new(0)))
     }
 
-    /// To be called by who has a hold.
+    /// To be called by a thread that has a hold.
     ///
-    /// It cannot overflow, unlike that of an `Arc`: a hold is not forgotten, but in an allocation of its own.
+    /// The count cannot overflow, unlike that of an `Arc`: a hold can be forgotten only within an allocation of its
+    /// own.
     #[inline]
     fn add(&self, number: usize) {
         // Relaxed: the crew is there, as for `Arc`.
@@ -94,7 +96,7 @@ impl Holds {
     }
 }
 
-/// Whether there is nothing left then. The crew may be gone when this returns.
+/// Returns whether nothing is left then. The crew may be gone when this returns.
 #[inline]
 #[must_use]
 fn subtract(holds: &AtomicUsize, number: usize) -> bool {
@@ -102,7 +104,7 @@ fn subtract(holds: &AtomicUsize, number: usize) -> bool {
     holds.fetch_sub(number, AcqRel) == number
 }
 
-/// What a worker may count for itself.
+/// The credit of a worker, which it counts by itself.
 #[derive(Default)]
 struct Credit(Cell<usize>);
 
@@ -117,7 +119,7 @@ impl Credit {
         self.0.update(|credit| credit - 1);
     }
 
-    /// Of a hold that is dropped.
+    /// For a hold that is dropped.
     #[inline]
     fn gain(&self, holds: &Holds) {
         self.0.update(|credit| credit + 1);
@@ -128,7 +130,7 @@ impl Credit {
         }
     }
 
-    /// Gives all of it back. Whether there is nothing left then.
+    /// Gives all of it back. Returns whether nothing is left then.
     #[must_use]
     fn end(&self, holds: &Holds) -> bool {
         match self.0.take() {
@@ -164,8 +166,8 @@ impl<S: Source, P: Parker + 'static> Drop for Account<'_, S, P> {
     fn drop(&mut self) {
         if self.credit.end(&self.crew.holds) {
             let own = Arc::into_raw(self.crew.myself());
-            // SAFETY: nobody has a hold any more, so the reference that they had together is nobody's. Whoever this
-            // account borrows the crew from has another one, and so does this function until its end.
+            // SAFETY: no hold is left, so the reference that all holds had together has no owner. The owner from which
+            // this account borrows the crew has another one, and so does this function until its end.
             unsafe { Arc::decrement_strong_count(own) };
             // SAFETY: it is what `into_raw` has just given.
             drop(unsafe { Arc::from_raw(own) });

@@ -19,11 +19,10 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Whether a crew takes jobs, how many of its workers are at work, and who waits for that to change.
+/// Whether a crew takes jobs, how many of its workers are at work, and the threads that wait for that to change.
 ///
-/// All writes are SeqCst: `crew/README.md` argues with the order in which phases, the roll and the fences around them
-/// come.
-/// `threads`: whoever waits for zero must see the last decrement; the bell's fences ensure that.
+/// All writes are SeqCst: the argument in `crew/README.md` rests on the order of the phases, the roll and the fences
+/// around them. For `threads`: a thread that waits for zero must see the last decrement; the bell's fences ensure that.
 #[derive(Debug)]
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.
@@ -33,8 +32,8 @@ pub(super) struct Life {
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
     idle: Bell,
-    /// Rung when the last thread signs off, and when the end is declared without any. A bell of its own, so that who
-    /// waits for that is not woken for less.
+    /// Rung when the last thread signs off, and when the end is declared and there is none. A bell of its own, so that
+    /// its waiters are not woken for less.
     gone: Bell,
 }
 
@@ -42,7 +41,7 @@ pub(super) struct Life {
 const CLOSED: u8 = 1;
 /// Jobs from workers are refused, too.
 const DISCARDING: u8 = 2;
-/// Nothing is left, nobody works, workers leave. Never without `CLOSED`.
+/// Nothing is left, no thread is at work, workers leave. Never without `CLOSED`.
 const OVER: u8 = 4;
 
 impl Life {
@@ -56,7 +55,7 @@ impl Life {
         }
     }
 
-    /// Acquire: who learns of a phase also sees what preceded it. Where more is needed, a fence says so.
+    /// Acquire: a thread that learns of a phase also sees what preceded it. Where more is needed, there is a fence.
     #[inline]
     fn phase(&self) -> u8 {
         self.phase.load(Acquire)
@@ -89,7 +88,7 @@ impl Life {
     /// Declares the end. Returns whether this call did.
     pub(super) fn end(&self) -> bool {
         let ended = self.phase.fetch_or(OVER, SeqCst) & OVER == 0;
-        // All threads may have left before, while somebody stood in for them. Otherwise the last one rings: it counts
+        // All threads may have left before, while another stood in for them. Otherwise the last one rings: it counts
         // itself out after this read-modify-write, and so after the end was declared.
         if ended && self.threads.fetch_add(0, SeqCst) == 0 {
             self.gone.ring();
@@ -114,21 +113,22 @@ impl Life {
         self.roll.become_busy();
     }
 
-    /// Counts out who has nothing to do, after a look whether there is `nothing_left` for others either.
+    /// Counts out a thread that has nothing to do, after a check whether there is `nothing_left` for others either.
     pub(super) fn become_idle(&self, busy: bool, nothing_left: impl FnOnce() -> bool) {
-        // Who leaves others active meets nobody's condition: no need for the lock and the look while somebody waits.
+        // If others stay active, no waiter's condition is met: then neither the lock nor the check is needed while a
+        // thread waits.
         if self.idle.is_awaited() && self.roll.become_idle_beside_others(busy) {
             return;
         }
         self.idle.ring_by(nothing_left, || self.roll.become_idle(busy));
     }
 
-    /// Whether somebody waits for the workers to be idle.
+    /// Whether a thread waits for the workers to be idle.
     pub(super) fn is_awaited(&self) -> bool {
         self.idle.is_awaited()
     }
 
-    /// Counts one more worker, if its `terms` make that due for so many waiting `jobs`. Returns whether it did.
+    /// Counts one more worker, if its `terms` make that due for the number of waiting `jobs`. Returns whether it did.
     pub(super) fn hire(&self, terms: &Terms, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
         terms.hire(&self.roll, jobs, fill_core)
     }
@@ -162,7 +162,7 @@ impl Life {
         self.threads.load(SeqCst)
     }
 
-    /// Whether there is a core for each thread: then one that looks is in the way of none of them.
+    /// Whether there is a core for each thread: then a thread that looks is in no other's way.
     pub(super) fn has_few_threads(&self) -> bool {
         courtesy::LOOKS && self.threads() <= cores()
     }
@@ -172,8 +172,8 @@ impl Life {
         self.threads.fetch_add(1, SeqCst);
     }
 
-    /// The same where the end may have been declared: then returns false, and the thread is not to be started.
-    /// Otherwise those who wait for the end wait for this thread, too.
+    /// The same where the end may have been declared: if it has, returns false, and the thread must not be started.
+    /// Otherwise threads that wait for the end wait for this one, too.
     pub(super) fn thread_may_start(&self) -> bool {
         // Counted first: `await_end` reads the end and then the count, so one of us sees the other.
         self.thread_starts();
@@ -206,8 +206,8 @@ impl Life {
             if !self.gone.wait_until(left, || self.is_over() && self.threads() == 0) {
                 return false;
             }
-            // A read-modify-write, as in `thread_starts`, and one of these two is first: either we see that thread, or
-            // who starts it sees the end that we have seen.
+            // A read-modify-write, as in `thread_starts`, and one of these two comes first: either we see that thread,
+            // or its starter sees the end that we have seen.
             if self.threads.fetch_add(0, SeqCst) == 0 {
                 return true;
             }

@@ -34,17 +34,17 @@ use std::{
     time::Duration,
 };
 
-/// As the source of the work-stealing pool: a tray for each worker and one for the world. Jobs that are moved from one
-/// to another are in neither for a moment.
+/// Like the source of the work-stealing pool: a tray for each worker and one for jobs from outside. Jobs that are moved
+/// from one to another are in neither for a moment.
 struct ModelSource {
     common: Tray,
     own: Box<[Tray]>,
-    /// For each worker, and one for all others, if they have the privilege of light fences. All have it all the time,
-    /// or none.
+    /// One for each worker, and one for all other threads, if they have the privilege of light fences. All have it all
+    /// the time, or none.
     sides: Box<[LightSide]>,
-    /// Behind the last seat; nobody steals from it.
+    /// For seats beyond the last; no worker steals from it.
     late: Tray,
-    /// How many of so many jobs a search takes: one to run, the others to its worker's tray.
+    /// How many of a number of jobs a search takes: one to run, the others to its worker's tray.
     share: fn(usize) -> usize,
 }
 
@@ -73,7 +73,7 @@ impl Tray {
         self.count.load(Acquire)
     }
 
-    /// Takes as many of the jobs as `share` says of their number.
+    /// Takes as many of the jobs as `share` returns for their number.
     fn take(&self, share: impl Fn(usize) -> usize) -> VecDeque<Job> {
         let mut seen = self.len();
         while seen > 0 {
@@ -98,7 +98,7 @@ impl ModelSource {
         ModelSource { common: Tray::default(), own, sides, late: Tray::default(), share }
     }
 
-    /// Where each push is fenced.
+    /// The same with a fence at each push.
     fn without_privileges(self) -> Self {
         ModelSource { sides: Box::default(), ..self }
     }
@@ -215,7 +215,7 @@ fn crew(workers: usize) -> Handle<ModelSource, ModelParker> {
     start(workers, ModelSource::new(workers, |jobs| jobs.div_ceil(2)))
 }
 
-/// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
+/// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.
 fn see_off<S: Source, P: Parker + Debug>(crew: Handle<S, P>) {
     loom::skip_branch();
     let report = crew.shutdown_timeout(Duration::MAX).unwrap();
@@ -264,8 +264,9 @@ fn jobs_of_a_batch_can_wait_for_each_other() {
     });
 }
 
-/// Two wait, and are released together: but not by an idleness that was before the job that one of them has brought.
-/// (Only one brings a job, as a tray of the model does not know which of the jobs on their way to it has come.)
+/// Two threads wait, and are released together: but not because the crew was idle before the job came that one of them
+/// has submitted. (Only one submits a job, because a tray of the model does not know which of the jobs on their way to
+/// it has come.)
 #[test]
 fn who_is_released_with_others_finds_its_job_run() {
     check(2, || {
@@ -335,7 +336,7 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
     });
 }
 
-/// As above, but the worker takes the other one of the pair from outside before it comes to the one that was not
+/// As above, but the worker takes the other job of the pair, from outside, before it comes to the one that was not
 /// announced.
 #[test]
 fn a_job_from_outside_can_wait_for_what_another_ended_with() {
@@ -417,8 +418,8 @@ fn a_late_job_runs_or_is_discarded() {
     });
 }
 
-/// The first job ends only when what has not begun has been dropped, so the second cannot run after it. The crew is
-/// closed before: `shutdown_now` must not rely on the fence of the close.
+/// The first job ends only when the jobs that have not begun have been dropped, so the second cannot run after it. The
+/// crew is closed before: `shutdown_now` must not rely on the fence of the close.
 #[test]
 fn jobs_that_are_moved_are_discarded() {
     check(3, || {
@@ -440,7 +441,7 @@ fn jobs_that_are_moved_are_discarded() {
     });
 }
 
-/// Who waits for a crew whose jobs are being dropped finds that they are, or have run.
+/// A thread that waits for a crew whose jobs are being dropped finds that they have been, or have run.
 #[test]
 fn joining_waits_for_what_is_dropped() {
     struct OnDrop(Tally);
@@ -479,7 +480,7 @@ fn a_crew_without_handles_ends() {
     });
 }
 
-/// Who has waited for the crew to be idle finds that jobs, and the jobs they spawned, have run.
+/// When a wait for the crew to be idle returns, jobs, and the jobs they spawned, have run.
 #[test]
 fn joining_waits_for_children() {
     check(2, || {
@@ -497,12 +498,12 @@ fn joining_waits_for_children() {
     });
 }
 
-/// Gives a job to the crew whose job this is.
+/// Submits a job to the crew whose job calls this.
 fn spawn(job: impl FnOnce() + Send + 'static) {
     assert!(try_execute_locally(job).is_ok());
 }
 
-/// How many jobs have run. Relaxed: who may rely on the number has learnt by other means that it is final.
+/// How many jobs have run. Relaxed: a thread that relies on the number has learnt by other means that it is final.
 #[derive(Default)]
 pub(crate) struct Tally(Arc<AtomicUsize>);
 

@@ -1,17 +1,17 @@
 //! Short sleeps of a worker that was woken for nothing.
 //!
-//! A chain, each of whose jobs gives one other to the pool, has work for one worker; but each step is a job that an
-//! idle worker might take, and must take if the first one blocks. Whoever is woken for such a job mostly comes too
-//! late. It then naps for a while, in which nobody is woken for jobs of this kind, and looks again. As long as jobs go
-//! on ending, the naps become longer; when none does, the worker goes to sleep.
+//! A chain, in which each job submits one other to the pool, has work for one worker; but each step is a job that an
+//! idle worker might take, and must take if the first one blocks. A worker that is woken for such a job mostly comes
+//! too late. It then naps for a while, in which no worker is woken for jobs of this kind, and looks again. As long as
+//! jobs keep ending, the naps become longer; when none does, the worker goes to sleep.
 
 use crate::parker::Parker;
 use std::time::Duration;
 
 const SHORTEST: Duration = Duration::from_micros(50);
 
-/// So long may a job wait at a worker that blocks, while another naps. (Twice as long, should the napper have looked in
-/// the moment in which it was pushed: see "Naps" in `parker/README.md`.)
+/// A job may wait this long at a worker that blocks, while another naps. (Twice as long if the napper looked at the
+/// moment at which the job was pushed: see "Naps" in `parker/README.md`.)
 const LONGEST: Duration = Duration::from_micros(500);
 
 /// How long to nap next, if at all.
@@ -23,7 +23,7 @@ pub(super) struct Nap {
 }
 
 impl Nap {
-    /// After a rest for nothing, when so many jobs of the pool have `ended`.
+    /// The next one after a rest in vain, when `ended` jobs of the pool have ended.
     pub(super) fn next(self, ended: u64) -> Nap {
         let longer = self.duration.map_or(SHORTEST, |duration| (duration * 2).min(LONGEST));
         Nap { duration: (ended != self.ended).then_some(longer), ended }

@@ -6,30 +6,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longer than somebody who waits for a job's result takes to give the next.
+/// Longer than a thread that waits for a job's result takes to submit the next job.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
 
-/// Longer than a worker takes that falls asleep, is woken at once and runs a short job.
+/// Longer than a worker takes to fall asleep, be woken at once and run a short job.
 const SHORT_ROUND: Duration = Duration::from_micros(20);
 
-/// As many short rounds in a row are no coincidence.
+/// This many short rounds in a row are no coincidence.
 const MANY: u32 = 8;
 
-/// As many jobs, each of which the worker was called for, may be all that there are; who gives more may not be done. A
-/// guess: what other numbers do is told in `docs/results/waking.md`.
+/// This many jobs, for each of which the worker was called, may be all that there are; a submitter of more may not be
+/// done. A guess: `docs/results/waking.md` says what other numbers do.
 const FEW: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
-/// Who has run more than one job since it slept looks around: it came in the middle of something, and there may be
-/// more. Who was called for a single one, behind a long sleep, goes back to sleep, until there have been more than a
-/// few, however often it is called for them: they come seldom, or all at once, and to look around for more would only
-/// take time from those that were called with it, and from who calls. The system, too, gives the core sooner to who has
-/// had it for less. Who has found a job by looking looks again: else the time of a few jobs that take long would count
-/// as a long sleep.
+/// A worker that has run more than one job since it slept looks around: it came in the middle of something, and there
+/// may be more. A worker that was called for a single job, after a long sleep, goes back to sleep, until there have
+/// been more than a few, however often it is called for them: such jobs come seldom, or all at once, and looking around
+/// for more would only take time from the workers that were called with it, and from their caller. The system, too,
+/// gives the core sooner to a thread that has had it for less time. A worker that has found a job by looking looks
+/// again: otherwise the time of a few long jobs would count as a long sleep.
 ///
 /// The clock is read when those jobs have ended, so that they need not wait for it. So the time that they take counts
-/// as sleep: who waits for long jobs sleeps, too, and does not give others at once.
+/// as sleep: a thread that waits for long jobs sleeps, too, and does not submit others at once.
 #[derive(Debug, Default)]
 pub(super) struct Outlook {
     /// When the last sleep began, or the worker's life.
@@ -56,17 +56,17 @@ impl Outlook {
         !self.has_slept.get()
     }
 
-    /// How long the worker looks for jobs before it sleeps, where workers look for as long as `spin` as a rule.
+    /// How long the worker looks for jobs before it sleeps, where workers look for `spin` as a rule.
     ///
-    /// Longer if it has never slept: who has built a pool for a few jobs is about to close it, and waits until the
-    /// worker is gone.
+    /// Longer if it has never slept: a thread that has built a pool for a few jobs is about to close it, and waits
+    /// until the worker is gone.
     pub(super) fn patience(&self, spin: Duration) -> Duration {
         if self.is_new() { spin.max(LONGEST_CALL) } else { spin }
     }
 
-    /// The worker goes to sleep, having run so many jobs until now, after it has looked for others in vain for as long
-    /// as it `looked`, if it has. If its last sleep was long, this tells how many jobs it had run between that and the
-    /// long one before.
+    /// The worker goes to sleep. It has run this many `jobs` so far, and has then looked for others in vain for the
+    /// time `looked`, if it has looked. If its last sleep was long, this returns how many jobs it had run between that
+    /// and the long one before.
     pub(super) fn rests(&self, now: Instant, jobs: u64, looked: Option<Duration>) -> Option<u64> {
         let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
         let was_long = round.is_some_and(|round| round >= LONG_SLEEP);
@@ -81,10 +81,10 @@ impl Outlook {
         burst
     }
 
-    /// Whether the worker has looked in vain many times in a row, and was called each time, but maybe the last, as soon
-    /// as it slept. If so, they are counted anew.
+    /// Whether the worker has looked in vain many times in a row, and was called each time, except perhaps the last, as
+    /// soon as it slept. If so, they are counted anew.
     ///
-    /// Maybe it stands on the core of who gives the jobs, who gives none while it looks.
+    /// It may be on the core of the submitter, which submits nothing while the worker looks.
     pub(super) fn is_light_sleeper(&self) -> bool {
         let is_light = self.short_rounds.get() >= MANY;
         if is_light {
@@ -103,7 +103,7 @@ impl Outlook {
         self.has_slept.set(true);
     }
 
-    /// Whether a worker that has run so many jobs looks around.
+    /// Whether a worker that has run this many `jobs` looks around.
     pub(super) fn is_promising(&self, jobs: u64, idle: Idle) -> bool {
         let spin = match idle {
             // What a model does must not depend on the clock.
@@ -117,7 +117,7 @@ impl Outlook {
                 let slept = since.elapsed();
                 let are_many = jobs > self.jobs_at_long_sleep.get() + FEW;
                 let is_soon = slept < LONG_SLEEP && (self.is_new() || are_many);
-                // Who looks for longer than even a long sleep would have seen the job come.
+                // A worker that looks for longer than even a long sleep would have seen the job come.
                 is_soon || slept.max(LONG_SLEEP) < spin
             })
     }
@@ -130,7 +130,7 @@ mod tests {
     /// Far more than the test takes.
     const LONG: Duration = Duration::from_secs(1000);
 
-    /// Whether a worker looks around that has run so many jobs since a sleep that began so long ago.
+    /// Whether a worker looks around that has run this many `jobs` since a sleep that began the time `slept` ago.
     fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
         outlook.sleeps();

@@ -1,10 +1,11 @@
-//! The pace of a worker that keeps up with who gives jobs from outside.
+//! The pace of a worker that keeps up with a submitter from outside.
 //!
-//! Each look at the end of a queue takes its line from who puts jobs in there. A worker that is behind looks seldom, as
-//! it sees many jobs with each look. One that keeps up would look for each single job: then each costs both of them the
-//! way of that line to and fro, several times what it takes otherwise. So such a worker lets some jobs gather first,
-//! where the source is one of [that kind](crate::source::Source::GATHERS). What this gains, and what looks that are
-//! further apart in general would cost, is in `docs/results/queues.md`.
+//! Each look at the end of a queue takes its cache line from the submitter that puts jobs in there. A worker that is
+//! behind looks seldom, because it sees many jobs with each look. A worker that keeps up would look for each single
+//! job: then each job costs both of them the transfer of that line back and forth, several times what it takes
+//! otherwise. So such a worker lets some jobs gather first, where the source is one of [that
+//! kind](crate::source::Source::GATHERS). What this gains, and what looks that are further apart in general would cost,
+//! is in `docs/results/queues.md`.
 
 use crate::{meter::Reading, placement::cores};
 use std::{
@@ -13,23 +14,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Who has run no more jobs than that since it last ran dry has kept up.
+/// A worker that has run no more jobs than this since it last ran out of jobs has kept up.
 const FEW: u64 = 8;
 
-/// Some twenty jobs are given meanwhile. Who waits for one of them is told so much later.
+/// Some twenty jobs are submitted meanwhile. A thread that waits for one of them is told that much later.
 const A_MOMENT: Duration = Duration::from_nanos(400);
 
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// How many jobs the worker had run when it last ran dry.
+    /// How many jobs the worker had run when it last ran out of jobs.
     jobs_before: Cell<u64>,
-    /// Whether there was another one at once that it had not stolen. Only then: who gives a job, waits for it, and
-    /// gives the next, is not to wait for longer.
+    /// Whether there was another one at once that it had not stolen. Only then does it wait: a thread that submits a
+    /// job, waits for it, and submits the next, should not have to wait longer.
     was_given: Cell<bool>,
 }
 
 impl Pace {
-    /// Does `search` for a worker that has run dry, a moment later if it keeps up. `read` tells what it has done.
+    /// Calls `search` for a worker that has run out of jobs, a moment later if it keeps up. `read` returns what it has
+    /// done.
     pub(super) fn search<R>(&self, read: impl Fn() -> Reading, search: impl FnOnce() -> Option<R>) -> Option<R> {
         let before = read();
         if self.keeps_up(before.runs()) {
@@ -45,7 +47,7 @@ impl Pace {
 
     fn keeps_up(&self, jobs: u64) -> bool {
         let were_few = jobs - self.jobs_before.replace(jobs) <= FEW;
-        // On one core nobody gives any meanwhile. And short moments are none in a model.
+        // On one core no jobs are submitted meanwhile. And in a model no short time passes.
         were_few && self.was_given.get() && cores() > 1 && !cfg!(executors_loom)
     }
 }

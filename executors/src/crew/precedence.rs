@@ -1,17 +1,17 @@
-//! Who goes first on a core: a submitter, or the worker that it has called.
+//! Which goes first on a core: a submitter, or the worker that it has called.
 //!
-//! A worker that is called for the first job of a burst may have to wait for its caller's core until that sleeps. (On
-//! few cores, and on a virtual machine, the system mostly wakes it there.) So the second job calls another worker. That
-//! takes the submitter longer than the first worker needs for both jobs, if they are short. In a burst of a few jobs
-//! the submitter first lets others have the core: if the worker is there, it runs what there is, and no other need be
+//! A worker that is called for the first job of a burst may have to wait for its caller's core until the caller sleeps.
+//! (On few cores, and on a virtual machine, the system mostly wakes it there.) So the second job calls another worker.
+//! That takes the submitter longer than the first worker needs for both jobs, if they are short. In a burst of a few
+//! jobs the submitter first yields the core: if the worker is there, it runs what there is, and no other need be
 //! called; if it is on its way elsewhere, next to no time is lost, and the other is called.
 //!
-//! A larger burst gains nothing: with one call more a hundred jobs are given in less time than giving precedence a few
-//! times takes. So a pool goes by the bursts before, as its workers tell of them. And where it takes long, as the jobs
-//! do, or as others want the core, the submitter is late, and a job may have waited while another core was idle. Then
-//! nobody gives precedence for a while.
+//! A larger burst gains nothing: with one call more a hundred jobs are submitted in less time than giving precedence a
+//! few times takes. So a pool goes by its previous bursts, which its workers report. And where giving precedence takes
+//! long, because the jobs do, or because others want the core, the submitter is late, and a job may have waited while
+//! another core was idle. Then no submitter gives precedence for a while.
 //!
-//! What that is worth is told in `docs/results/waking.md`, "A submitter that lets its worker go first".
+//! What this gains is in `docs/results/waking.md`, "A submitter that lets its worker go first".
 
 use crate::{
     courtesy::{self, ABSTINENCE, LONG, LONGEST_CALL},
@@ -25,30 +25,30 @@ use std::{
     time::Instant,
 };
 
-/// A burst of so many jobs is small.
+/// A burst of up to this many jobs is small.
 const FEW: u64 = 4;
 
-/// How many times precedence is given in one burst. Each time is followed by a job that calls nobody, as the worker has
-/// just been there.
+/// How many times precedence is given in one burst. Each time is followed by a job that calls no worker, because the
+/// worker has just been there.
 const TIMES: u32 = 2;
 
-/// Who was late gives none for so many times as long, so that a thousandth of the time is lost at most; for no longer
-/// than others abstain from yields.
+/// A submitter that was late gives none for this many times as long, so that at most a thousandth of the time is lost;
+/// for no longer than other threads abstain from yields.
 const CAUTION: u32 = 1000;
 
 /// What the bursts of a pool have taught.
 pub(super) struct Precedence {
-    /// The most jobs that one worker has run between two long sleeps, of what has been told since somebody asked.
-    /// Relaxed: a guess at what comes next.
+    /// The most jobs that one worker has run between two long sleeps, of what has been reported since this was last
+    /// asked. Relaxed: a guess at what comes next.
     most: AtomicU64,
-    /// Locked by who gives precedence, until it has gone on.
+    /// Locked by a thread that gives precedence, until it has gone on.
     past: Mutex<Past>,
 }
 
 struct Past {
-    /// The burst in which somebody last had to call a second worker.
+    /// The burst in which a submitter last had to call a second worker.
     burst: Option<Burst>,
-    /// Until when nobody gives precedence, as somebody was late.
+    /// Until when no submitter gives precedence, because one was late.
     abstains: Option<Instant>,
 }
 
@@ -64,7 +64,7 @@ impl Precedence {
         Precedence { most: AtomicU64::new(0), past: Mutex::new(Past { burst: None, abstains: None }) }
     }
 
-    /// A worker tells that it has run so many jobs between two long sleeps.
+    /// A worker reports that it has run this many `jobs` between two long sleeps.
     pub(super) fn learns(&self, jobs: u64) {
         self.most.fetch_max(jobs, Relaxed);
     }
@@ -114,7 +114,7 @@ fn is_due_in_model() -> Option<bool> {
     None
 }
 
-/// What a submitter has that may give precedence now: no other may as long as this lives.
+/// What a submitter has that may give precedence now: no other submitter may, as long as this lives.
 #[must_use = "nobody has been let go first yet"]
 pub(super) struct Claim<'a> {
     past: MutexGuard<'a, Past>,
@@ -122,7 +122,7 @@ pub(super) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Lets other threads have the core of this one.
+    /// Yields the core of this thread to others.
     pub(super) fn give(&mut self) {
         thread::yield_now();
         let end = Instant::now();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!([&[1, FEW + 1, 0][..], &[], &[2]].map(times), [0, 0, TIMES], "the largest counts, and once");
     }
 
-    /// In a burst behind a small one, which lasts for longer than any test.
+    /// In a burst after a small one, which lasts for longer than any test.
     fn behind_a_small_burst() -> Precedence {
         let precedence = Precedence::new();
         precedence.past().burst = Some(Burst { began: Instant::now() + LONG_TIME, left: TIMES });

@@ -20,8 +20,8 @@ const BUSY: u64 = 1 << 40;
 const COUNT: u64 = (1 << 20) - 1;
 
 impl Roll {
-    /// Workers that run jobs or look for some, and others that do so in their place. Counted before they take a job.
-    /// Who only looks around may be left out.
+    /// Workers that run jobs or look for some, and others that do so in their place. Counted before they take a job. A
+    /// worker that only looks around may be left out.
     pub(super) fn active(self) -> usize {
         (self.counts & COUNT) as usize
     }
@@ -69,7 +69,7 @@ fn active(busy: bool) -> u64 {
 /// `elastic_pool/README.md` need the changes and the fences around them in one order.
 pub(super) struct RollWord {
     counts: AtomicU64,
-    /// By itself, as it need not be known at the same moment: it only says how large the crew may be.
+    /// By itself, because it need not be known at the same moment: it only says how large the crew may be.
     blocked: AtomicUsize,
 }
 
@@ -95,7 +95,7 @@ impl RollWord {
         self.counts.fetch_add(BUSY, SeqCst);
     }
 
-    /// Who becomes idle may have been `busy`. Returns whether nobody is active any more.
+    /// Counts out a worker, which may have been `busy`. Returns whether no worker is active any more.
     pub(super) fn become_idle(&self, busy: bool) -> bool {
         self.counts.fetch_sub(active(busy), SeqCst) & COUNT == ACTIVE
     }

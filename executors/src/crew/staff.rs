@@ -1,4 +1,4 @@
-//! How many workers a crew is to have. What this is for is in `elastic_pool/README.md`.
+//! How many workers a crew should have. What this is for is in `elastic_pool/README.md`.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -18,7 +18,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// So many, who stay when they have come.
+    /// A fixed number of workers, which stay when they have come.
     pub(crate) fn fixed(workers: usize) -> Self {
         Terms { core: workers, max: workers, only_replaces: false, keep_alive: Duration::MAX }
     }
@@ -33,11 +33,10 @@ impl Terms {
         roll.live() < self.limit(roll)
     }
 
-    /// Counts one more worker on the roll, if so many `jobs` are waiting that one is due. (S3 and S4 of the README.)
+    /// Counts one more worker on the roll, if enough `jobs` are waiting that one is due. (S3 and S4 of the README.)
     pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
         loop {
-            // In this order: for whichever job somebody on the roll was hired, it is counted below, unless it was
-            // taken.
+            // In this order: a job for which a worker on this roll was hired is counted below, unless it was taken.
             let roll = word.read();
             if !self.have_room(roll) {
                 return false;

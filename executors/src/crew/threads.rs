@@ -27,9 +27,9 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// A crew of a fixed number of workers, with those who are there from the beginning; all of them or none.
+    /// A crew of a fixed number of workers, with those that are there from the beginning; all of them or none.
     ///
-    /// The first one's thread is started before all else: it takes longer to begin than the crew to be founded.
+    /// The first worker's thread is started before all else: it takes longer to begin than the crew to be founded.
     pub(super) fn start(setup: Setup<S, P>) -> Result<Arc<Self>, BuildError> {
         debug_assert!(!S::ELASTIC);
         let (threads, cold) = (setup.terms.core, setup.cold.clone());
@@ -43,7 +43,7 @@ where
         for seat in warm {
             if let Err(error) = crew.spawn_worker(seat) {
                 drop(incomplete);
-                // Those that came before may be in a hook, which may give jobs.
+                // Threads that were started before may be in a hook, which may submit jobs.
                 crew.await_end(None);
                 return Err(refused(seat, error));
             }
@@ -55,7 +55,7 @@ where
     /// A crew whose worker on `seat` is on its way.
     fn found_around(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
         let meeting = Arc::new(Mutex::new(None::<Arc<Self>>));
-        // Locked until the crew is there; or, if founding panics, is not to come.
+        // Locked until the crew is there or, if founding panics, will not come.
         let mut place = meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let begins = {
             let meeting = Arc::clone(&meeting);
@@ -80,7 +80,7 @@ where
     /// not if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
         let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
-        // Logged when no lock is held any more: a logger may give a job to this pool.
+        // Logged when no lock is held any more: a logger may submit a job to this pool.
         self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
             if !matches!(refused, SpawnError::Over) {
                 let refused = refused.into_build_error(None);
@@ -90,8 +90,8 @@ where
         })
     }
 
-    /// Starts the worker on `seat`; not if the crew is over, so that no hooks are called behind those who have waited
-    /// for the end.
+    /// Starts the worker on `seat`; not if the crew is over, so that no hook is called after a wait for the end has
+    /// returned.
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
         if self.life.thread_may_start() {
             self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
@@ -100,8 +100,8 @@ where
         }
     }
 
-    /// A worker's thread is to come. If it has a hook to call, which may give jobs, it is active from now on: so the
-    /// end waits for that. Returns whether it is.
+    /// A worker's thread is to come. If it has a hook to call, which may submit jobs, it counts as active from now on,
+    /// so that the end waits for the hook. Returns whether it does.
     fn expect_worker(&self) -> bool {
         let has_hook = self.options.on_start.is_some();
         if has_hook {
@@ -120,7 +120,7 @@ where
         self.spawn_expected(false, seat, work)
     }
 
-    /// The same for a thread that counts already, as active if that `is_active`; and does not any more if it is
+    /// The same for a thread that is counted already, also as active if it `is_active`. It is counted out if it is
     /// refused, or if the standard library panics over it.
     fn spawn_expected(
         self: &Arc<Self>,
@@ -131,7 +131,8 @@ where
         let outset = (self.core(seat).is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
         let (crew, begins) = (Arc::clone(self), outset.clone());
         let missing = Missing { crew: self, is_active };
-        // Locked until the handle is there: who waits for the thread's real end when it has signed off must have it.
+        // Locked until the handle is there: a waiter for the thread's real end, after it has signed off, must have the
+        // handle.
         let mut unjoined = self.unjoined.lock();
         // While the thread still counts as coming.
         unjoined.reserve_one();
@@ -150,7 +151,8 @@ where
         Ok(())
     }
 
-    /// All that a thread does on `seat`. The first one inherits from the founder where it may run, and does not ask.
+    /// All that a thread does on `seat`. The first one inherits from the founder where it may run, and makes no call
+    /// for it.
     fn serve(self: Arc<Self>, seat: usize, is_first: bool, work: fn(&Arc<Self>, usize)) {
         self.employer.employ();
         let departure = Departure { crew: self, seat };
@@ -169,27 +171,27 @@ where
         unjoined.keep(thread);
     }
 
-    /// Lets go of others that have left, for a worker that is about to.
+    /// Lets go of other threads that have left, for a worker that is about to leave.
     pub(super) fn let_go_of_others(&self) {
         self.forget_ended(&mut self.unjoined.lock());
     }
 
-    /// Not before more have left than are there, so that each handle is looked at a few times only, unless many threads
-    /// are long in ending.
+    /// Not before more threads have left than are there, so that each handle is looked at a few times only, unless many
+    /// threads take long to end.
     fn forget_ended(&self, unjoined: &mut Handles) {
         if S::ELASTIC && unjoined.len() > 2 * self.life.threads() {
             unjoined.forget_ended();
         }
     }
 
-    /// Whether a thread on `seat` should begin on another core than the caller's: if that is a worker's which works on.
-    /// Not if it is one of more threads than there are cores: no core waits for it.
+    /// Whether a thread on `seat` should begin on another core than the caller's: if the caller is a worker whose job
+    /// goes on. Not if the seat is beyond the number of cores: no core waits for the thread then.
     fn starts_apart(&self, seat: usize) -> bool {
         seat < cores() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
     }
 
     /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have
-    /// really ended, unless it is one of them that waits. Returns whether that has come in time.
+    /// really ended, unless the caller is one of them. Returns whether that has come in time.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
         loop {
@@ -203,14 +205,14 @@ where
         }
     }
 
-    /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that
-    /// takes as long as the job, and this returns false.
+    /// Waits until threads that have signed off have really ended. Not if one has come since, for a late job: that may
+    /// take as long as the job, and this returns false.
     fn join_threads(&self) -> bool {
-        // The destructor of a thread-local that a job has left may ask for this, on a thread that others wait for.
+        // The destructor of a thread-local that a job has left may call this, on a thread that others wait for.
         if self.employer.has_employed_this_thread() {
             return true;
         }
-        // Locked until all have ended, so that of several callers none returns before.
+        // Locked until all have ended, so that none of several callers returns before.
         let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unjoined = self.unjoined.lock();
         // A thread is counted before its handle is there.
@@ -225,7 +227,7 @@ where
     }
 }
 
-/// A thread for `seat` that does all of `begins`.
+/// Starts a thread for `seat` that does all of `begins`.
 fn start_thread(
     options: &Options,
     charter: &Charter,
@@ -240,7 +242,7 @@ fn start_thread(
     builder.spawn(begins).map_err(SpawnError::Thread)
 }
 
-/// Takes back that a thread was expected.
+/// Counts out a thread that was expected.
 struct Missing<'a, S: Source, P: Parker + 'static> {
     crew: &'a Crew<S, P>,
     is_active: bool,
@@ -282,14 +284,14 @@ impl<S: Source, P> Drop for Departure<S, P> {
 }
 
 pub(super) enum SpawnError {
-    /// The crew is, and needs no worker any more.
+    /// The crew is over, and needs no worker any more.
     Over,
     Name(BuildError),
     Thread(io::Error),
 }
 
 impl SpawnError {
-    /// For a thread of so many, if their number was known beforehand.
+    /// `one_of` is the worker's number and that of all threads, if the latter was known beforehand.
     pub(super) fn into_build_error(self, one_of: Option<(usize, usize)>) -> BuildError {
         match (self, one_of) {
             (SpawnError::Over, _) => BuildErrorKind::ClosedToWorkers.into(),

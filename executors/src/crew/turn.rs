@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most jobs between two looks, also if next to no time has passed: a look costs less than a reading of the clock.
+/// The most jobs between two looks, even if next to no time has passed: a look costs less than reading the clock.
 const MOST_JOBS: u32 = 61;
 
 /// Counts a worker's jobs down to the next look outside.
@@ -34,8 +34,8 @@ impl Turn {
         Turn { left: Cell::new(period), period: Cell::new(period), clock }
     }
 
-    /// Counts one job. Returns whether to look outside before it, for a worker that `prefers` some jobs to those; one
-    /// that does not will look there anyway.
+    /// Counts one job. Returns whether to look outside before it, for a worker that `prefers` other jobs to those from
+    /// outside; one that does not will look there anyway.
     #[inline]
     pub(super) fn is_outside(&self, prefers: impl FnOnce() -> bool) -> bool {
         match self.left.get() - 1 {
@@ -52,7 +52,7 @@ impl Turn {
         self.period.get() as usize
     }
 
-    /// Begins a period if the worker `prefers` some jobs to those from outside, and returns whether it did. Otherwise
+    /// Begins a period if the worker `prefers` other jobs to those from outside, and returns whether it did. Otherwise
     /// the look stays due.
     #[cold]
     fn begin_period(&self, prefers: impl FnOnce() -> bool) -> bool {

@@ -1,4 +1,4 @@
-//! The threads that nobody has waited for yet.
+//! The threads that have not been joined yet.
 
 use crate::{
     joining,
@@ -9,15 +9,16 @@ use crate::{
 };
 use std::{mem, sync::PoisonError};
 
-/// The handles of a crew's threads, from the start of each until somebody has waited for its real end, or nobody will.
+/// The handles of a crew's threads, from the start of each until its real end has been waited for, or no thread will
+/// wait for it.
 ///
-/// None is dropped here but by its own thread: see [`joining::let_go`], and "The end" in `crew/README.md`.
+/// A handle is dropped only by its own thread: see [`joining::let_go`], and "The end" in `crew/README.md`.
 pub(super) struct Unjoined(Mutex<Handles>);
 
-/// Locked while a thread is started, so that whoever has the lock finds the handle of each thread that serves.
+/// Locked while a thread is started, so that a thread that has the lock finds the handle of each thread that serves.
 pub(super) struct Handles {
     threads: Vec<JoinHandle<()>>,
-    /// For good: nobody who could is left.
+    /// For good: no thread that could wait is left.
     nobody_waits: bool,
 }
 
@@ -31,15 +32,15 @@ impl Unjoined {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody waits for them any more: the last who could is gone.
+    /// No thread waits for them any more: the last that could is gone.
     pub(super) fn leave(&self) {
         self.lock().nobody_waits = true;
     }
 
-    /// The calling thread, which is one of them, is about to end. If nobody will wait for it, it goes by itself.
+    /// The calling thread, which is one of them, is about to end. If none will wait for it, it drops its own handle.
     pub(super) fn sign_off(&self) {
         let own = self.lock().take_own();
-        // Not in there: what this gives back may be the allocator's affair.
+        // Not under the lock: this gives memory back, and an allocator may submit jobs.
         drop(own);
     }
 }
@@ -55,8 +56,8 @@ impl Handles {
         self.threads.len()
     }
 
-    /// Makes room for a thread that is about to be started: behind that an allocator that gives jobs might ask for
-    /// another one.
+    /// Makes room for a thread that is about to be started: after the start, an allocator that submits jobs might ask
+    /// for another one.
     pub(super) fn reserve_one(&mut self) {
         self.threads.reserve(1);
     }
@@ -65,12 +66,12 @@ impl Handles {
         self.threads.push(thread);
     }
 
-    /// All, for who waits for them.
+    /// Takes all handles, for a thread that waits for them.
     pub(super) fn take(&mut self) -> Vec<JoinHandle<()>> {
         mem::take(&mut self.threads)
     }
 
-    /// That of the calling thread, if nobody will wait for it.
+    /// Takes the handle of the calling thread, if no thread will wait for it.
     fn take_own(&mut self) -> Option<JoinHandle<()>> {
         if !self.nobody_waits {
             return None;

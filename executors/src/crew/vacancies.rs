@@ -1,9 +1,9 @@
-//! The seats that nobody has.
+//! The vacant seats.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::PoisonError};
 
-/// The seats that nobody has, beyond those that are given for good.
+/// The vacant seats, beyond those that are assigned for good.
 #[derive(Debug)]
 pub(super) struct Vacancies {
     first: usize,
@@ -35,7 +35,7 @@ impl Vacancies {
         }
     }
 
-    /// Nothing, if the seat was given for good.
+    /// Does nothing if the seat was assigned for good.
     ///
     /// The lock orders what the seat's last holder wrote to its meter before what the next one does.
     pub(super) fn give_back(&self, seat: usize) {

@@ -35,9 +35,9 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     busy: Cell<bool>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
-    /// Nobody would run a job that is put into the own part now.
+    /// No thread would run a job that is put into the worker's own part now.
     leaving: Cell<bool>,
-    /// It is no worker otherwise, and only runs what there is.
+    /// Its thread is no worker otherwise, and only runs what there is.
     is_stranger: bool,
 }
 
@@ -50,12 +50,12 @@ where
         Worker::with(crew, seat, Some(seat))
     }
 
-    /// Somebody who only runs what there is.
+    /// For a thread that only runs what there is.
     pub(super) fn stranger(crew: &'a Crew<S, P>, seat: usize) -> Self {
         Worker::with(crew, seat, None)
     }
 
-    /// Counted on `seat`, where the jobs may be somebody else's.
+    /// Counted on `seat`; `own_seat` is where its own jobs are, if it has any.
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (account, turn) = (Account::new(crew), Turn::new(crew.fairness));
@@ -67,7 +67,7 @@ where
     /// From the first job to the last.
     pub(super) fn work(self) {
         self.crew.time_slice.ask();
-        self.active.set(self.crew.options.on_start.is_some()); // by who started its thread
+        self.active.set(self.crew.options.on_start.is_some()); // by the thread that has started this one
         self.crew.cold.arrived(self.seat);
         if let Err(payload) = contain(|| self.crew.parker.init(self.seat)) {
             discard_payload(payload);
@@ -99,7 +99,7 @@ where
     fn run_what_waits(&self) {
         while let Some(job) = self.search() {
             if self.crew.life.is_discarding() {
-                // Nobody else sees this worker's own jobs, so they are dropped here.
+                // No other thread sees this worker's own jobs, so they are dropped here.
                 self.crew.discarded.fetch_add(1, Relaxed);
                 discard(job);
             } else {
@@ -116,17 +116,17 @@ where
             if self.crew.hires() && self.is_alone() {
                 self.run_what_waits();
             }
-            // Who has the seat next may be long in coming, and publishes only what it finds then.
+            // The next holder of the seat may take long to come, and publishes only what it finds then.
             self.publish();
             self.become_idle();
         });
     }
 
-    /// Whether there may be no worker to run what its job has given: none is hired, or all may have left for good.
+    /// Whether there may be no worker to run what its job has submitted: none is hired, or all may have left for good.
     fn is_alone(&self) -> bool {
         let Crew { life, .. } = self.crew;
-        // Pairs with the fence of a worker that has seen the end, in `run_what_is_left`: either that one sees what was
-        // given here, or we see the end.
+        // Pairs with the fence of a worker that has seen the end, in `run_what_is_left`: either that worker sees what
+        // was submitted here, or we see the end.
         fence(SeqCst);
         life.roll().live() == 0 || life.is_over()
     }
@@ -135,14 +135,15 @@ where
     fn on_duty(&self, work: impl FnOnce()) {
         self.at_post(|| {
             if self.crew.options.on_start.is_some() {
-                // The hook may take long: who has left a job to this worker needs another. A parker that panics over
-                // that does not keep the hook from its call: the other one would be called without it.
+                // The hook may take long: a submitter that has left a job to this worker needs another. If the parker
+                // panics over that, the hook is called all the same: otherwise the stop hook would be called without
+                // it.
                 guard(|| self.see_to_the_rest(true));
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {
                 self.become_active();
             }
-            // Jobs and hooks contain what they throw: this is for a user's parker.
+            // Panics of jobs and hooks are caught further in: this is for a user's parker.
             if let Err(payload) = contain(work) {
                 discard_payload(payload);
                 self.falls_out();
@@ -151,7 +152,7 @@ where
         });
     }
 
-    /// The worker is lost in the middle of its work: nobody may wait for it, or rely on it.
+    /// The worker is lost in the middle of its work: no thread may wait for it, or rely on it.
     #[cold]
     fn falls_out(&self) {
         tell(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
@@ -173,7 +174,7 @@ where
         self.crew.post_of(self).stand(duty);
     }
 
-    /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for the others.
+    /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for other workers.
     fn leaves(&self, farewell: impl FnOnce()) {
         self.leaving.set(true);
         Post::without_worker(self.crew.id(), self).stand(farewell);
@@ -196,8 +197,8 @@ where
         }
     }
 
-    /// Runs its own jobs, and those from outside whose turn it is, until it has none. What a job throws passes through,
-    /// and nothing else throws here: the others are to be run by another call.
+    /// Runs its own jobs, and those from outside whose turn it is, until it has none. A job's panic passes through, and
+    /// nothing else panics here: the other jobs are to be run by another call.
     fn run_own_jobs(&self) {
         loop {
             if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
@@ -240,7 +241,8 @@ where
         self.crew.source.pop_outside(&self.local, self.turn.period(), self.meter)
     }
 
-    /// The worker has taken a job. Who counted on it until now needs another: step T2 in `elastic_pool/README.md`.
+    /// The worker has taken a job. A submitter that counted on it until now needs another: step T2 in
+    /// `elastic_pool/README.md`.
     fn become_busy(&self) {
         if !self.crew.hires() || self.busy.replace(true) {
             return;
@@ -310,10 +312,10 @@ where
     fn help(&self, part: usize) -> Help {
         let Crew { life, source, .. } = self.crew;
         if life.is_discarding() {
-            // It may be among what this thread itself is dropping: nobody else would come to it.
+            // It may be among the jobs that this thread itself is dropping: no other thread would come to it.
             Help::Drop
         } else if self.leaving.get() {
-            // It counts as idle, and nobody would run what that job gives to its worker.
+            // This worker counts as idle, and no thread would run what that job submits to it.
             Help::Nothing
         } else if source.here(&self.local).map(S::part) == Some(part) {
             Help::Run

@@ -15,7 +15,7 @@ fn pool() -> ThreadPool {
     ThreadPool::builder().threads(2).build().expect("two threads")
 }
 
-/// The parent's worker has run so many jobs before that it has its ring to itself.
+/// The parent's worker has run enough jobs before to have its ring to itself.
 #[test]
 fn a_parent_can_wait_for_its_child() {
     fn link(pool: ThreadPool, left: usize, met: Sender<()>) {
@@ -38,7 +38,7 @@ fn a_parent_can_wait_for_its_child() {
     pool.shutdown().expect("nothing is left");
 }
 
-/// The submitter has given so many jobs in a row that it has its lane to itself, and its last one finds all
+/// The submitter has submitted enough jobs in a row to have its lane to itself, and its last one finds all workers
 /// asleep, or about to be.
 #[test]
 fn a_job_wakes_a_sleeper() {

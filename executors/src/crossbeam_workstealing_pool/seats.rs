@@ -1,4 +1,4 @@
-//! Tests of at which seats others look: see `source/stealing/shown.rs`.
+//! Tests of which seats other workers look at: see `source/stealing/shown.rs`.
 
 use super::ThreadPool;
 use crate::{Executor, Pool, options::Idle};
@@ -10,7 +10,7 @@ use std::{
 /// Far longer than anything takes here.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// In each round workers have jobs of their own, few, or more than a ring has room for.
+/// In each round workers have jobs of their own: a few, or more than a ring has room for.
 #[test]
 fn nobody_looks_at_workers_that_sleep() {
     let pool = ThreadPool::builder().threads(3).idle(Idle::PARK).build().expect("three threads");

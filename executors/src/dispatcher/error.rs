@@ -59,7 +59,7 @@ impl LimitError {
         LimitError(Kind::Bound { subpool: subpool.to_owned(), limit })
     }
 
-    /// Whether no other limit than 1 is possible, as the subpool is bound to one thread. Otherwise the limit was 0.
+    /// Whether the subpool is bound to one thread, so that its limit can only be 1. Otherwise the limit was 0.
     ///
     /// # Examples
     ///

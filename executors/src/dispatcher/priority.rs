@@ -22,15 +22,15 @@ use std::fmt;
 pub struct Priority(u8);
 
 impl Priority {
-    /// What nobody waits for: 0.
+    /// For jobs that nothing waits for: 0.
     pub const LOWEST: Priority = Priority(0);
     /// 1.
     pub const LOW: Priority = Priority(1);
-    /// What jobs have unless one is chosen: 2.
+    /// The default: 2.
     pub const NORMAL: Priority = Priority(2);
     /// 3.
     pub const HIGH: Priority = Priority(3);
-    /// What everybody waits for: 4.
+    /// For jobs that everything waits for: 4.
     pub const HIGHEST: Priority = Priority(4);
 
     /// All, the lowest first.

@@ -1,4 +1,4 @@
-//! What a user may choose of a dispatcher, and how it comes to be.
+//! What a user can choose for a dispatcher, and how it is built.
 
 use super::{CHARTER, CPU, CrewHandle, Dispatcher, LimitError, MAX_SUBPOOLS, Priority, misfit::Misfit};
 use crate::{
@@ -23,10 +23,10 @@ pub struct Extra {
     main: Option<(String, Priority)>,
 }
 
-/// What only a dispatcher has.
+/// Options that only a dispatcher has.
 impl Builder<Dispatcher> {
-    /// Adds a subpool of which at most `limit` jobs run at a time. More than there are threads are as good as that
-    /// number.
+    /// Adds a subpool of which at most `limit` jobs run at a time. A limit above the number of threads has the same
+    /// effect as that number.
     ///
     /// # Examples
     ///
@@ -43,16 +43,15 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// Adds a subpool all of whose jobs run on one and the same thread, one after the other and in order (within a
-    /// priority).
+    /// Adds a subpool whose jobs all run on one thread, one after the other and in order (within a priority).
     ///
     /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no
-    /// two bound subpools have the same thread.
+    /// two bound subpools share a thread.
     ///
-    /// What is promised is where jobs, and steps of futures, *run*. Two things may happen on another thread: a job that
-    /// is given while the dispatcher is being closed may run when the subpool's thread has left already, on one more,
-    /// behind all others; and what a job or a suspended future has captured may be dropped anywhere, if it is
-    /// cancelled, discarded by `shutdown_now`, or woken when the dispatcher is over. So what must not be dropped
+    /// The promise is about where jobs, and steps of futures, *run*. Two things may happen on another thread. A job
+    /// that is given while the dispatcher is being closed may run on an additional thread, after all others, if the
+    /// subpool's thread has left already. And what a job or a suspended future has captured may be dropped anywhere if
+    /// it is cancelled, discarded by `shutdown_now`, or woken when the dispatcher is over. So what must not be dropped
     /// elsewhere should not travel in captures: keep it in a thread-local of the bound thread.
     ///
     /// # Examples
@@ -73,10 +72,10 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// How many threads run bound jobs only: one for each of the first bound subpools. The others' threads run jobs of
-    /// subpools that share threads in between, so that bound jobs may have to wait for one of these to end.
+    /// How many threads run only bound jobs: one for each of the first bound subpools. The threads of the other bound
+    /// subpools also run jobs of subpools that share threads, so a bound job may have to wait for one of these to end.
     ///
-    /// The default is a thread for each bound subpool, as long as one is left for the others.
+    /// The default is one for each bound subpool, as long as a thread is left for the other subpools.
     ///
     /// # Examples
     ///
@@ -95,8 +94,8 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// How many jobs of the CPU subpool run at a time. The default is the number of cores that the process may use; or
-    /// what `EXECUTORS_NUM_THREADS` says, if `threads` is not called.
+    /// How many jobs of the CPU subpool may run at a time. The default is the number of cores that the process may use,
+    /// or what `EXECUTORS_NUM_THREADS` says if `threads` is not called.
     ///
     /// # Examples
     ///
@@ -113,15 +112,15 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// Whether the CPU subpool's jobs of [`Priority::NORMAL`] start in the order in which they came, as all others do.
-    /// The default is `false`: they go the way of the work-stealing pool, which keeps no order among workers, nor
-    /// between what comes from outside and what jobs give.
+    /// Whether the CPU subpool's jobs of [`Priority::NORMAL`] start in the order in which they were submitted, as all
+    /// other jobs do. The default is `false`: they are queued as in the work-stealing pool, which keeps no order among
+    /// workers, nor between jobs from outside and jobs that jobs submit.
     ///
-    /// What it costs: such jobs go through one queue, whose ends have a lock each, instead of one for each worker, and
-    /// all workers take turns at it. A job given by a job takes five to ten times as long
+    /// What it costs: such jobs go through one queue, with a lock at each end, instead of one queue for each worker,
+    /// and all workers take turns at it. A job submitted by a job takes five to ten times as long
     /// (`docs/results/dispatcher.md` has the figures), and all workers together take no more of them in a second than
-    /// one does. Where only some jobs need an order, give these a [`subpool`](Self::subpool) of their own; with a limit
-    /// of 1 it is much cheaper.
+    /// one does. If only some jobs need an order, give these a [`subpool`](Self::subpool) of their own; with a limit of
+    /// 1 it is much cheaper.
     ///
     /// # Examples
     ///
@@ -144,9 +143,9 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// Where jobs go that are given to the [`Dispatcher`] itself, or by its start hooks
-    /// ([`try_execute_locally`](crate::try_execute_locally)), and their priority. The default is the CPU subpool, and
-    /// [`Priority::NORMAL`]. What a job gives by `try_execute_locally` stays in the job's own subpool.
+    /// The subpool and the priority of jobs that are given to the [`Dispatcher`] itself, or by its start hooks
+    /// ([`try_execute_locally`](crate::try_execute_locally)). The default is the CPU subpool and [`Priority::NORMAL`].
+    /// What a job gives by `try_execute_locally` stays in the job's own subpool.
     ///
     /// # Examples
     ///
@@ -168,13 +167,13 @@ impl Builder<Dispatcher> {
     }
 }
 
-/// Who has which seats.
+/// Which threads have which seats.
 struct Plan {
     sharing: usize,
     threads: usize,
-    /// The first of those that share, which are started at once.
+    /// How many of the sharing threads, the first ones, are started at once.
     warm: usize,
-    /// Of the bound subpools.
+    /// The seats of the bound subpools.
     seats: Vec<usize>,
 }
 
@@ -191,7 +190,7 @@ impl Extra {
         }
     }
 
-    /// The limits of the CPU subpool and of those added with one.
+    /// The limits of the CPU subpool and of the subpools that were added with a limit.
     fn limits(&self, options: &Options) -> Result<Vec<usize>, BuildError> {
         let cpu_limit = match (self.cpu_limit, options.threads) {
             (Some(limit), _) => limit,

@@ -10,15 +10,15 @@ use std::{fmt, sync::Arc};
 /// A handle to a subpool of a [`Dispatcher`](super::Dispatcher).
 ///
 /// It is an [`Executor`](crate::Executor), a [`Pool`](crate::Pool) and a [`FuturesExecutor`](crate::FuturesExecutor).
-/// What it is given runs in this subpool, and with the handle's priority: jobs, all steps of futures, and jobs that
+/// What is given to it runs in this subpool, with the handle's priority: jobs, all steps of futures, and jobs that
 /// these give by [`try_execute_locally`](crate::try_execute_locally).
 ///
-/// Threads are the dispatcher's, and so are their beginning and end: `shutdown` and its kin close the whole dispatcher,
+/// The threads, their start and their end belong to the dispatcher: `shutdown` and its kin close the whole dispatcher,
 /// `join` waits for all of its jobs, and [`stats`](crate::Pool::stats) counts them. [`status`](Self::status) is about
 /// the subpool alone.
 ///
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
-/// begun. Waiting for a job of another subpool blocks a thread until one of that has run it.
+/// begun. Waiting for a job of another subpool blocks the thread until another worker has run it.
 #[derive(Clone)]
 #[must_use = "a handle to a subpool does nothing by itself: give it jobs"]
 pub struct Subpool {
@@ -33,8 +33,8 @@ pub struct Subpool {
 pub struct SubpoolStatus {
     /// How many of its jobs may run at a time.
     pub limit: usize,
-    /// Workers that run its jobs, or have just run one or are about to. Exceeds `limit` only after that was lowered,
-    /// until as many jobs have ended.
+    /// Workers that run one of its jobs, have just run one, or are about to. Exceeds `limit` only after the limit was
+    /// lowered, until enough jobs have ended.
     pub running: usize,
     /// Jobs that have not begun, of all priorities.
     pub queued: usize,
@@ -84,8 +84,8 @@ impl Subpool {
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
     ///
     /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin
-    /// that. When [`status`](Self::status) shows that none is `running`, none will. Submitting goes on as before; the
-    /// jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
+    /// that one. Once [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on as
+    /// before; the jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
     ///
     /// # Examples
     ///
@@ -142,10 +142,10 @@ impl Subpool {
         self.read().is_paused
     }
 
-    /// From now on so many jobs may run at a time. More than there are threads are as good as that number.
+    /// Changes how many jobs may run at a time. A limit above the number of threads has the same effect as that number.
     ///
     /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that
-    /// are just going from one job to the next may begin that.
+    /// are just going from one job to the next may begin that one.
     ///
     /// # Errors
     ///

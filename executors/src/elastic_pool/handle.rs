@@ -1,4 +1,4 @@
-//! The crew behind an elastic pool, and what stands before it when all are busy.
+//! The crew behind an elastic pool, and the admission of jobs when all workers are busy.
 
 use super::{
     CHARTER, Refusal, Saturation,
@@ -20,8 +20,8 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 pub(super) type CrewHandle = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
 
-/// How long a submitter that finds neither room nor a job to discard sleeps, before it looks for one again. Picked
-/// to cost next to no CPU time; whoever gives room back ends the sleep.
+/// How long a submitter that finds neither room nor a job to discard sleeps before it looks again. Chosen to cost next
+/// to no CPU time; a slot that is given back ends the sleep.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,8 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// A new crew, in which at most `terms.max` jobs run; and those that submitters run while no thread can be started.
+    /// A new crew, in which at most `terms.max` jobs run, besides those that submitters run themselves (with
+    /// `RunOnCaller`, or while no thread can be started).
     pub(super) fn new(terms: Terms, saturation: Saturation, options: Options) -> Self {
         let semaphore = saturation.queue().map(|queue| Semaphore::new(terms.max.saturating_add(queue)));
         let source = match saturation {
@@ -67,7 +68,10 @@ impl Handle {
         }
     }
 
-    fn offer_at<F: FnOnce() + Send + 'static>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<(), Refusal<F>> {
+    fn offer_at<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Refusal<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
         loop {
             if let Some(slot) = semaphore.take() {
                 return self.admit_with(slot, closure);
@@ -86,12 +90,14 @@ impl Handle {
                     };
                 }
                 Saturation::DiscardOldest { .. } => {
-                    if self.crew.discard_one(SharedSource::take_oldest) {
-                        continue;
+                    match self.replace_oldest(semaphore, closure) {
+                        Ok(admitted) => return admitted,
+                        Err(same) => closure = same,
                     }
-                    // None waits: some other submitter has a slot and has not put its job in yet, which rings no bell;
-                    // or those who run jobs in place of threads that were refused have slots, too, perhaps for long.
-                    // Each of these does here what it does where there is room, as others may wait for what it has.
+                    // No job waits. Either another submitter has a slot and has not put its job in yet, which rings no
+                    // bell; or threads that run jobs in place of refused threads have slots, too, perhaps for long.
+                    // Such a thread runs the new job itself here, as it does where there is room, because others may
+                    // wait for the slot that it has.
                     if self.crew.caller_stands_in() {
                         return self.crew.run_here(closure).map_err(Refusal::Closed);
                     }
@@ -101,6 +107,21 @@ impl Handle {
                 }
             }
         }
+    }
+
+    /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits.
+    fn replace_oldest<F>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<Result<(), Refusal<F>>, F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let (mut closure, mut admitted) = (Some(closure), None);
+        self.crew.discard_one(|source| {
+            let oldest = source.take_oldest()?;
+            // Before the oldest is dropped: its destructor may submit jobs, too, and they would take its place first.
+            admitted = closure.take().map(|closure| self.admit_with(semaphore.take_over(), closure));
+            Some(oldest)
+        });
+        admitted.ok_or_else(|| closure.expect("it was not admitted"))
     }
 
     fn admit_with<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Refusal<F>> {

@@ -1,4 +1,4 @@
-//! What a user may choose of an elastic pool, and how it comes to be.
+//! The options of an elastic pool, and how it is built.
 
 use super::{CHARTER, Growth, KEEP_ALIVE, Saturation, ThreadPool, handle::Handle};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// What only an elastic pool lets its users choose.
+/// The options that only an elastic pool has.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extra {
     core: Option<usize>,
@@ -49,11 +49,12 @@ impl Extra {
     }
 }
 
-/// What only an elastic pool has.
+/// Options that only an elastic pool has.
 impl Builder<ThreadPool> {
-    /// How many workers stay, once jobs have brought them. The default is `threads`, or as many as there are cores.
+    /// How many workers stay, once jobs have brought them. The default is `threads`, or the default number of threads
+    /// of other pools (but no more than [`max`](Self::max)).
     ///
-    /// Where this and [`max`](Self::max) are called, what is said by `threads` makes no difference.
+    /// If both this and [`max`](Self::max) are called, the number in `threads` makes no difference.
     ///
     /// # Examples
     ///
@@ -72,8 +73,8 @@ impl Builder<ThreadPool> {
 
     /// How many workers there are at most. The default is `threads`, or twice the core.
     ///
-    /// A worker that leaves is none any more when its stop hook is called, so that another may come before that ends:
-    /// there may be more threads than this between their start hook and the end of their stop hook.
+    /// A worker that leaves no longer counts when its stop hook is called, so another may start before that hook ends:
+    /// more threads than this may be between the start of their start hook and the end of their stop hook.
     ///
     /// # Examples
     ///
@@ -129,7 +130,8 @@ impl Builder<ThreadPool> {
         self
     }
 
-    /// What becomes of a job when the maximum is reached and all are busy. The default is [`Saturation::Queue`].
+    /// What happens to a job when the maximum is reached and all workers are busy. The default is
+    /// [`Saturation::Queue`].
     ///
     /// # Examples
     ///
@@ -162,7 +164,7 @@ impl Recipe for ThreadPool {
     fn build(mut options: Options, extra: Extra) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
         if options.placement == Placement::Auto {
-            // Its jobs block, and its workers come and go: a core to each would be a core to none.
+            // Its jobs block, and its workers come and go: one worker for each core makes no sense.
             options.placement = Placement::Floating;
         }
         options.refuse_preheat(CHARTER.label, "call `start_core_threads` on the pool")?;
@@ -170,7 +172,7 @@ impl Recipe for ThreadPool {
         if extra.saturation == (Saturation::DiscardOldest { queue: 0 }) {
             return Err(BuildErrorKind::NothingToDiscard.into());
         }
-        // A thread that cannot have its name would be noticed by its first job otherwise.
+        // Otherwise a name that a thread cannot have would be noticed only with the first job.
         options.thread_name(0, CHARTER.thread_name)?;
         Ok(ThreadPool { handle: Handle::new(terms, extra.saturation, options) })
     }

@@ -2,13 +2,13 @@
 
 use crate::error::impl_refusal;
 
-/// Why a job was not accepted; it is inside.
+/// Why a job was not accepted, with the job inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal<F> {
     /// The pool is closed.
     Closed(F),
-    /// All workers are busy, the queue is full, and the time to wait for that to change was up, if there was some.
+    /// All workers are busy and the queue is full; with a timeout, there was no room until it was up.
     Full(F),
 }
 

@@ -1,15 +1,15 @@
-//! What happens at an elastic pool's bounds.
+//! What happens when an elastic pool is full.
 
 use std::time::Duration;
 
-/// What becomes of a new job when the maximum of workers is reached and all are busy.
+/// What happens to a new job when the maximum of workers is reached and all are busy.
 ///
-/// `queue` jobs may wait in each case; the choice is about the one after. Steps of futures, and jobs given by
-/// [`try_execute_locally`](crate::try_execute_locally), are not refused: they go on what was accepted before. They wait
-/// in the queue whatever its bound.
+/// In each case `queue` jobs may wait; the choice is about the next one. Steps of futures, and jobs submitted with
+/// [`try_execute_locally`](crate::try_execute_locally), are not refused: they continue what was accepted before. They
+/// wait in the queue whatever its bound.
 ///
-/// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job that has no worker waits even if the maximum is not
-/// reached, and places of workers that are not there are places to wait: up to `max - core + queue` jobs may wait.
+/// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job without a worker waits even if the maximum is not
+/// reached, and places of workers that do not exist are places to wait: up to `max - core + queue` jobs may wait.
 ///
 /// # Examples
 ///
@@ -54,30 +54,30 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Saturation {
-    /// It waits, with as many others as there are.
+    /// It waits, however many others do.
     #[default]
     Queue,
     /// It is refused: [`ThreadPool::offer`](super::ThreadPool::offer) and `try_execute` give it back, `execute` drops
-    /// it with a `warn!`, and the handle that `submit` gives reports
+    /// it with a `warn!`, and the handle that `submit` returns reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     Refuse {
         /// How many jobs may wait.
         queue: usize,
     },
-    /// Its submitter waits for room. If the time is up first, or the pool is closed, the job is refused: given back or
-    /// dropped, as with [`Refuse`](Self::Refuse).
+    /// Its submitter waits for room. If the timeout is up first, or the pool is closed, the job is refused: given back
+    /// or dropped, as with [`Refuse`](Self::Refuse).
     ///
-    /// A job that submits another one waits, too: if all workers do so, they all wait for the timeout.
+    /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up.
     Block {
         /// How many jobs may wait.
         queue: usize,
-        /// How long the submitter waits; `None` is for as long as it takes.
+        /// How long the submitter waits; `None` means as long as it takes.
         timeout: Option<Duration>,
     },
     /// Its submitter runs it, before the call returns.
     ///
-    /// A job that submits another one runs that within itself: where each job of a chain submits the next, that may
-    /// take stack for each.
+    /// A job that submits another one runs it within itself: a chain in which each job submits the next may take stack
+    /// for each of them.
     RunOnCaller {
         /// How many jobs may wait.
         queue: usize,
@@ -85,11 +85,11 @@ pub enum Saturation {
     /// The job that has waited longest is dropped in its favour, and counted as discarded.
     ///
     /// The handle of such a job reports [`TaskError::Dropped`](crate::TaskError::Dropped). Steps of futures, and jobs
-    /// given by `try_execute_locally`, are not dropped, however long they have waited: no bound is set to them, so that
-    /// would make no room. They and the other jobs are run in turn.
+    /// submitted with `try_execute_locally`, are not dropped, however long they have waited: they are not bounded, so
+    /// dropping them would make no room. Workers take from these and from the other jobs in turn.
     ///
-    /// If none waits, as all who have room run (some in place of threads that the system refused), its submitter waits
-    /// for room; or runs it, if the submitter is itself in a job that runs in place of such a thread.
+    /// If no job waits, because all that have room run (some in place of threads that the system refused), the
+    /// submitter waits for room; or it runs the job, if it is itself in a job that runs in place of such a thread.
     DiscardOldest {
         /// How many jobs may wait; at least 1.
         queue: usize,

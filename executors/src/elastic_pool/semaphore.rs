@@ -12,8 +12,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Counts slots. Acquire and Release: who takes a slot sees what was done by the jobs that had it before. For those who
-/// wait Relaxed would do, as the bell's fences show them each slot that is given back.
+/// Counts slots. Acquire and Release: a thread that takes a slot sees what the jobs that had it before have done. For
+/// the wait alone Relaxed would do, because the bell's fences show waiters each slot that is given back.
 #[derive(Debug)]
 pub(super) struct Semaphore {
     slots: usize,
@@ -32,18 +32,25 @@ impl Semaphore {
         self.taken.fetch_update(Acquire, Relaxed, one_more).ok().map(|_| Slot(Arc::clone(self)))
     }
 
-    /// [`take`](Self::take), or wait for that, for at most `timeout` and as long as `in_vain` does not hold.
+    /// A slot for a job in place of one that is being dropped, and gives its own back then: until then one more is
+    /// taken than there are.
+    pub(super) fn take_over(self: &Arc<Self>) -> Slot {
+        self.taken.fetch_add(1, Acquire);
+        Slot(Arc::clone(self))
+    }
+
+    /// [`take`](Self::take), or waits for a slot, for at most `timeout` and as long as `in_vain` does not hold.
     pub(super) fn take_within(self: &Arc<Self>, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Slot> {
         self.bell.wait_for(timeout, in_vain, || self.take())
     }
 
-    /// Lets those who wait look at what is in vain again.
+    /// Lets waiters check again whether they wait in vain.
     pub(super) fn ring(&self) {
         self.bell.ring();
     }
 }
 
-/// The right of one job to be in the pool. Given back when it is dropped.
+/// The right of one job to be in the pool. Dropping it gives it back.
 #[derive(Debug)]
 pub(super) struct Slot(Arc<Semaphore>);
 

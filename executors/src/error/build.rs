@@ -49,7 +49,7 @@ pub(crate) enum BuildErrorKind {
         threads: usize,
         source: io::Error,
     },
-    /// What is the affair of one kind of pool, in its own words.
+    /// A reason that only one kind of pool has, in its own words.
     OfOneKind(Box<dyn Error + Send + Sync>),
 }
 

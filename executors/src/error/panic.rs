@@ -1,8 +1,8 @@
-//! What jobs throw.
+//! Panics of jobs.
 
 use std::{any::Any, error::Error, fmt, sync::Mutex};
 
-/// What a job threw when it panicked.
+/// The panic of a job.
 ///
 /// # Examples
 ///
@@ -57,7 +57,7 @@ impl fmt::Debug for Panic {
     }
 }
 
-/// The text of a panic payload, as far as it has one.
+/// The text of a panic payload, or a remark that it has none.
 pub(crate) fn message_of(payload: &(dyn Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&'static str>() {
         text

@@ -1,8 +1,8 @@
-//! Jobs that come back.
+//! Jobs that a pool has refused.
 
 use std::{error::Error, fmt};
 
-/// The pool does not accept the job, as it is closed, or full and built to refuse jobs then; here it is back.
+/// The pool did not accept the job, because it is closed, or full and built to refuse jobs then. The job is inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<F>(pub F);
 
@@ -28,8 +28,8 @@ impl<F> fmt::Display for Rejected<F> {
 
 impl<F> Error for Rejected<F> {}
 
-/// Implements what is the same for all errors that have one variant for each reason, and what was refused in each:
-/// giving that back, and saying the reason without a word about it.
+/// Implements the common part of all errors that have one variant for each reason, each with what was refused inside:
+/// returning that, and formatting the reason without it.
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 macro_rules! impl_refusal {
     ($error:ident, $(#[doc = $doc:literal])+ $into:ident { $($reason:ident: $text:literal,)+ }) => {

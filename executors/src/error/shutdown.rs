@@ -1,4 +1,4 @@
-//! What a shutdown has found, and why it may not have seen the end.
+//! The report of a shutdown, and why it may not have seen the pool's end.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use std::{error::Error, fmt, time::Duration};
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// Jobs that have run to their end, or to a panic, since the pool was built. One that was cancelled before it began
-    /// counts as ended when its turn has come.
+    /// counts as finished once its turn has come.
     pub finished: u64,
     /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
     /// by a pool that is built to discard the oldest.
@@ -28,9 +28,9 @@ pub enum ShutdownError {
     FromWorker,
     /// The time was up before everything had run.
     TimedOut {
-        /// How long was waited.
+        /// How long the caller waited.
         waited: Duration,
-        /// Workers that have not left yet; 0 if others run jobs in their place, or jobs have no worker left.
+        /// Workers that have not left yet; 0 if other threads run jobs in their place, or if jobs have no worker left.
         workers: usize,
         /// The state of the jobs at that moment.
         report: ShutdownReport,
@@ -56,7 +56,7 @@ impl fmt::Display for ShutdownError {
 impl Error for ShutdownError {}
 
 impl ShutdownError {
-    /// What the methods of [`Executor`](crate::Executor) say of it.
+    /// The message that the methods of [`Executor`](crate::Executor) give for it.
     pub(crate) fn into_message(self) -> String {
         match self {
             ShutdownError::FromWorker => self.to_string(),

@@ -12,8 +12,8 @@ pub enum TaskError {
     /// The job was cancelled before it began.
     Cancelled,
     /// The pool dropped the job without running it: it was closed, or full and built to refuse jobs then; or it had
-    /// accepted the job and discarded it, in a [`shutdown_now`](crate::Pool::shutdown_now) or in favour of others. Of
-    /// a future also: the pool came to its end before the future did.
+    /// accepted the job and discarded it, in a [`shutdown_now`](crate::Pool::shutdown_now) or in favour of others. For
+    /// a future also: the pool ended before the future did.
     Dropped,
     /// The caller *is* the job it waits for, directly or further down on the same stack.
     WouldDeadlock,
@@ -32,10 +32,10 @@ impl fmt::Display for TaskError {
 
 impl Error for TaskError {}
 
-/// Why a job that may fail has no value: it returned an error, or it did not come to that.
+/// Why a fallible job has no value: it returned an error, or it did not return.
 ///
-/// The result of a job that returns a `Result` is a result in a result. [`flatten`](Self::flatten) makes one of it that
-/// the combinators of the crate `futures` understand, and `?`. Beside its two cases there is no other.
+/// The result of a job that returns a `Result` is a `Result` in a `Result`. [`flatten`](Self::flatten) merges the two
+/// into one that works with `?` and with the combinators of the crate `futures`. There is no case beside these two.
 ///
 /// # Examples
 ///
@@ -67,11 +67,11 @@ pub enum Failure<E> {
 }
 
 impl<E> Failure<E> {
-    /// Makes one result of the two that a job which may fail has.
+    /// Merges the two results that a fallible job has into one.
     ///
     /// # Errors
     ///
-    /// Whichever there is.
+    /// Whichever error there is.
     pub fn flatten<T>(result: Result<Result<T, E>, TaskError>) -> Result<T, Failure<E>> {
         result.map_err(Failure::Lost)?.map_err(Failure::Returned)
     }

@@ -1,4 +1,4 @@
-//! Why nobody sees a pool become idle.
+//! Why a wait for a pool to become idle ended early.
 
 use std::{error::Error, fmt};
 

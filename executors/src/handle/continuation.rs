@@ -1,8 +1,8 @@
-//! A task whose work is a future: it goes on without holding a thread while it waits.
+//! A task whose work is a future: it holds no thread while it is pending.
 //!
-//! As with a closure, the work stays in the task until somebody takes it: the first step of the [`Driver`], which is
-//! what the pool polls, or a worker that waits for the result before that, and then polls the future to its end itself.
-//! Once the driver has taken the future, nobody else can.
+//! As with a closure, the work stays in the task until it is taken: by the first step of the [`Driver`], which is what
+//! the pool polls, or by a worker that waits for the result before that, and then polls the future to its end itself.
+//! Once the driver has taken the future, no waiter can.
 
 use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
 use crate::{
@@ -18,7 +18,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// Makes a task of `future`: what is to be polled at its `home`, and the handle to the result.
+/// Makes a task of `future`: the future to poll at its `home`, and the handle to the result.
 pub(crate) fn continuation<F>(
     home: Home,
     future: F,
@@ -31,7 +31,7 @@ where
     (Driver { future: None, claim }, TaskHandle { task, home })
 }
 
-/// The work of a future, for who runs it in one go.
+/// The work of a future, for a waiter that runs it in one go.
 struct Await<F>(F);
 
 impl<F: Future> Work for Await<F> {
@@ -59,7 +59,7 @@ pin_project! {
         F: Future,
     {
         fn drop(this: Pin<&mut Self>) {
-            // Before the task is told that it has ended; and what it throws would end the process.
+            // Before the task is told that it has ended. A panic that left this would end the process.
             guard(|| this.project().future.set(None));
         }
     }
@@ -72,7 +72,7 @@ impl<F: Future> Future for Driver<F> {
         let mut this = self.project();
         let is_first = !this.claim.has_begun;
         if is_first {
-            // If it was cancelled, or is run by who waits for it, there is nothing left to do here.
+            // If it was cancelled, or is run by its waiter, there is nothing left to do here.
             let Some(future) = this.claim.begin() else { return Poll::Ready(()) };
             this.future.set(Some(future));
         }
@@ -93,23 +93,23 @@ impl<F: Future> Future for Driver<F> {
     }
 }
 
-/// The right to poll the future of a task. Dropped before the end it ends the task.
+/// The right to poll the future of a task. If dropped before the end, it ends the task.
 struct Claim<F: Future> {
-    /// Until the end.
+    /// `Some` until the end.
     task: Option<Arc<Task<Await<F>>>>,
     has_begun: bool,
 }
 
 impl<F: Future> Claim<F> {
-    /// Takes the future out, unless somebody else has done so.
+    /// Takes the future out, unless another thread has done so.
     fn begin(&mut self) -> Option<F> {
         let Await(future) = self.task.as_ref()?.begin()?;
         self.has_begun = true;
         Some(future)
     }
 
-    /// No thread is in the future any more. (It may be in it again later; that is not noted, as each step would cost a
-    /// lock.)
+    /// No thread polls the future any more. (One may do so again later; that is not recorded, because it would cost a
+    /// lock for each step.)
     fn suspend(&self) {
         if let Some(task) = &self.task {
             task.suspend();

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Lets one thread have a task's job and another its handle. The task's result is whether it ran for the first time.
+/// Gives a task's job to one thread and its handle to another. The task's result is whether it ran for the first time.
 fn share(
     with_job: fn(Box<dyn FnOnce() + Send>),
     with_handle: impl Fn(TaskHandle<bool>, &AtomicUsize) + Send + Sync + 'static,
@@ -73,7 +73,7 @@ fn a_task_is_dropped_or_cancelled() {
     });
 }
 
-/// As a worker does that waits for a task of its own pool.
+/// Like a worker that waits for a task of its own pool.
 #[test]
 fn a_task_runs_here_or_there() {
     share(run, |handle, runs| {
@@ -83,7 +83,7 @@ fn a_task_runs_here_or_there() {
     });
 }
 
-/// What a pool polls, and the handle: as [`share`], of a future that ends at its first step.
+/// What a pool polls, and the handle: as above, for a future that ends at its second step.
 #[cfg(feature = "_futures")]
 mod continuation {
     use super::*;
@@ -93,7 +93,8 @@ mod continuation {
         task::{Context, Poll, Waker},
     };
 
-    /// Lets one thread poll a future as a pool does, so often, and then drop it; and another have its handle.
+    /// Lets one thread poll a future as a pool does, at most `polls` times, and then drop it; another thread has its
+    /// handle.
     fn share(polls: usize, with_handle: impl Fn(TaskHandle<bool>, &AtomicUsize) + Send + Sync + 'static) {
         check(3, move || {
             let runs = Arc::new(AtomicUsize::new(0));
@@ -147,7 +148,7 @@ mod continuation {
         });
     }
 
-    /// As a worker does that waits for a future of its own pool.
+    /// Like a worker that waits for a future of its own pool.
     #[test]
     fn a_future_runs_here_or_there() {
         share(2, |handle, runs| {

@@ -5,8 +5,9 @@ use std::mem::{self, MaybeUninit};
 
 /// Room for a job that is to run next.
 ///
-/// It is written to this place in as many words as it takes, and run from here. To pass a `Job` on from function to
-/// function costs more than most of what a queue does: it is copied in pieces other than those it was written in.
+/// The job is written to this place in as many words as it takes, and run from here. Passing a `Job` from function to
+/// function costs more than most of what a queue does, because it is copied in other pieces than those in which it was
+/// written.
 pub(crate) struct Hand {
     job: MaybeUninit<Job>,
     is_full: bool,
@@ -20,7 +21,7 @@ impl Hand {
 
     /// # Panics
     ///
-    /// If there is one already.
+    /// If there is a job already.
     #[inline(always)]
     pub(crate) fn put(&mut self, job: impl IntoJob) {
         assert!(!self.is_full, "a hand has room for one");
@@ -39,7 +40,7 @@ impl Hand {
     pub(crate) fn run(&mut self) -> bool {
         let is_full = mem::take(&mut self.is_full);
         if is_full {
-            // SAFETY: there is a job, which nobody uses any more, as the hand is empty now.
+            // SAFETY: there is a job, which is not used any more, because the hand is empty now.
             unsafe { Job::run_at(self.job.as_mut_ptr()) };
         }
         is_full
@@ -55,7 +56,7 @@ impl Drop for Hand {
     #[inline(always)]
     fn drop(&mut self) {
         if self.is_full {
-            // SAFETY: there is a job, and nobody uses the hand any more.
+            // SAFETY: there is a job, and the hand is not used any more.
             unsafe { self.job.assume_init_drop() };
         }
     }

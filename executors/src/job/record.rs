@@ -1,20 +1,20 @@
-//! A job where it is packed, in a queue's memory.
+//! A job that is packed in a queue's memory.
 
 use super::{IntoJob, Job, Kind, Payload, WORDS, Word};
 use std::marker::PhantomData;
 
-/// The words that a job takes at most where it is packed: its kind, and as much of the payload as is used.
+/// The words that a packed job takes at most: its kind, and as much of the payload as is used.
 pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
 
-/// A job where it is packed. Whoever has it must use it, or the job is leaked.
+/// A packed job. It must be used, or the job is leaked.
 ///
-/// The words at `payload` are as many of a [`Job`]'s as `kind` says, and nobody else uses that job; nothing else is
-/// written there while `'a` lasts.
+/// At `payload` there are as many words of a [`Job`]'s payload as `kind` says, and nothing else uses that job; nothing
+/// else is written there while `'a` lasts.
 #[must_use = "a job that is not unpacked is leaked"]
 pub(crate) struct Record<'a> {
     kind: &'static Kind,
     payload: *const Word,
-    /// The place, which is written again when its owner has it back.
+    /// The place, which is written again once its owner has it back.
     place: PhantomData<&'a Word>,
 }
 
@@ -23,13 +23,13 @@ impl Record<'_> {
     ///
     /// # Safety
     ///
-    /// One of the two was written there, and a job that was is asked for once. While `'a` lasts, for which the caller
-    /// has to find a bound, nothing else is written there, and the place is not freed.
+    /// A job or the end mark was written there, and this is called only once for a job. While `'a` lasts, which the
+    /// caller has to bound, nothing else is written there, and the place is not freed.
     #[inline]
     pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
         // SAFETY: the caller vouches for it.
         let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
-        // SAFETY: the payload is behind.
+        // SAFETY: the payload follows the kind.
         Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
     }
 
@@ -40,8 +40,8 @@ impl Record<'_> {
     /// There is room for it at `place`.
     #[inline(always)]
     unsafe fn unpack(&self, place: *mut Word) {
-        // A few words each of a known number: `memcpy` would take longer to find out how many.
-        // SAFETY: so many words were written, and still are there, see `Record`; the caller vouches for the place.
+        // Each copy is of a known number of words: `memcpy` would take longer to find out how many.
+        // SAFETY: that many words were written and are still there, see `Record`; the caller vouches for the place.
         unsafe {
             match self.kind.words {
                 0 => (),
@@ -59,7 +59,7 @@ impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {
         let mut payload = Payload::uninit();
-        // SAFETY: a payload has room for any.
+        // SAFETY: a payload has room for the words of any kind.
         unsafe { self.unpack(payload.as_mut_ptr().cast()) };
         Job { payload, kind: self.kind, closure: PhantomData }
     }

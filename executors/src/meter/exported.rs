@@ -13,8 +13,8 @@ const JOBS_EXECUTED: &str = "executors.jobs_executed";
 const JOBS_QUEUED: &str = "executors.jobs_queued";
 
 /// What all executors of one kind have published: they have the same labels, so each adds what is new. Kept for good,
-/// so that a recorder that comes late is told of what was before: of each worker's number, when one of that number
-/// publishes next.
+/// so that a recorder that is installed late learns what was before: for each worker's number, when a worker of that
+/// number publishes next.
 ///
 /// Relaxed: each change is one read-modify-write.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Totals {
         let mut total = self.queued.fetch_add(jobs, Relaxed) + jobs;
         loop {
             gauge!(JOBS_QUEUED, "executor" => self.kind).set(total as f64);
-            // Whoever has changed it meanwhile may have published that before this.
+            // A thread that has changed it meanwhile may have published its total before this one.
             let now = self.queued.load(Relaxed);
             if now == total {
                 return;
@@ -61,7 +61,7 @@ impl Totals {
 #[derive(Debug)]
 pub(crate) struct Exporter {
     totals: &'static Totals,
-    /// What of them is this one's. Relaxed, as above.
+    /// This executor's share of them. Relaxed, as above.
     executed: Rows<AtomicU64>,
     queued: AtomicI64,
 }
@@ -71,11 +71,11 @@ impl Exporter {
         Exporter { totals: Totals::of(kind), executed: Rows::new([]), queued: AtomicI64::new(0) }
     }
 
-    /// After a job of a `worker` that is not told when it runs out of jobs: publishes for it now and then, and when few
-    /// jobs are `left`; and when none is, for all `workers`, as others may have run their last job when there were
-    /// many.
+    /// Called after a job of a `worker` that is not told when it runs out of jobs. Publishes for it now and then, and
+    /// when few jobs are `left`; and when none is, for all `workers`, because others may have run their last job while
+    /// there were many.
     ///
-    /// `left` has to be 0 for at least one of those who end the last jobs.
+    /// `left` has to be 0 for at least one of the workers that end the last jobs.
     pub(crate) fn publish_after_job(
         &self,
         worker: usize,
@@ -90,7 +90,7 @@ impl Exporter {
                 return;
             }
             self.publish(worker, || executed(worker), || still_left);
-            // Meanwhile the last job may have ended, whose worker has published before this one has.
+            // Meanwhile the last job may have ended, and its worker may have published before this one.
             if left() > 0 {
                 return;
             }
@@ -105,7 +105,7 @@ impl Exporter {
             self.totals.count_executed(worker, executed.saturating_sub(before));
             let still_queued = queued();
             self.publish_queued(still_queued);
-            // Others may have run them, and published that before this.
+            // Other workers may have run them, and published that before this.
             if still_queued > 0 && queued() == 0 {
                 self.publish_queued(0);
             }
@@ -123,7 +123,7 @@ impl Exporter {
     }
 }
 
-/// Whatever waited last does not any more.
+/// The jobs that waited last do not wait any more.
 impl Drop for Exporter {
     fn drop(&mut self) {
         guard(|| self.publish_queued(0));

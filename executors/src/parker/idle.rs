@@ -26,22 +26,22 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// The workers of one pool, as far as sleeping goes.
+/// The state of one pool's workers, as far as sleep is concerned.
 pub(super) struct IdleSet {
     max_threads: Option<usize>,
-    /// Read by every submit, written only when somebody falls asleep, is called, starts or stops to look, or lets
-    /// others have its core meanwhile.
+    /// Read by every submit, written only when a worker falls asleep, is called, or starts or stops looking, or when a
+    /// worker or submitter yields its core.
     word: Apart<IdleWord>,
-    /// How many workers there are, as far as their numbers come in their order. Changed under the register's lock.
-    /// Relaxed: it only tells how many calls are worth their while.
+    /// How many workers there are, as far as their numbers come in order. Changed under the register's lock. Relaxed:
+    /// it only determines how many calls are worthwhile.
     members: AtomicUsize,
     /// More workers than this cannot run at the same time.
     cores: usize,
-    /// Whether who is called next should rather have a core to itself than be the last.
+    /// Whether to call a sleeper that would have a core to itself, rather than the last one.
     spreads: bool,
-    /// Whether jobs from outside are likely to be many at once, all of which are to start now.
+    /// Whether jobs from outside are likely to come many at once, all of which should start now.
     hastens: bool,
-    /// For statistics. Relaxed: a number that nothing follows from.
+    /// For statistics. Relaxed: nothing depends on this number.
     calls: AtomicU64,
     register: Mutex<Register>,
 }
@@ -60,19 +60,19 @@ impl IdleSet {
         }
     }
 
-    /// One of which the last sleeper is called first, so that who has not been needed for long is not.
+    /// A set whose last sleeper is called first, so that workers that have not been needed for long stay asleep.
     #[cfg(feature = "elastic-exec")]
     pub(super) fn last_first() -> Self {
         IdleSet { spreads: false, ..IdleSet::new(None) }
     }
 
-    /// One that calls as many for a burst as there are cores, though the first of them may have come already.
+    /// A set that calls as many workers for a burst as there are cores, even if the first of them have arrived already.
     #[cfg(feature = "burst-exec")]
     pub(super) fn for_bursts() -> Self {
         IdleSet { hastens: true, ..IdleSet::new(None) }
     }
 
-    /// With so many cores. Otherwise there are more in all models than a model has workers.
+    /// With the given number of cores. Otherwise there are more in all models than a model has workers.
     #[cfg(all(test, executors_loom, feature = "burst-exec"))]
     pub(super) fn on(self, cores: usize) -> Self {
         IdleSet { cores, ..self }
@@ -90,12 +90,12 @@ impl IdleSet {
         if register.bed(worker).is_some() {
             self.move_in(&mut register, worker);
         } else {
-            // Its bed can wait, and the worker's first job should not.
+            // The bed can wait, the worker's first job should not.
             self.count_in(&mut register, worker);
         }
     }
 
-    /// `worker`, which is awake, has left: it is in nobody's way, and nobody's reason not to call another.
+    /// `worker`, which is awake, has left: it is in no other's way, and does not keep a job from calling another.
     pub(super) fn leave(&self, worker: usize) {
         let mut register = self.register();
         if register.count_out(worker) {
@@ -103,7 +103,7 @@ impl IdleSet {
         }
     }
 
-    /// Makes a bed for the calling thread as `worker`, awake whatever a former thread of this number was.
+    /// Makes a bed for the calling thread as `worker`, which is awake, whatever a former thread of this number was.
     fn move_in(&self, register: &mut Register, worker: usize) {
         if register.beds.len() <= worker {
             register.beds.resize_with(worker + 1, || None);
@@ -130,7 +130,7 @@ impl IdleSet {
         self.announce(worker, |_register| false);
     }
 
-    /// Returns whether it is to be a nap: if the worker was last called for a lone job, and nobody naps already.
+    /// Returns whether it is to be a nap: if the worker was last called for a lone job, and no worker naps already.
     pub(super) fn prepare_nap(&self, worker: usize) -> bool {
         self.announce(worker, |register| {
             let nap = register.napper.is_none() && register.own_bed(worker).called_for_lone_job.load(Relaxed);
@@ -163,8 +163,8 @@ impl IdleSet {
         is_nap
     }
 
-    /// The worker no longer naps, if it did. To be called before it looks for work: who has seen the nap relies on
-    /// that.
+    /// The worker no longer naps, if it did. To be called before it looks for work: a thread that has seen the nap
+    /// relies on that look.
     fn end_nap(&self, register: &mut Register, worker: usize) {
         if register.napper == Some(worker) {
             register.napper = None;
@@ -189,7 +189,7 @@ impl IdleSet {
     pub(super) fn park(&self, worker: usize) -> ParkResult {
         let bed = {
             let mut register = self.register();
-            self.end_nap(&mut register, worker); // who parks does not come back by itself
+            self.end_nap(&mut register, worker); // a parked worker does not come back by itself
             register.bed(worker).cloned()
         };
         let Some(bed) = bed else { return ParkResult::Abort }; // there was no announcement, ever
@@ -228,7 +228,7 @@ impl IdleSet {
         }
     }
 
-    /// Whether there is somebody who seeks, or can be called. Relies on a fence before.
+    /// Whether a thread seeks, or a worker can be called. Relies on a fence before.
     pub(super) fn is_anybody_free(&self) -> bool {
         let census = self.word.read();
         census.sleeping() > 0 || census.somebody_seeks()
@@ -239,14 +239,15 @@ impl IdleSet {
         self.word.read().sleeping() > 0
     }
 
-    /// Relies on a fence before. Says nothing of who is aside: only jobs from outside do anything about that.
+    /// Relies on a fence before. Ignores a worker that is aside: only jobs from outside do anything about that.
     #[inline(always)]
     pub(super) fn needs_call(&self, origin: Origin) -> bool {
         let census = self.word.read();
         census.sleeping() > 0 && (origin == Origin::Outside || self.call_is_due(census, origin))
     }
 
-    /// Reads the census once more, as its caller need not have asked [`is_anybody_asleep`](Self::is_anybody_asleep).
+    /// Reads the census once more, because its caller need not have asked
+    /// [`is_anybody_asleep`](Self::is_anybody_asleep).
     #[inline]
     pub(super) fn job_arrived(&self, origin: Origin) {
         let census = self.word.read();
@@ -260,8 +261,8 @@ impl IdleSet {
         }
     }
 
-    /// Calls one sleeper, whoever else seeks. No look at the word first: its caller need not have issued a fence, so
-    /// only the lock tells who has announced a sleep.
+    /// Calls one sleeper, even if other threads seek. Does not look at the word first: its caller need not have issued
+    /// a fence, so only the lock shows which workers have announced a sleep.
     pub(super) fn unpark_one(&self) {
         self.call_one(None);
     }
@@ -293,7 +294,7 @@ impl IdleSet {
         self.word.start_looking().looking() == 0
     }
 
-    /// Returns whether to tell of the [return](Self::come_back): one at a time may be away.
+    /// Returns whether to report the [return](Self::come_back): one worker at a time may be aside.
     pub(super) fn step_aside(&self) -> bool {
         self.word.step_aside()
     }
@@ -302,7 +303,7 @@ impl IdleSet {
         self.word.come_back();
     }
 
-    /// Whether all workers sleep but one, and one is called, or aside and counts as called: the same one, unless a
+    /// Whether all workers but one sleep, and one is called, or aside and counts as called: the same one, unless a
     /// submitter that gives way is taken for it.
     #[inline]
     pub(super) fn is_one_coming(&self) -> bool {
@@ -315,12 +316,12 @@ impl IdleSet {
         self.word.give_way();
     }
 
-    /// Returns whether a job of the submitter's that is still there needs a call.
+    /// Returns whether a job needs a call, if one is still there.
     pub(super) fn go_on(&self) -> bool {
         self.call_is_due(self.word.go_on(), Origin::Outside)
     }
 
-    /// Returns whether nobody seeks any more.
+    /// Returns whether no thread seeks any more.
     pub(super) fn stop_looking(&self) -> bool {
         let before = self.word.stop_looking();
         before.looking() == 1 && before.called() == 0
@@ -330,15 +331,16 @@ impl IdleSet {
         self.calls.load(Relaxed)
     }
 
-    /// Whether a job that has just become visible needs somebody who is asleep now.
+    /// Whether a job that has just become visible needs a worker that is asleep now.
     ///
-    /// It does if nobody seeks. Only for a job that is alone at its worker, most often the next of a chain, it is
-    /// enough that a sleeper naps: if its worker does not come to it, it waits for the end of the nap. A job from
-    /// outside also calls a second worker, and a third, as long as all workers that are awake are still on their way:
-    /// then this is a burst after quiet, and the submitter is better placed to call them than the first worker would
-    /// be. That one may even wait for the submitter's own core, for as long as the submitter goes on. More than there
-    /// are cores would only get into each other's way. In a set [for bursts](Self::for_bursts) it calls that many
-    /// whatever those who are awake do: who has come already has a job, and others are to follow.
+    /// It does if no thread seeks. Only for a job that is alone at its worker, most often the next of a chain, it is
+    /// enough that a sleeper naps: if its worker does not run it, it waits for the end of the nap. A job from outside
+    /// also calls a second worker, and a third, as long as all workers that are awake are still on their way: then this
+    /// is a burst after an idle period, and the submitter is better placed to call them than the first worker would be.
+    /// That worker may even be waiting for the submitter's own core, for as long as the submitter goes on. More workers
+    /// than there are cores would only get into each other's way. In a set [for bursts](Self::for_bursts) a job calls
+    /// up to that number, whatever the workers do that are awake: those that have arrived have a job, and other jobs
+    /// are to follow.
     #[inline]
     fn call_is_due(&self, census: Census, origin: Origin) -> bool {
         if origin == Origin::Alone && census.napping() {
@@ -371,8 +373,8 @@ impl IdleSet {
             self.call_next(&mut register, origin)
         };
         if let Some(bed) = called {
-            // After the lock is free, so that the woken worker does not run into it. The worker may have noticed the
-            // call before; then the token is left for its next sleep, whose loop checks the state.
+            // After the lock is released, so that the woken worker does not run into it. The worker may have noticed
+            // the call before; then the token is left for its next sleep, whose loop checks the state.
             bed.unpark();
         }
     }
@@ -401,14 +403,15 @@ impl IdleSet {
         bed
     }
 
-    /// Where who is called would be in the way: on the core of its caller, if that is a worker, which goes on, while
-    /// workers are known to be awake on fewer cores than there are.
+    /// The core on which the called worker would be in the way: its caller's, if the caller is a worker, which goes on,
+    /// while workers are known to be awake on fewer cores than there are.
     fn core_in_use(&self, register: &Register, origin: Option<Origin>) -> Option<usize> {
         let caller_goes_on = matches!(origin, Some(Origin::Inside | Origin::Alone));
         if caller_goes_on && register.whereabouts.occupied() < self.cores { current_core() } else { None }
     }
 
-    /// Where somebody is rather to be called: on the caller's own core if it waits for its jobs, as that is free then.
+    /// The core on which a worker is preferably called: the caller's own if it waits for its jobs, because it is free
+    /// then.
     fn core_to_call(&self, origin: Option<Origin>) -> Option<usize> {
         let waits = origin == Some(Origin::Outside) && courtesy::has_slept();
         if waits { current_core() } else { None }
@@ -453,7 +456,7 @@ mod tests {
     use super::*;
     use crate::courtesy::Courtesy;
 
-    /// One of two workers sleeps, and the other lets others have its core.
+    /// One of two workers sleeps, and the other steps aside.
     #[test]
     fn the_second_job_that_meets_somebody_aside_calls_another() {
         let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
@@ -550,7 +553,7 @@ mod tests {
         }
     }
 
-    /// Of four workers, three of which have fallen asleep on core 1, and one before two of these on core 0.
+    /// A set of four workers: three have fallen asleep on core 1, and one, before two of these, on core 0.
     fn with_sleepers() -> IdleSet {
         with_sleepers_of(IdleSet::new(None))
     }
@@ -595,7 +598,7 @@ mod tests {
         idle.assert_everybody_awake();
     }
 
-    /// As a worker that is lost does, whatever it has announced before.
+    /// As a lost worker does, whatever it has announced before.
     #[test]
     fn who_is_awake_again_may_leave() {
         let announce =
@@ -628,7 +631,7 @@ mod tests {
         idle.leave(2);
         idle.init(3);
         assert_eq!(idle.members(), 3);
-        [3, 2].into_iter().for_each(|worker| idle.prepare_park(worker)); // of two that have no beds, and one does not count
+        [3, 2].into_iter().for_each(|worker| idle.prepare_park(worker)); // no beds, and one does not count
         assert_eq!(idle.members(), 4);
         idle.leave(7);
         assert_eq!(idle.members(), 4, "it never came");
@@ -666,8 +669,8 @@ mod tests {
         }
     }
 
-    /// Whether a worker that was called for a job of `origin`, by somebody on its own core, wakes up on another one. A
-    /// second worker is awake on its core, too, and there are so many cores.
+    /// Whether a worker that was called for a job of `origin`, by a thread on its own core, wakes up on another one. A
+    /// second worker is awake on its core, too.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     fn makes_way(idle: &IdleSet, origin: Option<Origin>, is_nap: bool, call_ends: bool) -> bool {
         idle.prepare_park(0);
@@ -712,7 +715,7 @@ mod tests {
         ];
         for is_nap in [false, true] {
             let idle = [IdleSet { cores: 1, ..IdleSet::new(None) }, IdleSet { cores: 2, ..IdleSet::new(None) }];
-            // The system is free to move it, too: but not each time just then.
+            // The system may move it, too, but not every time at this very moment.
             let makes_way_mostly = |(cores, origin, call_ends, _): (usize, Option<Origin>, bool, bool)| {
                 (0..20).filter(|_| makes_way(&idle[cores - 1], origin, is_nap, call_ends)).count() > 10
             };

@@ -1,4 +1,4 @@
-//! How a thread sleeps that has announced it: steps W3 to W5 of `parker/README.md`, for all who do.
+//! How a thread sleeps after it has announced that: steps W3 to W5 of `parker/README.md`, the same for all.
 
 use super::{ParkResult, Parker};
 use crate::sync::{
@@ -7,7 +7,7 @@ use crate::sync::{
 };
 use std::time::Duration;
 
-/// Sleeps until woken, or for as long as `limit` says if that is less, unless a last look shows that there `is_cause`
+/// Sleeps until woken, or for as long as `limit` says if that is less, unless a last check shows that there `is_cause`
 /// to stay awake. Thread `thread_id`, the caller, has announced its sleep, and is no longer prepared afterwards.
 pub(crate) fn sleep(
     parker: &impl Parker,
@@ -15,8 +15,8 @@ pub(crate) fn sleep(
     is_cause: impl Fn() -> bool,
     limit: impl Fn() -> Option<Duration>,
 ) {
-    // Pairs with the fence between a cause and the look whether somebody sleeps: either that sees the announcement, or
-    // we see the cause.
+    // Pairs with the fence between a cause and the check whether a thread sleeps: either that check sees the
+    // announcement, or we see the cause.
     fence(SeqCst);
     loop {
         if is_cause() {

@@ -1,5 +1,4 @@
-//! Two parkers in one: reserved threads sleep by one of their own, so that no job that they cannot run calls one of
-//! them.
+//! Two parkers in one: reserved threads have one of their own, so that no job that they cannot run calls one of them.
 
 use super::{Origin, Parker, idle::IdleSet, parker_by_place};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ impl TwoParkers {
     }
 }
 
-/// What is said of one thread goes to its set; jobs that arrive are for those who share.
+/// Calls that are about one thread go to its set; jobs that arrive are for the sharing threads.
 impl Parker for TwoParkers {
     parker_by_place!();
 

@@ -1,11 +1,11 @@
-//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work,
-//! whether a sleeper naps, and whether one of those who look is aside.
+//! The idle word: how many workers sleep, how many were called and have not arrived, how many look for work, whether a
+//! sleeper naps, and whether a worker that looks is aside.
 
 use crate::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Three counts of 20 bits each and two flags, so that one load shows all of them at one moment.
 ///
-/// A million threads fit into each; the operating system refuses long before.
+/// A million threads fit into each; the operating system refuses to start that many.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Census(u64);
 
@@ -38,12 +38,12 @@ impl Census {
         self.0 & NAPPING != 0
     }
 
-    /// Whether one of those who look has let others have its core, and may be long in coming back.
+    /// Whether a worker that looks has yielded its core, and may take long to come back.
     pub(super) fn aside(self) -> bool {
         self.0 & ASIDE != 0
     }
 
-    /// Whether somebody will look for work, without being called once more.
+    /// Whether some thread will look for work without another call.
     pub(super) fn somebody_seeks(self) -> bool {
         self.0 & (COUNT * CALLED + COUNT * LOOKING) != 0
     }
@@ -93,7 +93,7 @@ impl IdleWord {
         self.0.fetch_sub(SLEEPING, SeqCst);
     }
 
-    /// A sleeper is called: from now on it counts as somebody who seeks.
+    /// A sleeper is called: from now on it counts as seeking.
     pub(super) fn call(&self) {
         self.0.fetch_add(CALLED - SLEEPING, SeqCst);
     }
@@ -107,7 +107,7 @@ impl IdleWord {
         self.0.fetch_add(CALLED, SeqCst);
     }
 
-    /// It goes on. Returns the census behind that.
+    /// It goes on. Returns the census after that.
     pub(super) fn go_on(&self) -> Census {
         Census(self.0.fetch_sub(CALLED, SeqCst) - CALLED)
     }
@@ -117,19 +117,19 @@ impl IdleWord {
         Census(self.0.fetch_add(LOOKING, SeqCst))
     }
 
-    /// One of those who look lets others have its core. Returns whether it is the only one.
+    /// A worker that looks yields its core. Returns whether it is the only one that is aside.
     pub(super) fn step_aside(&self) -> bool {
         !Census(self.0.fetch_or(ASIDE, SeqCst)).aside()
     }
 
-    /// Counts who has stepped aside as called, in place of looking.
+    /// Counts the worker that has stepped aside as called, instead of looking.
     #[cold]
     pub(super) fn call_aside(&self) {
         let call = |word| (word & ASIDE != 0).then(|| word - ASIDE - LOOKING + CALLED);
         let _back_already = self.0.fetch_update(SeqCst, SeqCst, call);
     }
 
-    /// Who has stepped aside looks again, called meanwhile or not.
+    /// The worker that has stepped aside looks again, whether it was called meanwhile or not.
     pub(super) fn come_back(&self) {
         let look = |word| Some(if word & ASIDE == 0 { word - CALLED + LOOKING } else { word - ASIDE });
         let _before = self.0.fetch_update(SeqCst, SeqCst, look);

@@ -1,11 +1,11 @@
-//! Those who wait for a part, and may take others meanwhile.
+//! Threads that wait for a part, and may take others meanwhile.
 
 use crate::{
     bell::Bell,
     sync::atomic::{AtomicBool, Ordering::SeqCst, fence},
 };
 
-/// Who waits for parts that one worker has taken. It calls them when one is settled, and when it forks.
+/// The threads that wait for parts that one worker has taken. It calls them when it has settled one, and when it forks.
 #[derive(Debug, Default)]
 pub(super) struct Joiners {
     bell: Bell,
@@ -15,12 +15,12 @@ pub(super) struct Joiners {
 }
 
 impl Joiners {
-    /// A part is settled.
+    /// Tells them that a part is settled.
     pub(super) fn ring(&self) {
         self.bell.ring();
     }
 
-    /// There is a new part. Behind a fence that follows its push.
+    /// Tells them that there is a new part. To be called after a fence that follows its push.
     #[inline(always)]
     pub(super) fn call(&self) {
         if self.bell.is_awaited() {
@@ -31,8 +31,8 @@ impl Joiners {
     #[cold]
     #[inline(never)]
     fn call_once(&self) {
-        // If they are called already, one of them takes that back before it looks: behind this, so that its fence is
-        // behind ours.
+        // If they are called already, one of them resets that before it looks, and after this swap: so its fence comes
+        // after ours.
         if !self.are_called.swap(true, SeqCst) {
             self.bell.ring();
         }
@@ -42,7 +42,7 @@ impl Joiners {
     pub(super) fn wait_until(&self, is_settled: impl Fn() -> bool, sees_part: impl Fn() -> bool) {
         self.bell.wait_until(None, || {
             self.are_called.store(false, SeqCst);
-            // Pairs with the fence of who forks: see `call_once`.
+            // Pairs with the forker's fence: see `call_once`.
             fence(SeqCst);
             is_settled() || sees_part()
         });

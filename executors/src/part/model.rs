@@ -1,4 +1,4 @@
-//! Models of a fork: the part on its forker's stack, the worker that takes it, and who waits for it.
+//! Models of a fork: the part on its forker's stack, the worker that takes it, and the thread that waits for it.
 
 use super::{Fork, Forker, Forks, Loan, Stub, forks, lend};
 use crate::{
@@ -17,7 +17,7 @@ fn take(seat: usize, thief: &Forker, from: &Forks) -> Option<Loan> {
     thief.take(seat, from, || true).unwrap_or(None)
 }
 
-/// Takes a part of what the thief waits for, in the same way.
+/// The same for a part of `part`, for which the thief waits.
 fn take_part_of(part: &Stub, thief: &Forker, from: &Forks) -> Option<Loan> {
     thief.take(0, from, || !part.is_settled()).unwrap_or(None)
 }
@@ -36,7 +36,7 @@ fn fork(forker: &Forker, part: impl FnOnce() + Send, one: impl FnOnce(), wait: i
     forker.run(&mut Fork::new(one, other), tell, wait).1
 }
 
-/// Who waits for a part, and takes no others.
+/// Waits for a part, and takes no others.
 fn await_on(forks: &Forks) -> impl Fn(&Stub) {
     |part| {
         while !part.is_settled() {
@@ -48,7 +48,7 @@ fn await_on(forks: &Forks) -> impl Fn(&Stub) {
     }
 }
 
-/// It may be gone as soon as it is settled.
+/// The part may be gone as soon as it is settled.
 #[test]
 fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
     for (is_reserved, is_run) in [(false, true), (true, true), (false, false)] {
@@ -70,7 +70,7 @@ fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
     }
 }
 
-/// The same for who only looks whether it is settled.
+/// The same for a thread that only looks whether the part is settled.
 #[test]
 fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
     check(3, || {
@@ -83,8 +83,9 @@ fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
     });
 }
 
-/// Who waits for its part takes what the worker has forked that has it, or that one would wait for ever: however it
-/// shares its stack, and if somebody recalls privileges meanwhile, as who falls asleep does.
+/// The thread that waits for its part takes what the worker that has the part has forked; otherwise that worker would
+/// wait for ever. This holds however that worker shares its stack, and if another thread recalls privileges meanwhile,
+/// as one that falls asleep does.
 fn who_waits_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bool) {
     check(3, move || {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
@@ -131,7 +132,7 @@ fn the_same_if_somebody_recalls_that() {
     who_waits_takes_part(1, true, true);
 }
 
-/// What the other forks when it has settled the part may be of any job.
+/// What the other worker forks after it has settled the part may belong to any job.
 #[test]
 fn who_waits_takes_nothing_else() {
     check(3, || {
@@ -152,7 +153,7 @@ fn who_waits_takes_nothing_else() {
     });
 }
 
-/// Whether it is run or not.
+/// Whether the closure is run or not.
 #[test]
 fn who_lends_a_closure_waits_for_it() {
     for is_run in [true, false] {

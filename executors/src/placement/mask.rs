@@ -1,45 +1,46 @@
 //! The cores on which the system lets a thread run, and the one on which it runs.
 //!
-//! On Linux a new thread has those of the thread that starts it, and the threads of a pool are started by whoever gives
-//! it a job: by a worker that sits on a core, or by a thread that somebody else has pinned. So each sees to its own
-//! when it starts, but for the first, which is the founder's; and where it starts its starter may see to. Later it may
-//! find that another core would be better.
+//! On Linux a new thread inherits the cores of the thread that starts it, and the threads of a pool are started by any
+//! thread that gives it a job: by a worker that is pinned to a core, or by a thread that other code has pinned. So each
+//! thread sets its own cores when it starts, except the first, which keeps the founder's; and the starter may choose
+//! where the thread starts. Later the thread may find that another core would be better.
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
 use std::process;
 
-/// The core on which the caller runs now. Asked on x86-64 only, where the C library knows: elsewhere it may have to
-/// call the system, which takes time and may be filtered.
+/// The core on which the caller runs now. Asked on x86-64 only, where the C library knows it: elsewhere that may have
+/// to make a system call, which takes time and may be filtered.
 pub(crate) fn current_core() -> Option<usize> {
     if cfg!(target_arch = "x86_64") { system::core_of_this_thread() } else { None }
 }
 
-/// The cores on which some thread was allowed to run. Says nothing where the system does not: if it has none of this,
-/// or more cores than the usual set has room for.
+/// The cores on which some thread was allowed to run. `None` where the system does not tell: if it has no such call, or
+/// more cores than the usual set has room for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mask(Option<system::Cores>);
 
 impl Mask {
-    /// Of the calling thread, as it is now.
+    /// The mask of the calling thread, as it is now.
     pub(crate) fn of_this_thread() -> Self {
         Mask(system::allowed_cores(system::CALLER))
     }
 
-    /// Of the main thread of the process, as it is now: what the process was given, if nobody has pinned that thread.
+    /// The mask of the main thread of the process, as it is now: what the process was given, unless that thread was
+    /// pinned.
     pub(crate) fn of_main_thread() -> Self {
         Mask(system::allowed_cores(process::id()))
     }
 
-    /// Those of them, if there are any, on which the caller does not run now.
+    /// The cores of this mask, if there are any, on which the caller does not run now.
     pub(super) fn elsewhere(&self) -> Option<Self> {
         let Mask(Some(mut cores)) = *self else { return None };
         system::strike_out(&mut cores, system::core_of_this_thread()?);
         (cores != system::Cores::default()).then_some(Mask(Some(cores)))
     }
 
-    /// Has the calling thread go on on another core, [if it can](Self::has_others). It waits until it is there.
+    /// Moves the calling thread to another core, [if it can](Self::has_others). Returns when the thread is there.
     ///
-    /// Up to eight system calls. Whoever restricts this thread meanwhile may do so in vain.
+    /// Up to eight system calls. A restriction that another thread sets meanwhile may be lost.
     pub(crate) fn move_on(&self) {
         let Some(others) = self.others() else { return };
         if let Mask(Some(cores)) = &others {
@@ -51,34 +52,35 @@ impl Mask {
         }
     }
 
-    /// Whether the calling thread may run on several of these cores: nobody has restricted it further, and system calls
+    /// Whether the calling thread may run on several of these cores: it was not restricted otherwise, and system calls
     /// are not filtered.
     pub(crate) fn has_others(&self) -> bool {
         self.others().is_some()
     }
 
-    /// Asks for the filter first: a thread that has got one since makes no other call.
+    /// Asks for the filter first: a thread that has got one by now makes no other call.
     fn others(&self) -> Option<Self> {
         if is_filtered() || Mask::of_this_thread() != *self { None } else { self.elsewhere() }
     }
 
-    /// Lets `thread` run on these cores, and no others, and has it leave another one at once if it does not run.
+    /// Lets `thread` run on these cores, and no others. If it is on another core but not running, it leaves that one at
+    /// once.
     ///
-    /// It must not have ended: the C library may name nobody then, which means the caller.
+    /// The thread must not have ended: the C library may then pass the id 0, which means the caller.
     pub(super) fn apply_to(&self, thread: &JoinHandle<()>) {
         if let Mask(Some(cores)) = self {
             system::allow_other(thread, cores);
         }
     }
 
-    /// Lets the calling thread run wherever its process may, as if nobody had ever restricted it. A mask that names
-    /// these cores would be kept when the system gives the process others.
+    /// Lets the calling thread run wherever its process may, as if it had never been restricted. A mask that names
+    /// these cores would stay as it is when the system gives the process others.
     pub(super) fn apply_none() {
         system::allow_all();
     }
 
-    /// Lets the calling thread run on these cores, and no others. Changes nothing, and asks for no change, where that
-    /// is so already: programs that pin nobody may forbid themselves to, by a filter of system calls.
+    /// Lets the calling thread run on these cores, and no others. Changes nothing, and asks for no change, if that is
+    /// so already: programs that pin no thread may forbid pinning, by a filter of system calls.
     pub(crate) fn apply(&self) {
         if let Mask(Some(cores)) = self
             && system::allowed_cores(system::CALLER).is_some_and(|present| present != *cores)
@@ -102,22 +104,22 @@ mod system {
     /// A bit for each core, the first one lowest: a `cpu_set_t`, as words that can be compared.
     pub(super) type Cores = [c_ulong; SIZE / size_of::<c_ulong>()];
 
-    /// No new kind of call where system calls are filtered: with glibc, each thread of the standard library makes this
-    /// one when it starts, to find its stack.
+    /// This adds no new kind of call where system calls are filtered: with glibc, each thread of the standard library
+    /// makes this one when it starts, to find its stack.
     pub(super) fn allowed_cores(thread: u32) -> Option<Cores> {
         let mut cores = Cores::default();
-        // SAFETY: no more than SIZE bytes are written there, which are those of an array that nobody else refers to.
+        // SAFETY: no more than SIZE bytes are written there, which are those of an array that nothing else refers to.
         let failed = unsafe { sched_getaffinity(thread as pid_t, SIZE, (&raw mut cores).cast()) };
         (failed == 0).then_some(cores)
     }
 
-    /// Without effect if the system refuses, for instance as none of these cores is left to this process.
+    /// Without effect if the system refuses, for instance because none of these cores is left to this process.
     pub(super) fn allow(cores: &Cores) {
         // SAFETY: SIZE bytes are read there, as many as the array has.
         let _refused = unsafe { sched_setaffinity(CALLER as pid_t, SIZE, (&raw const *cores).cast()) };
     }
 
-    /// The system takes those that the process may use.
+    /// Of all these the system takes those that the process may use.
     pub(super) fn allow_all() {
         allow(&[c_ulong::MAX; SIZE / size_of::<c_ulong>()]);
     }
@@ -126,7 +128,7 @@ mod system {
     pub(super) fn allow_other(thread: &JoinHandle<()>, cores: &Cores) {
         // musl has another type for the same thing.
         let id = thread.as_pthread_t() as pthread_t;
-        // SAFETY: as there is a handle, the thread is not joined yet, and so its name is valid. SIZE bytes are read
+        // SAFETY: because there is a handle, the thread is not joined yet, and so its id is valid. SIZE bytes are read
         // there, as many as the array has.
         let _refused = unsafe { pthread_setaffinity_np(id, SIZE, (&raw const *cores).cast()) };
     }
@@ -174,7 +176,7 @@ mod system {
 
 #[cfg(all(test, target_os = "linux", not(executors_loom)))]
 impl Mask {
-    /// Only the first of these cores; or says why a test is left out.
+    /// Only the first of these cores; or prints why a test is skipped.
     pub(crate) fn first_of_several(&self) -> Option<Mask> {
         let all = self.0.expect("this system tells");
         if all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
@@ -215,7 +217,7 @@ mod tests {
                 "there is no other"
             );
             all.apply();
-            // The system is free to move it, too: but not each time just then.
+            // The system is free to move the thread, too, but does not do so at this moment each time.
             let has_moved = |_: &i32| {
                 let before = system::core_of_this_thread();
                 all.move_on();

@@ -1,4 +1,4 @@
-//! Who is near whom, by a matrix of distances between cores.
+//! Which workers are near each other, by a matrix of distances between cores.
 
 use crate::numa_utils::ProcessingUnitDistance;
 use std::collections::BTreeMap;
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct Neighbourhood {
     workers: usize,
-    /// Of the first of them; the others float.
+    /// The cores of the first workers; the others float.
     cores: Vec<usize>,
     distances: ProcessingUnitDistance,
 }
 
 impl Neighbourhood {
-    /// Workers of whom the first are on `cores`, as far from each other as the machine tells.
+    /// A pool's workers, the first of which are on `cores`, as far from each other as the machine reports.
     pub(crate) fn of_machine(workers: usize, cores: Vec<usize>) -> Self {
         let floating = cores.is_empty();
         let distances =
@@ -37,7 +37,7 @@ impl Neighbourhood {
     fn distance(&self, a: usize, b: usize) -> i32 {
         match (self.cores.get(a), self.cores.get(b)) {
             (Some(&a), Some(&b)) => self.distances.get(a, b).unwrap_or(i32::MAX),
-            _ => i32::MAX, // who floats may be anywhere
+            _ => i32::MAX, // a floating worker may be anywhere
         }
     }
 }

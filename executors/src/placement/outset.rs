@@ -1,11 +1,13 @@
-//! The first moment of a thread: where it begins.
+//! Where a thread begins to run.
 //!
-//! If all cores are busy, Linux lets a new thread wait on that of its starter: until the starter has used up its slice,
-//! or the system compares its cores, and that is some milliseconds later, also if another core runs dry meanwhile. A
-//! worker that has started another one works on, and rarely sleeps before that. So it has the new thread moved to
-//! another core before it runs, where it soon gets its turn. What this gains is in `docs/results/creation.md`.
+//! If all cores are busy, Linux lets a new thread wait on the core of its starter: until the starter has used up its
+//! time slice, or until the system balances its cores, which is some milliseconds later, even if another core runs dry
+//! meanwhile. A worker that has started another one works on, and rarely sleeps before that. So it moves the new thread
+//! to another core before that thread runs; there it soon gets its turn. What this gains is in
+//! `docs/results/creation.md`.
 //!
-//! Whoever submits from outside may well sleep next, and leave its core: what it starts stays where the system puts it.
+//! A submitter from outside may well sleep next, and leave its core: a thread that it starts stays where the system
+//! puts it.
 
 use super::Mask;
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
@@ -17,7 +19,8 @@ use std::{
 /// Shared by a thread and its starter.
 ///
 /// Locked by the starter until the thread is moved, and by the thread before it lets itself run everywhere: in the
-/// other order it would be kept from the starter's core for good. In no model: nothing else is ordered by this lock.
+/// other order the thread would be kept from the starter's core for good. There is no model of this: the lock orders
+/// nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Outset {
     state: Mutex<State>,
@@ -27,21 +30,21 @@ pub(crate) struct Outset {
 enum State {
     #[default]
     New,
-    /// It may run elsewhere only.
+    /// The thread was moved, and may only run elsewhere.
     Moved,
     Begun,
 }
 
 impl Outset {
-    /// For the thread, as the first thing that it does: it may run on all cores again, if it was kept from one.
+    /// Called by the thread, as the first thing that it does: lets it run on all cores again, if it was kept from one.
     pub(crate) fn begin(&self) {
         if mem::replace(&mut *self.lock(), State::Begun) == State::Moved {
             Mask::apply_none();
         }
     }
 
-    /// For the starter: has `thread` begin on another core than the caller's, if `mask` has one. Not if the thread has
-    /// begun, as it need not be moved then, or it is too late; and not where system calls are filtered.
+    /// Called by the starter: lets `thread` begin on another core than the caller's, if `mask` has one. Does nothing if
+    /// the thread has begun, because it need not be moved then, or it is too late; nor where system calls are filtered.
     ///
     /// Three system calls.
     pub(crate) fn send_elsewhere(&self, thread: &JoinHandle<()>, mask: &Mask) {
@@ -71,7 +74,7 @@ mod tests {
         thread,
     };
 
-    /// Runs `test` on a thread that may run on one core only, with all cores and that one.
+    /// Runs `test` on a thread that may run on one core only, and passes it all cores and that one.
     fn pinned(test: impl FnOnce(Mask, Mask) + Send + 'static) {
         let all = Mask::of_this_thread();
         let Some(one) = all.first_of_several() else { return };
@@ -86,8 +89,8 @@ mod tests {
         tester.join().expect("no panic");
     }
 
-    /// Starts a thread that does not begin before `before` has had its handle; returns where it may run then, and when
-    /// it has begun and taken its place.
+    /// Starts a thread that does not begin before `before` has had its handle. Returns where it may run before it
+    /// begins, and where once it has begun and taken its place.
     fn start(outset: &Arc<Outset>, mask: Mask, before: impl FnOnce(&JoinHandle<()>)) -> (Mask, Mask) {
         let (tell, may_begin) = mpsc::channel();
         let (report, masks) = mpsc::channel();

@@ -1,30 +1,30 @@
 //! The cores of this process: what it was given, whichever of its threads asks.
 //!
-//! The standard library and `core_affinity` tell of the calling thread, which may be pinned itself, by us for instance.
-//! What the process was given is rather what its main thread may use.
+//! The standard library and `core_affinity` report the cores of the calling thread, which may be pinned itself, by this
+//! crate for instance. The cores that the main thread may use are a better guide to what the process was given.
 
 use std::{sync::OnceLock, thread};
 
-/// How many threads of this process can run at the same time, as it was when somebody first asked: reading the limits
-/// of a control group takes as long as starting several threads.
+/// How many threads of this process can run at the same time, as it was at the first call: reading the limits of a
+/// control group takes as long as starting several threads.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     // A model is the same on every machine.
-    if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count) }
+    if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count_cores) }
 }
 
-fn count() -> usize {
+/// The same, as it is now.
+pub(crate) fn count_cores() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
     let Some(given) = system::cores_of_main_thread() else { return here };
     let is_pinned =
         given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given && own.len() <= here);
-    // Nobody tells of the quota where the thread may use no more cores than that. Too many is the lesser evil: this is
-    // asked only once.
+    // The quota is not known if the thread's own cores are the lower limit. Too many is the lesser evil.
     if is_pinned { given.len() } else { here }
 }
 
-/// The numbers of those cores; `None` if the platform does not tell.
+/// The numbers of the process's cores; `None` if the platform does not tell.
 #[cfg(feature = "thread-pinning")]
 pub(super) fn cores_by_number() -> Option<Vec<usize>> {
     system::cores_of_main_thread()
@@ -77,7 +77,7 @@ mod tests {
         let (all, first) = (given.len(), given[0]);
         let pinned = thread::spawn(move || {
             crate::placement::pin_current_thread(first);
-            (thread::available_parallelism().map_or(1, usize::from), count())
+            (thread::available_parallelism().map_or(1, usize::from), count_cores())
         });
         assert_eq!(pinned.join().expect("no panic"), (1, all));
     }

@@ -1,16 +1,16 @@
-//! How far apart two cores are, as Linux tells in sysfs.
+//! How far apart two cores are, as Linux reports in sysfs.
 
 use super::kernel_list;
 use std::{collections::HashMap, fs, path::Path};
 
 /// Threads of one core share all its caches.
 const SAME_CORE: i32 = 1;
-/// Cores behind one last-level cache.
+/// Cores that share a last-level cache.
 const SAME_CACHE: i32 = 2;
 /// Cores of one memory node; the kernel's distance of a node to itself is 10, and more to any other.
 const SAME_NODE: i32 = 10;
 
-/// How far it is from each core of this machine to each, if it tells.
+/// The distance from each core of this machine to each, if the system reports it.
 pub(crate) fn distances() -> Option<Vec<Vec<i32>>> {
     read(Path::new("/sys/devices/system"))
 }

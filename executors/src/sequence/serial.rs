@@ -1,17 +1,17 @@
 //! One element after the other.
 
-use crate::{futures_executor::FuturesExecutor, handle::TaskHandle};
-use std::{error::Error, fmt, future::poll_fn, mem, task::Poll};
+use crate::{containment::Each, futures_executor::FuturesExecutor, handle::TaskHandle};
+use std::{error::Error, fmt, future::poll_fn, task::Poll};
 
-/// Calls `f` with one element after the other, each call being a job of its own, until all have been or one fails.
+/// Calls `f` with one element after the other, each call in a job of its own, until all elements are done or one fails.
 ///
-/// Between two elements the worker is free for other jobs, so that a long sequence holds up nobody (unless a job of the
-/// same pool waits for it before it has begun: then that one's worker runs it to its end). A call that panics
-/// ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`] succeeds until
-/// the first call begins. The elements are taken one by one, each when its turn has come, so that there may be no end
-/// of them.
+/// Between two elements the worker is free for other jobs, so a long sequence does not hold up other jobs (unless a job
+/// of the same pool waits for it before it has begun: then the worker of that job runs the sequence to its end). A call
+/// that panics ends the sequence, with [`TaskError::Panicked`](crate::TaskError::Panicked). [`TaskHandle::cancel`]
+/// succeeds until the first call begins. Each element is taken only when its turn has come, so the elements may be
+/// endless.
 ///
-/// For a function that gives a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
+/// For a function that returns a future, use `futures::stream::iter(elements).map(Ok).try_fold(..)`, or a loop in an
 /// `async` block, with [`submit_future`](FuturesExecutor::submit_future).
 ///
 /// # Examples
@@ -36,13 +36,13 @@ where
     E: Send + 'static,
 {
     let mut elements = elements.into_iter();
-    // No room is made ahead: a sequence may be endless, or far longer than what is done before the first failure.
-    let mut done = Vec::new();
+    // No room is reserved ahead: a sequence may be endless, or far longer than what is done before the first failure.
+    let mut done = Each::of(Vec::new());
     pool.submit_future(poll_fn(move |context| {
-        let Some(element) = elements.next() else { return Poll::Ready(Ok(mem::take(&mut done))) };
+        let Some(element) = elements.next() else { return Poll::Ready(Ok(done.take())) };
         match f(element) {
             Ok(value) => done.push(value),
-            Err(error) => return Poll::Ready(Err(Stopped { done: mem::take(&mut done), error })),
+            Err(error) => return Poll::Ready(Err(Stopped { done: done.take(), error })),
         }
         context.waker().wake_by_ref();
         Poll::Pending
@@ -53,9 +53,9 @@ where
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped<T, E> {
-    /// What the elements before gave; so its length is the place of the element that failed.
+    /// The results of the elements before; so its length is the place of the element that failed.
     pub done: Vec<T>,
-    /// What that element gave.
+    /// The error of that element.
     pub error: E,
 }
 

@@ -38,9 +38,9 @@ pub(crate) const NORMAL: usize = LEVELS / 2;
 /// The CPU subpool, which is always there.
 pub(crate) const CPU: usize = 0;
 
-/// Jobs of one subpool that a worker runs before it turns to another one at the same level. Chosen freely, and not
-/// tuned: a change costs two tokens, so fewer jobs cost more each; and more let the neighbours wait for longer (up to
-/// `age`, when subpools have turns anyway).
+/// How many jobs of one subpool a worker runs before it turns to another one at the same level. An arbitrary choice,
+/// and not tuned: a change costs two tokens, so fewer jobs cost more each; and more make the neighbours wait for longer
+/// (up to `age`, when subpools have turns anyway).
 const STINT: u32 = 16;
 
 /// No subpool.
@@ -49,14 +49,14 @@ const NONE: usize = usize::MAX;
 pub(crate) struct DispatchSource {
     /// The jobs of the CPU subpool at the normal level, unless these are to keep their order.
     stream: StealingSource,
-    /// Whether any go there.
+    /// Whether any jobs go there.
     streams: bool,
     board: CachePadded<Board>,
     /// Those that share threads, each at its slot of the board, and then those that are bound to one.
     subpools: Box<[SubpoolState]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
-    /// Where jobs go for which nobody has chosen.
+    /// Where a job goes for which no address was chosen.
     main: Address,
     /// See [`Aging`](aging::Aging).
     age: u32,
@@ -89,36 +89,36 @@ impl DispatchSource {
         source
     }
 
-    /// The same, without a stream: what it would have goes to a queue as well, and keeps its order there.
+    /// The same, without a stream: its jobs go to a queue as well, and keep their order there.
     pub(crate) fn in_strict_order(self) -> Self {
         DispatchSource { streams: false, main: Address::new(CPU, NORMAL), ..self }
     }
 
-    /// The same, where jobs for which nobody has chosen go to that level of `subpool`.
+    /// The same, where jobs for which no address was chosen go to that level of `subpool`.
     pub(crate) fn with_main(self, subpool: usize, level: usize) -> Self {
         DispatchSource { main: self.address(subpool, level), ..self }
     }
 
-    /// Where the jobs of a subpool go that have that level.
+    /// Where jobs of a subpool go that have that level.
     pub(crate) fn address(&self, subpool: usize, level: usize) -> Address {
         if self.streams && (subpool, level) == (CPU, NORMAL) { Address::STREAM } else { Address::new(subpool, level) }
     }
 
-    /// No job of the subpool begins from now on but those whose workers have looked at the gate already.
+    /// From now on no job of the subpool begins, except where a worker has already looked at the gate.
     ///
-    /// Returns whom to call, and how many: for the case that the pause is over before the board shows it.
+    /// Returns which workers to call, and how many: for the case that the pause is over before the board shows it.
     pub(crate) fn pause(&self, subpool: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.pause();
         self.maybe_shut(subpool)
     }
 
-    /// As [`pause`](Self::pause).
+    /// Like [`pause`](Self::pause).
     pub(crate) fn resume(&self, subpool: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.resume();
         self.opened(subpool)
     }
 
-    /// As [`pause`](Self::pause).
+    /// Like [`pause`](Self::pause).
     pub(crate) fn set_limit(&self, subpool: usize, limit: usize) -> (Whom, usize) {
         self.subpools[subpool].gate.set_limit(limit);
         self.maybe_shut(subpool)
@@ -143,13 +143,13 @@ impl DispatchSource {
         self.subpools[subpool].len() + in_stream
     }
 
-    /// As [`opened`](Self::opened), if the change may have shut the gate.
+    /// Like [`opened`](Self::opened), if the change may have shut the gate.
     fn maybe_shut(&self, subpool: usize) -> (Whom, usize) {
         self.entrance(subpool).found_shut();
         self.opened(subpool)
     }
 
-    /// G2, G3 after a change from outside. Returns whom to call, and how many.
+    /// G2, G3 after a change from outside. Returns which workers to call, and how many.
     fn opened(&self, subpool: usize) -> (Whom, usize) {
         let entrance = self.entrance(subpool);
         let calls = if entrance.changed(|| self.has_stream(subpool)) {
@@ -219,14 +219,14 @@ impl Source for DispatchSource {
         let queue = &queues[to.level()];
         queue.push(job);
         if binding.is_some() {
-            // Its thread spares a fence, see the README: nobody else clears the bit who does not hold this token.
+            // Its thread spares a fence, see the README: no other thread clears the bit without holding this token.
             self.entrance(to.subpool()).expose(to.level());
             return Ok(Whom::Nobody);
         }
         Ok(Whom::Anyone)
     }
 
-    /// None but a stream gives jobs back.
+    /// Only the stream gives jobs back.
     #[cold]
     fn push_slowly(&self, local: &DispatchLocal, _to: Address, job: Job) -> Whom {
         self.stream.push_slowly(&local.stream, (), job)
@@ -263,7 +263,7 @@ impl Source for DispatchSource {
         }
         let at = local.at.get();
         if at.is_stream() {
-            // Counted before it begins, as it may panic; one too many if it is stolen meanwhile.
+            // Counted before it begins, because it may panic; one too many if it is stolen meanwhile.
             let has_next = StealingSource::has_next(&local.stream);
             if has_next {
                 local.aging.count_one();
@@ -271,7 +271,7 @@ impl Source for DispatchSource {
             return has_next && self.stream.run_next(&local.stream);
         }
         let mut hand = Hand::empty();
-        // If somebody else is there, `search` will insist.
+        // If another thread is there, `search` will insist.
         let _ = subpool.queues[at.level()].try_take_first(&mut hand);
         if hand.is_full() {
             local.aging.count_one();
@@ -284,7 +284,7 @@ impl Source for DispatchSource {
         let [shared, bound] = self.eligible(local, true);
         let own = board::queue(at.level(), if local.slot.get() == 0 { 0 } else { at.subpool() });
         let others = if local.slot.get() == 0 { shared | bound & !own } else { shared & !own | bound };
-        // If there are others, the next job is chosen by `search`, as it may be under another token.
+        // If there are others, the next job is chosen by `search`, because it may need another token.
         local.ages.set(others != 0);
         if others == 0 {
             local.aging.begin_period();
@@ -312,7 +312,7 @@ impl Source for DispatchSource {
             }
             if !self.leave(local) {
                 if !local.is_stranger || !self.has_left_something() {
-                    // Who finds nothing looks once more before it sleeps, and is counted meanwhile: W4, F3.
+                    // A worker that finds nothing looks once more before it sleeps, and is counted meanwhile: W4, F3.
                     local.left_open.set(false);
                     return None;
                 }
@@ -326,8 +326,8 @@ impl Source for DispatchSource {
         self.stream.take().or_else(|| queues().find_map(SingleLane::pop))
     }
 
-    /// None are spared here, for what [`expose`](Self::expose) reads. But threads that have ended may have left lanes
-    /// reserved.
+    /// No fences are spared here, because of what [`expose`](Self::expose) reads. But threads that have ended may have
+    /// left lanes reserved.
     fn spares_fences(&self, _local: Option<&DispatchLocal>) -> bool {
         self.stream.has_reserved_lanes()
     }
@@ -358,7 +358,7 @@ impl Source for DispatchSource {
     }
 
     fn has_unfinished(&self) -> bool {
-        // Each job runs under a token. The README says why this order is needed, and enough.
+        // Each job runs under a token. The README says why this order is necessary and sufficient.
         let given = || self.subpools.iter().map(|subpool| subpool.gate.read().given()).fold(0, u64::wrapping_add);
         let before = given();
         self.subpools.iter().any(|subpool| subpool.gate.read().out() > 0) || self.len() > 0 || given() != before
@@ -371,7 +371,7 @@ impl Source for DispatchSource {
     fn on_close(&self) {
         for subpool in 0..self.subpools.len() {
             self.subpools[subpool].gate.lift();
-            self.opened(subpool); // all are called by who closes
+            self.opened(subpool); // the thread that closes calls all
         }
     }
 

@@ -1,4 +1,4 @@
-//! One queue for all, first in, first out: a single lane, which workers use in turns.
+//! One queue for all workers, first in, first out: a single lane, which they use in turns.
 
 use super::{
     Source, Whom,

@@ -1,4 +1,4 @@
-//! Jobs that are dealt to workers: a mailbox for each. See `burst_pool/README.md`.
+//! Jobs that are dealt to workers: a mailbox for each worker. See `burst_pool/README.md`.
 
 use super::{Source, Whom};
 use crate::{
@@ -15,22 +15,23 @@ pub(crate) struct MailSource<const JOINED: bool> {
 }
 
 /// Whether a worker that has nothing to do, or has run many jobs of its own, takes what lies in the mailboxes of
-/// others; and for whom that counts.
+/// others; and for which worker that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theft {
     Never,
-    /// For the thief, which claims itself before it takes anything: dealers pass it by. Until then the job counts for
-    /// the one to whom it was dealt, so that for a moment a single job keeps two workers from being dealt to.
+    /// For the thief, which claims itself before it takes anything: dealers pass it by. Until it has taken the job,
+    /// that counts for the worker to which it was dealt, so that for a moment a single job keeps two workers from being
+    /// dealt to.
     OnOwnAccount,
-    /// For the one to whom it was dealt, so that at any moment no more workers are claimed than there are jobs. What is
-    /// dealt to the thief meanwhile is for whoever comes first.
+    /// For the worker to which it was dealt, so that at any moment no more workers are claimed than there are jobs.
+    /// What is dealt to the thief meanwhile is for the worker that comes first.
     OnOthersAccount,
 }
 
 pub(crate) struct MailLocal {
-    /// Where letters are dealt to it, if any are.
+    /// The seat whose mailbox letters for it are dealt to, if any are.
     seat: Option<usize>,
-    /// The mailbox for which the job counts that the worker has taken last, until it is settled.
+    /// The mailbox for which the job that the worker has taken last counts, until it is settled.
     owes: Cell<Option<usize>>,
 }
 
@@ -43,7 +44,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
         self.theft != Theft::Never
     }
 
-    /// Puts the job where it was promised to be put.
+    /// Puts the job into the mailbox for which it was promised.
     #[inline]
     pub(crate) fn put(&self, claim: Claim, job: impl IntoJob) -> Whom {
         self.boxes.put(claim, job.into_job());
@@ -51,7 +52,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
         if self.steals() { Whom::Anyone } else { Whom::Owner(claim.worker) }
     }
 
-    /// The job before has ended.
+    /// The worker's previous job has ended.
     #[inline]
     fn settle(&self, local: &MailLocal) {
         if let Some(worker) = local.owes.take() {
@@ -71,8 +72,8 @@ impl<const JOINED: bool> MailSource<JOINED> {
         if !self.steals() || !self.boxes.has_letters() {
             return None;
         }
-        // Before it takes anything, so that nobody takes it for idle. If it is promised a job already, or does not
-        // claim itself, that job waits, and others may take it.
+        // Before it takes anything, so that no dealer takes it for idle. If it has been promised a job already, or does
+        // not claim itself, what is dealt to it waits, and others may take it.
         let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
         let taken = self.boxes.take_any(seat + 1);
         if is_own {
@@ -106,7 +107,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
 
     #[inline]
     fn push(&self, local: &MailLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
-        // The first worker's start hook may come here before anybody is dealt to.
+        // The first worker's start hook may come here before any worker is dealt to.
         let claim = self.boxes.claim_any().or_else(|| local.seat.map(|seat| self.boxes.promise(seat)));
         Ok(self.put(claim.expect("a pool without workers has no jobs that give others"), job))
     }
@@ -127,8 +128,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
         self.take_own(local).or_else(|| self.steal(local, seat, meter))
     }
 
-    /// Whoever has too many letters for a job that blocks would have them wait for ever if the others always have some
-    /// of their own.
+    /// Letters of a worker whose job blocks would wait for ever if the others always had some of their own.
     fn pop_outside(&self, local: &MailLocal, _period: usize, meter: &Meter) -> Option<Job> {
         self.settle(local);
         self.steal(local, local.seat?, meter)

@@ -1,5 +1,5 @@
-//! Queues of jobs: one of each worker's own, and one for jobs from everywhere; and turns for workers that take from the
-//! same one. How they are used together, and what their models tell, is in `queue/README.md`.
+//! Queues of jobs: one for each worker, and one for jobs from everywhere; and turns for workers that take from the same
+//! one. How they are used together, and what their models show, is in `queue/README.md`.
 
 mod biased_lock;
 mod block;
@@ -17,7 +17,7 @@ pub(crate) mod tenure;
 use crate::sync::thread;
 use crossbeam_utils::Backoff;
 
-/// Places in a queue from `next` to before `tail`: what is there that nobody has taken.
+/// Places in a queue from `next` to before `tail`: what is there that has not been taken.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     next: u32,
@@ -29,22 +29,22 @@ impl Span {
         (self.tail.wrapping_sub(self.next) as usize).min(ring::MAX_SIZE)
     }
 
-    /// Whether the first of these is also the first of those.
+    /// Whether there are any, and the first of these is also the first of `others`.
     pub(crate) fn begins_as(self, others: Self) -> bool {
         self.len() > 0 && self.has_not_moved_since(others)
     }
 
-    /// Whether nobody has taken any since it was `before`.
+    /// Whether none has been taken since it was `before`.
     pub(crate) fn has_not_moved_since(self, before: Self) -> bool {
         self.next == before.next
     }
 }
 
-/// Somebody else is taking jobs there, or was faster: there may be some nevertheless.
+/// Another thread is taking jobs there, or was faster: there may be some nevertheless.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
-/// What the first of some attempts finds that finds something; those behind it are not made.
+/// What the first attempt finds that finds something; later ones are not made.
 ///
 /// # Errors
 ///
@@ -62,20 +62,20 @@ pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Bu
     nothing
 }
 
-/// Repeats an attempt until nobody else was at it. What keeps us waiting is over after some copying, unless its thread
-/// is suspended.
+/// Repeats an attempt until no other thread is in its way. Such a thread copies some words and is done, unless it is
+/// suspended.
 #[inline]
 pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     attempt().unwrap_or_else(|Busy| insist_again(attempt))
 }
 
-/// Apart, as nobody else is mostly at it: who has just been woken finds all code cold.
+/// Separate, because mostly no other thread is in the way: a worker that has just been woken finds all code cold.
 #[cold]
 #[inline(never)]
 fn insist_again<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     let backoff = Backoff::new();
     loop {
-        // A model has to know who waits.
+        // A model has to know which thread waits.
         if cfg!(executors_loom) {
             thread::yield_now();
         } else {

@@ -1,11 +1,11 @@
-//! Lanes that all workers take from, one job at a time: nobody keeps a job that another could run.
+//! Lanes that all workers take from, one job at a time: no worker keeps a job that another could run.
 //!
-//! For crews whose workers come and go, and whose jobs may block: what a worker had taken beyond the job it runs would
-//! block with it. Jobs of one thread start in the order in which they came, unless threads got into each other's way in
-//! their lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
+//! For crews whose workers come and go, and whose jobs may block: whatever a worker had taken beyond the job it runs
+//! would be blocked with it. Jobs of one thread start in the order in which they came, unless threads met in their
+//! lane. Between threads there is no order: a worker goes on to the next lane when the crew's fairness says so.
 //!
-//! Workers take jobs in turns where that is faster: then a single chain of jobs stays where it is for some time, though
-//! a worker that looks for jobs has taken one of it.
+//! Workers take jobs in turns where that is faster: then a single chain of jobs stays on one worker for some time, also
+//! after a worker that looks for jobs has taken one of them.
 
 use super::{
     Source, Whom,
@@ -42,7 +42,7 @@ pub(crate) enum Worth {
 /// Where to look first.
 pub(crate) struct Next {
     lane: Cell<usize>,
-    /// Jobs of both kinds go in turn, so that neither is starved by the other.
+    /// Jobs of both kinds are taken in turn, so that neither is starved by the other.
     is_expendable: Cell<bool>,
     tenant: Tenant,
 }
@@ -52,7 +52,7 @@ impl SharedSource {
         SharedSource { kept: Lanes::new(lanes::suitable_number()).spread(), expendable: None, tenure: Tenure::new() }
     }
 
-    /// In which some jobs are expendable.
+    /// A source in which some jobs are expendable.
     pub(crate) fn with_expendable() -> Self {
         SharedSource { expendable: Some(SingleLane::new()), ..Self::new() }
     }
@@ -66,7 +66,7 @@ impl SharedSource {
         self.expendable.as_ref().map_or(Ok(()), |queue| queue.try_take_first(hand))
     }
 
-    /// How many jobs have been taken, as far as has been seen here; modulo what fits.
+    /// How many jobs have been taken, as far as has been seen here. Wraps around.
     fn taken(&self) -> usize {
         let of_lanes = self.kept.iter().map(Lane::taken).fold(0, usize::wrapping_add);
         self.expendable.as_ref().map_or(0, SingleLane::taken).wrapping_add(of_lanes)
@@ -99,7 +99,7 @@ impl SharedSource {
         if first == Ok(true) || take(!expendable_first)? { Ok(()) } else { first.map(drop) }
     }
 
-    /// Takes the next job, as soon as nobody else is taking one.
+    /// Takes the next job, as soon as no other thread is taking one.
     fn pop(&self, next: &Next) -> Option<Job> {
         let mut hand = Hand::empty();
         insist(|| self.take_next(next, &mut hand));
@@ -136,7 +136,7 @@ impl Source for SharedSource {
     fn run_next(&self, next: &Next) -> bool {
         let mut hand = Hand::empty();
         if self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken()) {
-            // If somebody else is there, `search` will insist.
+            // If another thread is there, `search` will insist.
             let _ = self.take_next(next, &mut hand);
         }
         hand.run()

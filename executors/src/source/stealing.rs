@@ -1,4 +1,4 @@
-//! A queue for each worker and one for the world, and workers that steal from each other.
+//! A queue for each worker and one for jobs from outside, and workers that steal from each other.
 
 mod forks;
 mod local;
@@ -30,35 +30,35 @@ use std::{fmt, sync::OnceLock};
 pub(crate) struct StealingSource {
     /// Jobs from outside.
     lanes: Lanes,
-    /// One for each worker, and one more for those who have no seat of their own.
+    /// One for each worker, and one more for all threads that have no seat of their own.
     seats: Box<[Seat]>,
-    /// On which of them there may be jobs: nobody looks at the others.
+    /// Which of the seats may have jobs: no thread looks at the others.
     shown: Shown,
     neighbourhood: Neighbourhood,
 }
 
-/// What others see of a worker.
+/// What other threads see of a worker.
 #[derive(Default)]
 struct Seat {
     /// Its ring, once there may be jobs in it.
     ring: OnceLock<Stealer<Job>>,
-    /// The jobs for which the ring had no room, once there are such.
+    /// Jobs for which the ring had no room, once there have been any.
     spill: OnceLock<Box<Lane>>,
-    /// Parts of the job that it runs, once one has forked.
+    /// Parts of the job that the worker runs, once a job has forked.
     forks: OnceLock<Forks>,
 }
 
 impl Seat {
-    /// Whether its owner has something of this to itself.
+    /// Whether its owner has the ring or the stack of parts to itself.
     fn spares_fences(&self) -> bool {
         self.ring.get().is_some_and(|ring| !ring.is_open()) || self.forks.get().is_some_and(|forks| !forks.is_open())
     }
 }
 
-/// Jobs that a worker takes out of a lane at a time, to keep the others for itself and for thieves.
+/// How many jobs a worker takes out of a lane at a time: all but the first are for itself later, and for thieves.
 const BATCH: usize = 32;
 
-/// Of so many jobs a worker takes one only, when it has slept.
+/// If there are no more than this many jobs, a worker that has slept takes only one.
 const FEW: usize = 4;
 
 impl StealingSource {
@@ -85,11 +85,11 @@ impl StealingSource {
         barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
     }
 
-    /// Takes a job out of the first lane, if it is alone there; or one of a few, if the worker has had no others since
-    /// it slept: somebody else may have been called for them.
+    /// Takes a job out of the first lane if it is alone there; or one of a few, if the worker has had no other jobs
+    /// since it slept: another worker may have been called for the rest.
     ///
-    /// Apart from the search for all others: most often this is what a worker was woken for, and then all code is cold,
-    /// and each line of it delays the job.
+    /// Separate from the search for everything else: most often this job is what the worker was woken for. All code is
+    /// cold then, and each cache line of code delays the job.
     #[inline(always)]
     fn take_of_few(&self, local: &StealingLocal) -> Option<Job> {
         let most = if local.is_hidden.get() { FEW } else { 1 };
@@ -115,7 +115,7 @@ impl StealingSource {
                 return outside;
             }
             match self.steal(local, meter)? {
-                None => outside, // nothing, or somebody was at it
+                None => outside, // nothing, or another thread was at it
                 stolen => {
                     meter.stole();
                     Ok(stolen)
@@ -133,7 +133,7 @@ impl StealingSource {
         found
     }
 
-    /// Takes jobs out of the first lane that has some, as many as `share` says of how many there are.
+    /// Takes jobs out of the first lane that has some: as many as `share` says, given how many there are.
     fn take_from_lanes(&self, local: &StealingLocal, share: impl Fn(usize) -> usize) -> Result<Option<Job>, Busy> {
         first_found(self.lanes.beginning_with(local.lane.get()).map(|(number, lane)| {
             let first = self.take_batch(local, lane, &share)?;
@@ -144,23 +144,23 @@ impl StealingSource {
         }))
     }
 
-    /// How many of the jobs in a lane a worker takes that has others, and looks there once in `period` jobs.
+    /// How many of the jobs in a lane are taken by a worker that has other jobs, and looks there once in `period` jobs.
     ///
-    /// One, and the rest of its share if these begin sooner behind its own jobs, on average, than one by one with each
-    /// look: at most as many as own jobs run until the next look. So jobs that were given together stay together, in
-    /// memory, too: two workers, each of which has every other one of a row of tasks that yield, take up to twice as
-    /// long for a step, as what one writes to is next to what the other does.
+    /// One, and the rest of its share if, on average, these begin sooner after its own jobs than one by one with each
+    /// look: at most as many as the own jobs that run until the next look. So jobs that were given together stay
+    /// together, in memory, too: if two workers each have every other one of a series of tasks that yield, a step takes
+    /// up to twice as long, because what one worker writes to is next to what the other does.
     fn share(&self, local: &StealingLocal, period: usize) -> impl Fn(usize) -> usize {
         let (workers, own, spilled) = (self.workers(), local.ring.len(), local.spilled.get());
         move |there| {
             let share = there.div_ceil(workers).min(period / 2).min(BATCH);
-            // What the ring gets would delay what is spilled, each time.
+            // What is added to the ring would delay what is spilled, each time.
             if 2 * own < share.saturating_mul(period - 1) && !spilled { share } else { 1 }
         }
     }
 
-    /// Takes an own job: the first of the ring, or if that is empty, of those that were spilled. Who searches mostly
-    /// has none.
+    /// Takes an own job: the first of the ring or, if that is empty, of those that were spilled. A worker that searches
+    /// mostly has none.
     #[cold]
     fn take_own(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
         let first = local.ring.pop();
@@ -173,8 +173,8 @@ impl StealingSource {
         Ok(first)
     }
 
-    /// Takes as many jobs out of a lane as `share` says of how many there are, or as there is room for: the first is
-    /// returned, the others go into the worker's ring.
+    /// Takes jobs out of a lane, as many as `share` says, given how many there are, and as there is room for. Returns
+    /// the first; the others go into the worker's ring.
     #[inline]
     fn take_batch(
         &self,
@@ -183,7 +183,7 @@ impl StealingSource {
         share: impl FnOnce(usize) -> usize,
     ) -> Result<Option<Job>, Busy> {
         let mut first = None;
-        // The first needs no place, so that a lone job does not bring the ring its first slots.
+        // The first needs no place, so that a lone job does not make the ring allocate its first slots.
         let most = |there: usize| match share(there).min(there) {
             0 | 1 => 1,
             jobs => jobs.min(1 + self.make_room(local)),
@@ -191,21 +191,23 @@ impl StealingSource {
         lane.take(most, |record| match (&first, local.ring.place()) {
             (None, _) => first = Some(record.into_job()),
             (Some(_), Some(place)) => place.put(record),
-            // No more are taken than there is room for; but what frees a block may give jobs, and use some of it.
+            // No more are taken than there is room for; but when a block is freed, the allocator may give jobs, which
+            // use some of it.
             (Some(_), None) => _ = self.push_slowly(local, (), record.into_job()),
         })?;
         Ok(first)
     }
 
-    /// Looks how many jobs the worker's ring has room for; from then on others look there.
+    /// Returns how many jobs the worker's ring has room for, having made some if need be; from then on other threads
+    /// look there.
     #[cold]
     fn make_room(&self, local: &StealingLocal) -> usize {
         self.show_ring(local);
         local.ring.make_room()
     }
 
-    /// To be called before a job is put into the ring for the first time since the worker has slept: from then on
-    /// others look there.
+    /// To be called before the first job since the worker slept is put into the ring: from then on other threads look
+    /// there.
     fn show_ring(&self, local: &StealingLocal) {
         if !local.is_hidden.replace(false) {
             return;
@@ -240,17 +242,18 @@ impl StealingSource {
         self.lanes.iter().chain(self.spills())
     }
 
-    /// The jobs that are spilled there, if ever there were any.
+    /// The lane for the jobs that are spilled there, if there ever were any.
     fn spilled(&self, seat: usize) -> Option<&Lane> {
         self.seats[seat].spill.get().map(|spill| &**spill)
     }
 
-    /// Whether there is a job that [`run_next`](Source::run_next) would run, unless somebody steals it.
+    /// Whether there is a job that [`run_next`](Source::run_next) would run, unless it is stolen.
     pub(super) fn has_next(local: &StealingLocal) -> bool {
         local.ring.len() > 0
     }
 
-    /// Whether jobs may be spilled where the worker spills its own; or, if it has no seat, another without one.
+    /// Whether there may be jobs where the worker spills its own. If it has no seat, other threads without one spill
+    /// there, too.
     fn may_have_spilled(&self, local: &StealingLocal) -> bool {
         local.spilled.get() || !local.has_seat && self.shown.contains(local.seat)
     }
@@ -264,7 +267,7 @@ impl StealingSource {
     }
 }
 
-/// What is asked of the seats, if any are shown: of who wakes and sleeps again, mostly none is.
+/// What is asked of the seats, if any are shown: when a worker wakes and sleeps again, mostly none is.
 impl StealingSource {
     #[cold]
     fn seats_have_jobs(&self) -> bool {
@@ -283,7 +286,7 @@ impl StealingSource {
 
 #[cfg(all(test, not(executors_loom)))]
 impl StealingSource {
-    /// On how many seats others look.
+    /// How many seats other threads look at.
     pub(crate) fn shown(&self) -> usize {
         self.shown.iter().count()
     }
@@ -320,7 +323,7 @@ impl Source for StealingSource {
     #[inline(always)]
     fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         if job.allocates() {
-            // Before there is a place for it: an allocator may come here again.
+            // Before there is a place for it: the allocator may come here again.
             return self.push(local, (), job.into_job());
         }
         match local.ring.place() {
@@ -341,9 +344,10 @@ impl Source for StealingSource {
         } else {
             local.spilled.set(true);
             if !local.has_seat {
-                self.shown.show(local.seat); // for good: others without a seat may spill there, too
+                self.shown.show(local.seat); // for good: other threads without one may spill there, too
             }
-            // Who holds its back is somebody else without a seat, or this thread: its allocator has come here again.
+            // If its back is held, then by another thread without a seat, or by this one, whose allocator has come here
+            // again.
             if let Err(job) = lanes::lane_at(&self.seats[local.seat].spill).push(job) {
                 self.lanes.push(job);
             }
@@ -370,7 +374,7 @@ impl Source for StealingSource {
     }
 
     fn recall(&self, local: &StealingLocal) {
-        // All that are reserved: who has spared a fence for one may have put its job into another.
+        // All that are reserved: a thread that was spared a fence by one of them may have put its job into another.
         let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
         let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
@@ -392,7 +396,7 @@ impl Source for StealingSource {
 
     fn pop_outside(&self, local: &StealingLocal, period: usize, meter: &Meter) -> Option<Job> {
         local.earn_privilege(period);
-        // If somebody is at it already, so much the better.
+        // If another thread is at it already, so much the better.
         self.pop_stranded(local, meter).or_else(|| self.take_from_lanes(local, self.share(local, period)).ok()?)
     }
 
@@ -402,7 +406,7 @@ impl Source for StealingSource {
             if found.is_some() {
                 return found;
             }
-            // Who finds nothing is about to sleep, and will look like that once more.
+            // A worker that finds nothing is about to sleep, and will look in this way once more.
             if !self.has_jobs() {
                 local.go_back();
                 return None;
@@ -421,9 +425,9 @@ impl Source for StealingSource {
 
     #[inline]
     fn shows_by_taking(&self, local: &StealingLocal) -> bool {
-        // What is taken out of the ring, or out of a lane, is taken by a Release behind the push, and who looks for
-        // jobs acquires that (the lane's count, or the ring's head or what its owner has taken) before the ring's tail.
-        // But spills are looked at before rings.
+        // A job is taken out of the ring, or out of a lane, by a Release after its push, and a thread that looks for
+        // jobs acquires that (the lane's count, or the ring's head or what its owner has taken) before it loads the
+        // ring's tail. But spills are looked at before rings.
         !local.spilled.get()
     }
 
@@ -438,8 +442,8 @@ impl Source for StealingSource {
             || self.forks().any(|forks| forks.parts().len() > 1)
     }
 
-    /// The lanes first, as jobs go from there to the rings. Whether there is a ring is asked when the lanes have been
-    /// looked at: it is shown before it gets jobs from these.
+    /// Looks at the lanes first, because jobs go from there to the rings. Whether there is a ring is asked after the
+    /// lanes have been looked at: it is shown before it gets jobs from these.
     ///
     /// Not inlined: a worker that wakes and sleeps again asks this in several places, and all code is cold then.
     #[inline(never)]
@@ -474,11 +478,11 @@ mod tests {
         atomic::{AtomicUsize, Ordering::Relaxed},
     };
 
-    /// Of a crew of two, with so many own jobs and so many from outside.
+    /// A source for a crew of two, with this many own jobs and this many from outside.
     fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
         let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
         let local = source.attach(Some(0));
-        // From another one it could be sent on in the midst of the jobs.
+        // In a lane with an odd number the thread could be moved on to another lane in the midst of the jobs.
         while !source.lanes.own_number().is_multiple_of(2) {
             crate::local::move_on();
         }
@@ -493,7 +497,7 @@ mod tests {
         }
     }
 
-    /// How many jobs a worker takes that looks outside.
+    /// How many jobs a worker takes when it looks outside.
     fn taken((source, local): &(StealingSource, StealingLocal), period: usize) -> usize {
         let outside = || source.lanes.iter().map(Lane::len).sum::<usize>();
         let (before, all) = (outside(), source.len());
@@ -608,7 +612,7 @@ mod tests {
             move || _ = ran.fetch_add(1, Relaxed)
         });
         let large = MadeBy(|| {
-            // As an allocator may, which is asked for memory.
+            // As an allocator may when it is asked for memory.
             give(&source, &local, Job::new(|| ()));
             job
         });

@@ -2,15 +2,15 @@
 
 use super::{Condvar, Mutex};
 
-/// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on, or as many
-/// as LOOM_MAX_PREEMPTIONS says if that is less.
+/// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on, or the
+/// number in LOOM_MAX_PREEMPTIONS if that is less.
 ///
-/// Says how many there were, so that a model that has become trivial, or far too large, is noticed.
+/// Prints how many there were, so that a model that has become trivial, or far too large, is noticed.
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     check_with(0, preemptions, model);
 }
 
-/// The same for a model that takes a quarter of a minute or more: with one switch less if LOOM_BRIEF is set.
+/// The same for a model that takes a quarter of a minute or more: with one preemption less if LOOM_BRIEF is set.
 pub(crate) fn check_at_length(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let is_brief = std::env::var_os("LOOM_BRIEF").is_some();
     check_with(usize::from(is_brief), preemptions, model);

@@ -1,4 +1,4 @@
-//! What users hold of the pool.
+//! The handle that users have of the pool.
 
 use super::{LABEL, records::Records, wrapped::Wrapped};
 use crate::{
@@ -29,7 +29,7 @@ impl Handle {
     }
 
     pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads
+        let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads alive
         let schedule = move |runnable| {
             let step = step(runnable);
             let refused = match wrapped.upgrade() {
@@ -86,7 +86,7 @@ impl Backing for Handle {
     fn report(&self) -> ShutdownReport {
         let records = &*self.0.records;
         let finished = records.ledger.ended() as u64;
-        // Behind the end there are only those who have not heard of it.
+        // After the end, only jobs that are about to be refused are counted: their submitters have not noticed it yet.
         let outstanding = if *records.over() { 0 } else { records.ledger.outstanding() };
         // The crate still counts a job as active for a moment after its end.
         let running = self.0.pool.active_count().min(outstanding);

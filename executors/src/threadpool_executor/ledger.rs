@@ -1,20 +1,21 @@
-//! A distributed count of outstanding jobs, which tells when there are none, without a line that all workers write.
+//! A distributed count of outstanding jobs, which tells when there are none, without a cache line that all workers
+//! write.
 //!
-//! Everybody counts what they accept and what ends with them, workers on pages of their own. Nobody can read all pages
-//! at one moment, but both counts only grow and a job ends after it was accepted. So a reader that adds up the ends
-//! first and the acceptances afterwards, and finds the sums equal, has proof of a moment in between at which nothing
-//! was outstanding:
+//! Each thread counts the jobs that it accepts and those that end on it, workers on pages of their own. The pages
+//! cannot all be read at one moment, but both counts only grow, and a job ends after it was accepted. So a reader that
+//! adds up the ends first and the acceptances afterwards, and finds the sums equal, has proof of a moment in between at
+//! which nothing was outstanding:
 //!
-//! - At that moment there were no fewer ends and no more acceptances than were read, and never more ends than
+//! - At that moment there were no fewer ends and no more acceptances than were read, and there are never more ends than
 //!   acceptances.
-//! - No acceptance is overlooked that matters: the job that gave a job to the pool accepted it before its own end, so
-//!   who reads that end (Acquire, from a Release) reads the acceptance, too. A job whose acceptance is not seen was
-//!   therefore given by a job whose own acceptance is not seen, and so on, up to a thread outside that gave it while
-//!   the reader read.
+//! - No acceptance that matters is overlooked: a job that submits a job accepts it before its own end, so a reader that
+//!   reads that end (Acquire, from a Release) reads the acceptance, too. A job whose acceptance is not seen was
+//!   therefore submitted by a job whose own acceptance is not seen, and so on, up to a thread outside that submitted
+//!   one while the reader read.
 //!
-//! The models in `ledger/model.rs` fail if the sums are read in the other order, if they or the counting of ends and of
-//! outside jobs are Relaxed, and if a job that is struck does not ring. They have a fence that the code does without
-//! (see [`Ledger::end`]), and so do not notice if the one in `ring_if_last` is missing.
+//! The models in `ledger/model.rs` fail if the sums are read in the other order, if these reads, or the counting of
+//! ends and of outside jobs, are Relaxed, and if a job that is struck does not ring. The models have a fence that the
+//! code does without (see [`Ledger::end`]), and so do not notice if the one in `ring_if_last` is missing.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -35,7 +36,7 @@ use crossbeam_utils::CachePadded;
 use std::time::{Duration, Instant};
 
 pub(super) struct Ledger {
-    /// For threads that are not workers: each keeps to one of these, so that two seldom write the same.
+    /// For threads that are not workers: each uses one of these, so that two threads seldom write to the same page.
     outside: Box<[CachePadded<Page>]>,
     workers: Box<[CachePadded<Page>]>,
     /// Rung when nothing is outstanding any more.
@@ -57,16 +58,16 @@ impl Ledger {
         Ledger { outside: pages(OUTSIDE_PAGES), workers: pages(workers), bell: Bell::default() }
     }
 
-    /// A thread that is not a worker gives a job to the pool. It is outstanding before anything that follows this call:
-    /// whoever closes the pool and then sees nothing outstanding has closed it to this job, too.
+    /// Counts a job that a thread other than a worker submits. It is outstanding before anything that follows this
+    /// call: a thread that closes the pool and then sees nothing outstanding has closed it to this job, too.
     #[inline]
     pub(super) fn accept_outside(&self) {
         self.outside().accepted.fetch_add(1, SeqCst);
         fence_of_models();
     }
 
-    /// A job will not be run: one that [`accept_outside`](Self::accept_outside) has counted and that is not accepted
-    /// after all, or one that is discarded.
+    /// Counts out a job that will not run: one that [`accept_outside`](Self::accept_outside) has counted but that is
+    /// not accepted after all, or one that is discarded.
     pub(super) fn strike(&self) {
         self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
@@ -77,21 +78,21 @@ impl Ledger {
         &self.outside[local::place().number as usize % OUTSIDE_PAGES]
     }
 
-    /// The worker that calls this gives a job to its own pool, as part of a job that has not ended.
+    /// Counts a job that the calling worker submits to its own pool, from within a job that has not ended.
     #[inline]
     pub(super) fn accept_inside(&self, worker: usize) {
         // Relaxed: the end of the running job publishes it.
         add_one(&self.workers[worker].accepted, Relaxed);
     }
 
-    /// A job was run and has ended on the worker that calls this. `more_to_come` may know that there are jobs which
-    /// nobody has begun yet; asking that is cheaper than reading all pages.
+    /// Counts a job that has run and ended on the calling worker. `more_to_come` may know that there are jobs that no
+    /// worker has begun yet; asking that is cheaper than reading all pages.
     #[inline]
     pub(super) fn end(&self, worker: usize, more_to_come: impl FnOnce() -> bool) {
-        // The Release that the module speaks of. A fence behind it would make sure that either we see who waits, or
-        // they see this end; it would take a tenth of the time of a small job. Without it they may look a
-        // moment before this end becomes visible, while we look a moment before they are: that is why they look
-        // again after a while.
+        // The Release that the module's documentation speaks of. A fence after it would make sure that either we see
+        // the waiter, or the waiter sees this end; it would take a tenth of the time of a small job. Without it the
+        // waiter may look a moment before this end becomes visible, while we look a moment before the waiter does: that
+        // is why waiters look again after a while.
         add_one(&self.workers[worker].ended, Release);
         fence_of_models();
         if self.bell.is_awaited() {
@@ -111,7 +112,8 @@ impl Ledger {
 
     /// Jobs accepted and not ended, or a few more; 0 only if there was a moment during this call without any.
     pub(super) fn outstanding(&self) -> usize {
-        // SeqCst: for the bell, and for who closes the pool. It is also the Acquire that the module speaks of.
+        // SeqCst: for the bell, and for the thread that closes the pool. It is also the Acquire that the module's
+        // documentation speaks of.
         let ended = self.sum(|page| &page.ended);
         let accepted = self.sum(|page| &page.accepted);
         accepted.wrapping_sub(ended)
@@ -122,12 +124,12 @@ impl Ledger {
         self.workers.len()
     }
 
-    /// How many jobs were run by the worker.
+    /// How many jobs the worker has run.
     pub(super) fn ended_on(&self, worker: usize) -> usize {
         self.workers[worker].ended.load(Relaxed)
     }
 
-    /// How many jobs were run.
+    /// How many jobs have run.
     pub(super) fn ended(&self) -> usize {
         (0..self.workers.len()).fold(0, |sum, worker| sum.wrapping_add(self.ended_on(worker)))
     }
@@ -140,7 +142,7 @@ impl Ledger {
 
     /// Blocks until nothing is outstanding and then `met` holds, at most for `timeout`. Returns whether that was so.
     pub(super) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
-        // A timeout beyond what the clock can tell is none.
+        // A timeout beyond what the clock can represent counts as none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -155,14 +157,14 @@ impl Ledger {
     }
 }
 
-/// Who waits looks again after this time, should the bell have been missed. Not in a model, where no time may pass.
+/// A waiter looks again after this time, in case it has missed the bell. Not in a model, where no time may pass.
 const SECOND_LOOK: Duration = if cfg!(executors_loom) { Duration::MAX } else { Duration::from_millis(10) };
 
-/// Counts on a page of one's own, where nobody else writes: no read-modify-write is needed.
+/// Counts on the caller's own page, to which no other thread writes: no read-modify-write is needed.
 #[inline]
 fn add_one(count: &AtomicUsize, ordering: Ordering) {
     if cfg!(executors_loom) {
-        // Loom takes the load for the only access that another thread's could race with.
+        // Loom takes the load to be the only access with which another thread's could race.
         count.fetch_add(1, ordering);
     } else {
         count.store(count.load(Relaxed).wrapping_add(1), ordering);

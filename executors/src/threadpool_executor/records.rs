@@ -1,4 +1,4 @@
-//! What is known of the jobs.
+//! What the pool records about its jobs.
 
 use super::{LABEL, ledger::Ledger};
 use crate::{
@@ -11,20 +11,20 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
 };
 
-/// What is known of the jobs. Shared with the worker threads, each of which counts for itself.
+/// What the pool records about its jobs. Shared with the worker threads, each of which counts for itself.
 pub(super) struct Records {
     /// The user's name for the pool.
     name: Option<String>,
-    /// SeqCst, as it is ordered with the ledger: see [`Wrapped::deliver`](super::wrapped::Wrapped::deliver).
+    /// SeqCst, because it is ordered with the ledger: see [`Wrapped::deliver`](super::wrapped::Wrapped::deliver).
     pub(super) closed: AtomicBool,
-    /// Set before `closed`, and looked at by itself: a job that is begun just before may run.
+    /// Set before `closed`, and read independently of it: a job that has begun just before may run.
     pub(super) discarding: AtomicBool,
-    /// Counted before the ledger tells of it, which publishes it to whoever waits.
+    /// Counted before the job is struck off the ledger, which publishes the count to waiters.
     pub(super) discarded: AtomicU64,
     /// Tells when all jobs have ended. The crate's own two counts cannot be read at one moment.
     pub(super) ledger: Ledger,
-    /// Whether somebody has seen the closed pool come to its end. Locked by steps of futures that ask to be let in
-    /// before.
+    /// Whether a thread has seen that the closed pool has come to its end. Steps of futures that ask to be admitted
+    /// before that lock it.
     over: Mutex<bool>,
     /// Published by the ledger, when the job's end is counted.
     pub(super) panicked: AtomicU64,
@@ -33,7 +33,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Of a pool of so many workers.
+    /// The records of a pool of `workers` workers.
     pub(super) fn new(workers: usize, options: &Options) -> Self {
         Records {
             name: options.name.clone(),
@@ -48,7 +48,7 @@ impl Records {
         }
     }
 
-    /// The user's name for the pool, else that of its kind.
+    /// The user's name for the pool, else the label of its kind.
     pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(LABEL)
     }
@@ -61,11 +61,11 @@ impl Records {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a step of a future that was accepted before, although the pool is closed: unless that has come to its
-    /// end.
+    /// Counts a step of a future that was accepted earlier, although the pool is closed, unless the pool has come to
+    /// its end. Returns whether the step was counted.
     pub(super) fn accept_while_draining(&self) -> bool {
         let mut over = self.over();
-        // Under the lock, so that two steps do not take each other for a reason to go on.
+        // Under the lock, so that two steps do not both go on only because each has counted the other.
         *over = *over || self.ledger.outstanding() == 0;
         let accepted = !*over && !self.discarding.load(SeqCst);
         if accepted {
@@ -74,7 +74,7 @@ impl Records {
         accepted
     }
 
-    /// Declares the end of a closed pool, if nothing was let in at the last moment.
+    /// Declares the end of a closed pool, if nothing was admitted at the last moment. Returns whether it has ended.
     pub(super) fn is_over(&self) -> bool {
         let mut over = self.over();
         *over = *over || self.ledger.outstanding() == 0;

@@ -11,7 +11,7 @@ thread_local! {
     static WORKER: OnceCell<Worker> = const { OnceCell::new() };
 }
 
-/// The current thread is to be `worker` for good.
+/// Makes the current thread `worker` for good.
 pub(super) fn enlist(worker: Worker) {
     local::settle(worker.records.id(), &ThisWorker);
     WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
@@ -23,19 +23,20 @@ pub(super) fn run(closure: impl FnOnce()) {
     WORKER.with(|worker| worker.get().expect("enlisted by the first job").run(closure));
 }
 
-/// Which worker the current thread is of the pool with these `records`, if it is one: then it runs one of its jobs.
+/// The number of the worker that the current thread is in the pool with these `records`, if it is one: then it runs one
+/// of that pool's jobs.
 #[inline]
 pub(super) fn index_in(records: &Records) -> Option<usize> {
     let of_this_pool = |worker: &&Worker| ptr::eq(&*worker.records, records);
     WORKER.try_with(|worker| worker.get().filter(of_this_pool).map(|worker| worker.index)).ok().flatten()
 }
 
-/// Stands for the [`Worker`] of the thread that asks.
+/// Stands for the [`Worker`] of the calling thread.
 struct ThisWorker;
 
 impl Attendant for ThisWorker {
     fn accept(&self, job: Job) -> bool {
-        // A thread that ends has no worker any more.
+        // A thread that is ending has no worker any more.
         WORKER.try_with(|worker| worker.get().is_some_and(|worker| worker.accept(job))).unwrap_or(false)
     }
 

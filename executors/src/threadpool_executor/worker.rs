@@ -19,20 +19,21 @@ use std::{
     },
 };
 
-/// Who a worker thread of the crate's pool is. The crate has no start hook, so the pool's first jobs enlist its
-/// threads; as no job's panic reaches a thread, these are its threads for good.
+/// The identity of a worker thread of the crate's pool. The crate has no start hook, so the pool's first jobs enlist
+/// its threads; because no job's panic reaches a thread, these are its threads for good.
 pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) records: Arc<Records>,
     pool: Weak<Wrapped>,
-    /// Whether a job runs: what is given otherwise comes from the destructor of a thread-local, when the thread ends.
+    /// Whether a job is running: a job that is submitted when none is comes from the destructor of a thread-local, when
+    /// the thread ends.
     at_work: Cell<bool>,
-    /// Jobs that this worker's jobs gave to the pool when its last handle was gone and its queue closed.
+    /// Jobs that this worker's jobs submitted to the pool when its last handle was gone and its queue closed.
     orphans: RefCell<VecDeque<Job>>,
 }
 
 impl Worker {
-    /// Number `index` of the pool.
+    /// The worker with number `index` in the pool.
     pub(super) fn new(index: usize, pool: &Arc<Wrapped>) -> Self {
         Worker {
             index,
@@ -43,7 +44,7 @@ impl Worker {
         }
     }
 
-    /// Runs a job, and what it leaves to this worker.
+    /// Runs a job, and then the orphans that it leaves to this worker.
     #[inline]
     pub(super) fn run(&self, closure: impl FnOnce()) {
         self.at_work.set(true);
@@ -78,7 +79,8 @@ impl Worker {
             ledger.workers(),
             |worker| ledger.ended_on(worker) as u64,
             || {
-                // Of those who end the last jobs at the same time, the last here sees that all have ended.
+                // Of several workers that end the last jobs at the same time, the last to come here sees that all have
+                // ended.
                 fence(SeqCst);
                 ledger.outstanding()
             },
@@ -109,7 +111,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // The thread ends; the pool's address may be another's soon.
+        // The thread ends; the pool's address may soon be another pool's.
         local::move_out();
     }
 }

@@ -1,4 +1,4 @@
-//! The crate's pool, and how jobs come into it.
+//! The crate's pool, and how jobs enter it.
 
 use super::{records::Records, this_worker, worker::Worker};
 use crate::options::Options;
@@ -7,8 +7,8 @@ use threadpool::ThreadPool;
 
 /// The crate's pool, and what it does not know.
 ///
-/// It is held by handles, and for the moment of a submit by workers; when it is dropped, the pool's queue is closed and
-/// its threads end behind the last job.
+/// Handles hold it, and so does a worker for the duration of a submit. When it is dropped, the pool's queue is closed
+/// and its threads end after the last job.
 pub(super) struct Wrapped {
     pub(super) pool: ThreadPool,
     pub(super) records: Arc<Records>,
@@ -19,8 +19,8 @@ impl Wrapped {
         let threads = pool.max_count();
         let records = Arc::new(Records::new(threads, options));
         let wrapped = Arc::new(Wrapped { pool, records });
-        // Each thread takes one of these jobs, as none ends before all have begun. Nobody else need wait for that: all
-        // other jobs are behind them in the crate's one queue.
+        // Each thread takes one of these jobs, because none ends before all have begun. Nothing else needs to wait for
+        // that: all other jobs are behind these in the crate's only queue.
         let barrier = Arc::new(Barrier::new(threads));
         for index in 0..threads {
             let all_here = Arc::clone(&barrier);
@@ -33,8 +33,8 @@ impl Wrapped {
         wrapped
     }
 
-    /// Gives `closure` to the pool if it is open, or gives it back. A closed pool is asked whether it counts this one
-    /// nevertheless.
+    /// Gives `closure` to the pool if it is open, or gives it back. If the pool is closed, `though_closed` is asked to
+    /// count it nevertheless, and returns whether it has.
     #[inline]
     pub(super) fn deliver<F>(&self, closure: F, though_closed: impl FnOnce(&Records) -> bool) -> Result<(), F>
     where
@@ -45,8 +45,8 @@ impl Wrapped {
             Some(_) if records.discarding.load(SeqCst) => return Err(closure),
             Some(worker) => records.ledger.accept_inside(worker),
             None => {
-                // Before the look at `closed`: who closes the pool and then sees nothing outstanding has seen all that
-                // will ever be accepted from outside.
+                // Before `closed` is read: a thread that closes the pool and then sees nothing outstanding has seen all
+                // jobs that will ever be accepted from outside.
                 records.ledger.accept_outside();
                 if records.closed.load(SeqCst) {
                     records.ledger.strike();

@@ -1,7 +1,7 @@
 //! A timer queue: what is to be done when, and the thread that does it.
 //!
-//! Everything is behind one mutex. No foreign code runs under it: what becomes due, or is struck off, is taken out
-//! first.
+//! All state is behind one mutex. No foreign code runs under it: entries that become due, or are struck off, are taken
+//! out first.
 
 use super::{TimerError, clock::Clock};
 use crate::{
@@ -16,11 +16,11 @@ use std::{
     time::Duration,
 };
 
-/// Later than a clock can tell, and so never due, also not for a clock that says that it is this time.
+/// Later than a clock can tell, and so never due, even if a clock says that it is this time.
 const NEVER: Duration = Duration::MAX;
 
-/// When, by the timer's clock; and a number, for what is due at the same time comes up in the order in which it was
-/// scheduled.
+/// When, by the timer's clock; and a number, because entries that are due at the same time come up in the order in
+/// which they were scheduled.
 pub(crate) type Key = (Duration, u64);
 
 /// What is to be done at its time.
@@ -29,9 +29,9 @@ pub(crate) type Entry = Box<dyn FnOnce() + Send>;
 pub(crate) struct Agenda {
     clock: Box<dyn Clock>,
     page: Mutex<Page>,
-    /// The thread has something else to wait for.
+    /// Notified when the thread has something else to wait for.
     changed: Condvar,
-    /// The thread begins to wait.
+    /// Notified when the thread begins to wait, or ends.
     settled: Condvar,
 }
 
@@ -40,16 +40,16 @@ struct Page {
     entries: BTreeMap<Key, Entry>,
     /// How many keys were made.
     keys: u64,
-    /// Handles that users have, and jobs that are to be entered again: reasons for the thread to wait though nothing is
-    /// entered.
+    /// Handles that users have, and jobs that are to be entered again: reasons for the thread to wait even though
+    /// nothing is entered.
     holders: usize,
     thread: Option<ThreadId>,
-    /// Whether the thread does what was due.
+    /// Whether the thread is running an entry that was due.
     is_busy: bool,
 }
 
 impl Page {
-    /// The time of what is entered first.
+    /// The time of the first entry.
     fn first(&self) -> Option<Duration> {
         self.entries.first_key_value().map(|((time, _), _)| *time)
     }
@@ -76,12 +76,12 @@ impl Agenda {
         self.page().entries.len()
     }
 
-    /// A key for what is due when `delay` is over.
+    /// A key for an entry that is due when `delay` has passed.
     pub(crate) fn key(&self, delay: Duration) -> Key {
         self.key_at(self.now().saturating_add(delay))
     }
 
-    /// A key for what is due at `time`.
+    /// A key for an entry that is due at `time`.
     pub(crate) fn key_at(&self, time: Duration) -> Key {
         let mut page = self.page();
         page.keys += 1;
@@ -101,7 +101,7 @@ impl Agenda {
         }
     }
 
-    /// Enters what is to be done at `key`. Starts the thread, if there is none.
+    /// Enters what is to be done at `key`. Starts the thread if there is none.
     pub(crate) fn enter(self: &Arc<Self>, key: Key, entry: Entry) -> Result<(), TimerError> {
         let mut page = self.page();
         if page.thread.is_none()
@@ -131,7 +131,7 @@ impl Agenda {
         discard(struck);
     }
 
-    /// Changes the clock, and waits until everything is done that is due then.
+    /// Changes the clock, and waits until everything that is due by then is done.
     pub(crate) fn settle(&self, change: impl FnOnce()) {
         let mut page = self.page();
         change();
@@ -150,7 +150,7 @@ impl Agenda {
         Ok(())
     }
 
-    /// What the thread does. Whoever starts it may be pinned, and is of no account for it.
+    /// What the thread does. The thread that starts it may be pinned; this one does not inherit that.
     fn run(&self) {
         Mask::of_main_thread().apply();
         let mut page = self.page();
@@ -161,7 +161,7 @@ impl Agenda {
                     let entry = page.entries.pop_first();
                     page.is_busy = true;
                     drop(page);
-                    // It gives a job to an executor; should that panic, the others still have to come up.
+                    // The entry gives a job to an executor; if that panics, the other entries still have to come up.
                     guard(|| entry.into_iter().for_each(|(_key, entry)| entry()));
                     page = self.page();
                     page.is_busy = false;

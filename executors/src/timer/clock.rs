@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a timer goes by.
+/// Where a timer gets its time from.
 pub(crate) trait Clock: Send + Sync {
     /// The time since some fixed moment; it never goes back.
     fn now(&self) -> Duration;
 
-    /// How long to wait, at most, for the clock to go on by `left`. `None` is until told.
+    /// How long to wait, at most, for the clock to advance by `left`. `None` means until notified.
     fn patience(&self, left: Duration) -> Option<Duration>;
 }
 
@@ -69,10 +69,10 @@ impl ManualClock {
         ManualClock { hands, agenda }
     }
 
-    /// Moves the time on, in one jump, and waits until everything that has become due is given to its executor.
+    /// Advances the time in one jump, and waits until all jobs that have become due have been given to their executors.
     ///
-    /// What is repeated comes up once in a jump, however far it is: a job's next time is known at its end. Called in
-    /// the timer's own thread (in a job of [`run_now`](crate::run_now)), this does not wait.
+    /// A repeated job comes up only once in a jump, however far that is, because its next time is known only when it
+    /// ends. Called in the timer's own thread (in a job of [`run_now`](crate::run_now)), this does not wait.
     ///
     /// # Examples
     ///
@@ -110,7 +110,7 @@ impl ManualClock {
     }
 }
 
-/// What it shares is behind locks, under which no code of a user runs.
+/// The shared state is behind locks, under which no user code runs.
 impl UnwindSafe for ManualClock {}
 impl RefUnwindSafe for ManualClock {}
 

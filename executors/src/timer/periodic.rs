@@ -1,8 +1,8 @@
-//! A job that comes up again and again.
+//! A job that comes up repeatedly.
 //!
-//! The job and its executor are in one place at a time: here while the job waits for its time, in an [`Occurrence`]
-//! from then until its end. So it cannot overlap with itself. The lock here is taken before that of the agenda, never
-//! under it.
+//! The job and its executor are in one place at a time: in a [`Stage`] while the job waits for its time, and in an
+//! [`Occurrence`] from then until its end. So the job cannot overlap with itself. The lock of the stage is taken before
+//! that of the agenda, never under it.
 
 use super::{
     TimerError,
@@ -24,7 +24,7 @@ use std::{
 pub(crate) enum Rhythm {
     /// At the multiples of `period` after `start`.
     Rate { start: Duration, period: Duration },
-    /// So long after its last end.
+    /// That long after its last end.
     Delay(Duration),
 }
 
@@ -47,7 +47,7 @@ impl Rhythm {
     }
 }
 
-/// Of what is less than a duration.
+/// A duration of `nanos`, which are known to fit.
 fn from_nanos(nanos: u128) -> Duration {
     const SECOND: u128 = 1_000_000_000;
     Duration::new((nanos / SECOND) as u64, (nanos % SECOND) as u32)
@@ -70,15 +70,16 @@ impl Periodic {
     {
         agenda.take_handle();
         let repeated = Arc::new(Repeated { agenda, rhythm, stage: Mutex::new(Stage::Given) });
-        // As after a turn, but that the timer's thread may be refused.
+        // As after a run, except that the timer's thread may be refused.
         repeated.schedule(Load { executor, job })?;
         Ok(Periodic { job: repeated })
     }
 
-    /// Ends the repetition: the job does not begin any more. Returns whether that was still to be done.
+    /// Ends the repetition: the job does not begin again. Returns `false` if it had been cancelled or had come up for
+    /// the last time before.
     ///
-    /// If it runs, it runs to its end. What it owns is dropped at once while it waits for its time, and otherwise when
-    /// its executor is done with it.
+    /// A job that is running runs to its end. What the job owns is dropped at once if it is waiting for its time, and
+    /// otherwise when its executor is done with it.
     ///
     /// # Examples
     ///
@@ -99,8 +100,8 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job still comes up: neither was it cancelled, nor its executor closed, or so full that it refused or
-    /// discarded the job, when that came up last.
+    /// Whether the job will come up again: it was not cancelled, and its executor did not refuse or discard it, being
+    /// closed or full, when it came up last.
     ///
     /// # Examples
     ///
@@ -139,7 +140,7 @@ impl Periodic {
     pub fn detach(self) {}
 }
 
-/// What it shares is behind a lock, under which no code of a user runs.
+/// The shared state is behind a lock, under which no user code runs.
 impl UnwindSafe for Periodic {}
 impl RefUnwindSafe for Periodic {}
 
@@ -156,7 +157,7 @@ trait Cancel: Send + Sync {
 }
 
 struct Repeated<E, F> {
-    /// Held as by a handle until the job is [`Stage::Over`].
+    /// Held like by a handle until the job is [`Stage::Over`].
     agenda: Arc<Agenda>,
     rhythm: Rhythm,
     stage: Mutex<Stage<E, F>>,
@@ -168,13 +169,13 @@ struct Load<E, F> {
 }
 
 enum Stage<E, F> {
-    /// It waits for its time.
+    /// The job waits for its time.
     Scheduled(Key, Load<E, F>),
     /// Its executor has it.
     Given,
-    /// Its executor has it, but it is not to begin any more.
+    /// Its executor has it, but it must not begin any more.
     Cancelled,
-    /// It comes up no more.
+    /// It does not come up again.
     Over,
 }
 
@@ -183,7 +184,7 @@ impl<E, F> Repeated<E, F> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is to be dropped, and what is to be done, when the job is over. Not under the lock.
+    /// Drops the job and gives up the hold on the agenda: the job is over. Not to be called under the lock.
     fn finish(&self, load: Load<E, F>) {
         discard(load);
         self.agenda.drop_handle();
@@ -195,13 +196,13 @@ where
     E: Executor + 'static,
     F: FnMut() + Send + 'static,
 {
-    /// Enters the next time of the job, which has been given, unless it was cancelled.
+    /// Enters the next time of a job that is [`Stage::Given`]; ends a job that was cancelled.
     fn schedule(self: &Arc<Self>, load: Load<E, F>) -> Result<(), TimerError> {
         let mut stage = self.stage();
         let result = if matches!(*stage, Stage::Given) {
             let key = self.agenda.key_at(self.rhythm.next(self.agenda.now()));
             let repeated = Arc::clone(self);
-            // Under the lock, or a handle that cancels could not yet strike it off.
+            // Under the lock, because otherwise a handle that cancels might not be able to strike it off yet.
             self.agenda.enter(key, Box::new(move || repeated.come_up())).map(|()| key)
         } else {
             *stage = Stage::Over;
@@ -223,7 +224,7 @@ where
         }
     }
 
-    /// Its time has come: gives it to its executor, unless it was cancelled just now.
+    /// The job's time has come: gives it to its executor, unless it was cancelled just now.
     fn come_up(self: Arc<Self>) {
         let load = {
             let mut stage = self.stage();
@@ -272,7 +273,7 @@ where
     }
 }
 
-/// The job while its executor has it. Dropped without being taken it is the last.
+/// The job while its executor has it. If this is dropped before the job was taken, it is the last occurrence.
 struct Occurrence<E, F> {
     repeated: Arc<Repeated<E, F>>,
     load: Option<Load<E, F>>,
@@ -290,7 +291,7 @@ where
         let Some(mut load) = self.load.take() else { return };
         let result = contain(|| (load.job)());
         if let Err(error) = self.repeated.schedule(load) {
-            // Its thread was there all the time.
+            // The agenda's thread was there all the time.
             unreachable!("{error}");
         }
         if let Err(payload) = result {

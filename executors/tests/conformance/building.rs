@@ -1,4 +1,4 @@
-//! Pools that cannot be built say why, and what to do; pools that can are as they were asked to be.
+//! Pools that cannot be built say why, and what to do; pools that can be built are as requested.
 
 use super::{
     subject::{Crew, with, with_pool},
@@ -30,7 +30,7 @@ fn refusal<P>(result: Result<P, BuildError>) -> BuildError {
 
 pub(crate) fn no_threads_are_refused(subject: &impl Crew) {
     let error = refusal(subject.builder().threads(0).build());
-    assert!(error.to_string().contains("at least 1"), "what to do is said: {error}");
+    assert!(error.to_string().contains("at least 1"), "the error says what to do: {error}");
     assert!(!error.is_thread_refused());
 }
 
@@ -40,12 +40,12 @@ pub(crate) fn too_many_threads_are_refused(subject: &impl Crew) {
     let error = refusal(subject.builder().threads(limit + 1).build());
     let text = error.to_string();
     assert!(text.contains(&limit.to_string()) && text.contains(&(limit + 1).to_string()), "{text}");
-    assert!(text.contains("dynamic"), "what to do is said: {text}");
+    assert!(text.contains("dynamic"), "the error says what to do: {text}");
     assert!(!error.is_thread_refused());
     with_pool(subject, limit, |pool| assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1));
 }
 
-/// Before anything is allocated for each of them.
+/// Refused before anything is allocated for each of them.
 pub(crate) fn absurdly_many_threads_are_refused(subject: &impl Crew) {
     for threads in [1 << 20, 1_000_000_000, usize::MAX] {
         let error = refusal(subject.builder().threads(threads).build());
@@ -60,7 +60,7 @@ pub(crate) fn a_name_with_nul_is_refused(subject: &impl Crew) {
     assert!(error.to_string().contains("NUL"), "{error}");
 }
 
-/// The threads that the system refuses: an error, and those that it had granted are gone again.
+/// If the system refuses threads, that is an error, and the threads that it had granted are gone again.
 pub(crate) fn refused_threads_are_an_error(subject: &impl Crew) {
     // The stacks of four threads fit into the address space, those of twelve do not.
     const STACK: usize = 256 << 20;
@@ -69,10 +69,10 @@ pub(crate) fn refused_threads_are_an_error(subject: &impl Crew) {
         let Some(before) = threads::count() else { return };
         let error = refusal(subject.builder().threads(12).stack_size(STACK).build());
         assert!(error.is_thread_refused(), "{error}");
-        assert!(error.to_string().contains("fewer threads"), "what to do is said: {error}");
-        assert!(error.source().is_some(), "the system's own words are kept");
+        assert!(error.to_string().contains("fewer threads"), "the error says what to do: {error}");
+        assert!(error.source().is_some(), "the system's error is kept");
         until("the threads are gone again", || threads::count() == Some(before));
-        // The system takes a thread off its list before the stack of that can be used again.
+        // The system takes a thread off its list before that thread's stack can be used again.
         let mut pool = None;
         until("two threads are possible", || {
             pool = subject.builder().threads(2).stack_size(STACK).build().ok();
@@ -112,7 +112,7 @@ pub(crate) fn stacks_are_as_large_as_asked_for(subject: &impl Crew) {
     });
 }
 
-/// Each worker is announced by its index, once, before its first job, and on its own thread.
+/// Each worker calls the hook with its index, once, before its first job, and on its own thread.
 pub(crate) fn start_hooks_run_before_jobs(subject: &impl Crew) {
     let started = Arc::new(Mutex::new(Vec::new()));
     let (note, seen) = (Arc::clone(&started), Arc::clone(&started));
@@ -164,7 +164,7 @@ pub(crate) fn nonsense_in_the_environment_is_refused(subject: &impl Crew) {
             let value = env::var(THREADS_VARIABLE).expect("this is the child");
             let text = refusal(subject.builder().build()).to_string();
             assert!(text.contains(THREADS_VARIABLE) && text.contains(&value), "{text}");
-            assert_eq!(subject.pool(2).submit(|| 1).wait().expect("no panic"), 1, "who does not ask is not told");
+            assert_eq!(subject.pool(2).submit(|| 1).wait().expect("no panic"), 1, "it is not read here");
         });
     }
 }
@@ -176,14 +176,18 @@ pub(crate) fn zero_in_the_environment_is_refused(subject: &impl Crew) {
     });
 }
 
-/// One worker for each core, where nobody says anything.
+/// One worker for each core of the process, if nothing says otherwise; also if the thread that builds the pool is
+/// pinned to one of them.
 pub(crate) fn the_default_is_a_worker_for_each_core(subject: &impl Crew) {
     let cores = thread::available_parallelism().expect("this is known wherever tests run").get();
     if std::env::var_os(THREADS_VARIABLE).is_none() {
-        with(subject.builder().build().expect("as many threads as cores"), |pool| {
-            assert_eq!(names_of(pool, cores).len(), cores);
-            assert_eq!(pool.stats().workers, cores);
-        });
+        let build = || subject.builder().build().expect("as many threads as cores");
+        for pool in [Some(build()), threads::on_pinned_thread(build)].into_iter().flatten() {
+            with(pool, |pool| {
+                assert_eq!(names_of(pool, cores).len(), cores);
+                assert_eq!(pool.stats().workers, cores);
+            });
+        }
     }
 }
 
@@ -205,7 +209,7 @@ pub(crate) fn options_that_cannot_be_honoured_are_refused(subject: &impl Crew) {
     }
 }
 
-/// A core that does not exist, or that nobody can be pinned to.
+/// A core that does not exist, or to which no worker can be pinned.
 pub(crate) fn impossible_cores_are_refused(subject: &impl Crew) {
     let error = refusal(subject.builder().threads(1).placement(Placement::Cores(vec![1_000_000])).build());
     let expected = if cfg!(feature = "thread-pinning") { "1000000" } else { "thread-pinning" };

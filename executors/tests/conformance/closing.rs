@@ -1,4 +1,4 @@
-//! The end of a pool that somebody asks for: what was accepted runs, what was not is given back, and nobody hangs.
+//! Pools that are shut down: what was accepted runs, what was not is given back, and no thread hangs.
 
 use super::{
     subject::{Crew, Subject, with_pool},
@@ -172,7 +172,7 @@ pub(crate) fn submitters_race_with_close(subject: &impl Crew) {
     }
 }
 
-/// The same where each job gives another one to its own executor: also what a late job gives runs.
+/// The same where each job submits another to its own executor: what a late job submits runs, too.
 pub(crate) fn parents_race_with_close(subject: &impl Crew) {
     for round in 0..20 {
         with_pool(subject, 2, |pool| {
@@ -205,7 +205,7 @@ pub(crate) fn parents_race_with_close(subject: &impl Crew) {
     }
 }
 
-/// The same with `execute`, which does not tell: each job is run or dropped, never both, never neither.
+/// The same with `execute`, which does not report refusals: each job is run or dropped, never both, never neither.
 pub(crate) fn silent_submitters_race_with_close(subject: &impl Crew) {
     for round in 0..20 {
         with_pool(subject, 2, |pool| {
@@ -280,7 +280,7 @@ pub(crate) fn ignored_jobs_are_dropped_with_a_warning(subject: &impl Subject) {
     });
 }
 
-/// The caller hears nothing of it, as of a single job that is refused.
+/// The caller does not see this panic, just as with a single job that is refused.
 pub(crate) fn what_a_refused_batch_owns_may_panic(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         pool.shutdown_async();
@@ -292,7 +292,7 @@ pub(crate) fn what_a_refused_batch_owns_may_panic(subject: &impl Subject) {
     });
 }
 
-/// The strings that programs written for 0.10 know.
+/// The messages that programs written for 0.10 know.
 pub(crate) fn a_second_shutdown_says_so<S: Subject>(subject: &S) {
     with_pool(subject, 2, |pool| {
         assert_eq!(pool.shutdown_borrowed(), Ok(()));
@@ -304,7 +304,7 @@ pub(crate) fn a_second_shutdown_says_so<S: Subject>(subject: &S) {
     });
 }
 
-/// Waiting for one's own end is refused in each of its forms, and closes the pool all the same.
+/// Waiting for one's own end is refused in each of its forms, but closes the pool all the same.
 pub(crate) fn shutdown_from_a_worker_is_refused(subject: &impl Crew) {
     for attempt in 0..3 {
         with_pool(subject, 2, |pool| {
@@ -354,7 +354,7 @@ pub(crate) fn shutdown_async_from_a_worker(subject: &impl Crew) {
     });
 }
 
-/// The time is up: the report tells what is left, the pool goes on, and a second call sees the end.
+/// When the time is up, the report tells what is left, the pool goes on, and a second call sees the end.
 pub(crate) fn shutdown_timeout_reports_what_is_left(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         pool.submit(|| ()).wait().expect("the job runs");
@@ -409,14 +409,14 @@ pub(crate) fn a_closed_pool_can_be_joined(subject: &impl Crew) {
     });
 }
 
-/// A pool may be closed before its workers have come to work.
+/// A pool may be closed before its workers have started.
 pub(crate) fn a_pool_may_end_as_soon_as_it_begins(subject: &impl Crew) {
     for &threads in subject.sizes() {
         with_pool(subject, threads, |pool| assert_eq!(pool.shutdown_borrowed(), Ok(())));
     }
 }
 
-/// Each way to end a pool sees the workers leave, or makes them leave.
+/// Each way to end a pool waits until the workers have left, or makes them leave.
 pub(crate) fn workers_leave(subject: &impl Crew) {
     for end in 0..4 {
         with_pool(subject, 2, |pool| {
@@ -436,7 +436,8 @@ pub(crate) fn workers_leave(subject: &impl Crew) {
     }
 }
 
-/// A thread ends behind its last job by what jobs have left to it: a shutdown whose time is up waits for that, too.
+/// After its last job, a thread runs the destructors of thread-locals that jobs have set: a shutdown waits for these,
+/// even if its time is up.
 pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Crew) {
     struct Left(Gate, Counter);
 
@@ -457,7 +458,7 @@ pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Cre
         until("all workers have signed off", || pool.stats().workers == 0);
         thread::scope(|scope| {
             let waiter = scope.spawn(|| (pool.shutdown_timeout(Duration::ZERO), dropped.get()));
-            thread::sleep(Duration::from_millis(2)); // who does not wait is back by now
+            thread::sleep(Duration::from_millis(2)); // a call that does not wait has returned by now
             gate.open();
             let (report, dropped) = waiter.join().expect("no panic");
             assert!(report.is_ok() && dropped == 1, "{report:?}, {dropped}");
@@ -496,7 +497,7 @@ pub(crate) fn hooks_have_run_when_shutdown_returns(subject: &impl Crew) {
     assert_eq!(events, expected, "each worker starts, then stops, once");
 }
 
-/// At the end of a pool a stop hook is no job: what it gives is refused, or dropped where nobody would be told.
+/// At the end of a pool a stop hook is no job: what it submits is refused, or dropped where it could not be told so.
 pub(crate) fn stop_hooks_of_a_closed_pool_give_in_vain<S: Crew>(subject: &S) {
     let own = Arc::new(Mutex::new(None::<S::Pool>));
     let [ran, refused, taken, dropped] = [(); 4].map(|()| Counter::default());
@@ -524,12 +525,12 @@ pub(crate) fn stop_hooks_of_a_closed_pool_give_in_vain<S: Crew>(subject: &S) {
     *own.lock().expect("no panic under this lock") = Some(pool.clone());
     assert_eq!(names_of(&pool, 3).len(), 3);
     let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
-    *own.lock().expect("no panic under this lock") = None; // the hook is the pool's
+    *own.lock().expect("no panic under this lock") = None; // the pool owns the hook, which owned the pool
     assert_eq!(report.queued, 0, "{report:?}");
     assert_eq!([ran, refused, taken, dropped].map(|counter| counter.get()), [0, 3, 3, 6]);
 }
 
-/// The five seconds of 0.10, and its words.
+/// The five seconds of 0.10, and its message.
 pub(crate) fn shutdown_gives_up_after_five_seconds(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         let gate = occupy(pool, 1);

@@ -127,7 +127,7 @@ pub(crate) fn cancelling_races_with_the_first_step(subject: &impl Subject<Pool: 
                 let handle = pool.submit_future(async move { count.add() });
                 scope.spawn(move || {
                     meeting.wait();
-                    // Some arrive earlier.
+                    // In some rounds, this thread goes on for longer.
                     (0..round % 50).for_each(|_| std::hint::spin_loop());
                 });
                 meeting.wait();
@@ -161,7 +161,7 @@ pub(crate) fn a_waiting_worker_runs_the_future(subject: &impl Subject<Pool: Futu
     });
 }
 
-/// As huge closures: no worker has it on its stack.
+/// Like huge closures: no worker has it on its stack.
 pub(crate) fn huge_futures_run(subject: &impl Subject<Pool: FuturesExecutor>) {
     const SUBMITTER_STACK: usize = 64 << 20;
 
@@ -182,7 +182,7 @@ pub(crate) fn huge_futures_run(subject: &impl Subject<Pool: FuturesExecutor>) {
     });
 }
 
-/// As where a pool polls it: what it throws when it is dropped is none of its result, whichever that is.
+/// As when the pool polls it: a panic while the future is dropped does not affect its result, whichever that is.
 pub(crate) fn a_waiting_worker_survives_a_future_that_panics_when_dropped(
     subject: &impl Subject<Pool: FuturesExecutor>,
 ) {
@@ -206,7 +206,7 @@ pub(crate) fn a_waiting_worker_survives_a_future_that_panics_when_dropped(
     });
 }
 
-/// In its first step, in which it has begun: it is told instead of waiting for ever.
+/// In its first step, when it has begun: it gets an error instead of waiting for ever.
 pub(crate) fn a_future_cannot_wait_for_itself(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
         let (give, given) = mpsc::channel::<TaskHandle<()>>();
@@ -221,7 +221,7 @@ pub(crate) fn a_future_cannot_wait_for_itself(subject: &impl Subject<Pool: Futur
     });
 }
 
-/// What wakes who waits for a future, and what is dropped then, are no concern of the future or of the pool.
+/// A waker that panics when it is called, or when it is dropped then, affects neither the future nor the pool.
 pub(crate) fn wakers_that_panic_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
     struct Panicking {
         woken: Counter,
@@ -255,7 +255,7 @@ pub(crate) fn wakers_that_panic_are_survived(subject: &impl Subject<Pool: Future
     });
 }
 
-/// A future that nobody can wake any more is dropped, and one whose pool is over, and says so.
+/// A future that can no longer be woken is dropped, and so is one whose pool has ended; their handles say so.
 pub(crate) fn dropped_futures_say_so(subject: &impl Subject<Pool: FuturesExecutor>) {
     let pool = subject.pool(2);
     let remaining = pool.clone();
@@ -272,7 +272,7 @@ pub(crate) fn dropped_futures_say_so(subject: &impl Subject<Pool: FuturesExecuto
         let (wakers, given) = mpsc::channel();
         let forgotten = suspended(wakers.clone());
         let waker = given.recv().expect("the future begins");
-        // In its first step it is not yet forgotten.
+        // While its first step runs, it is not yet forgotten.
         pool.join().expect("this is no worker");
         drop(waker);
         assert!(matches!(forgotten.wait(), Err(TaskError::Dropped)));
@@ -293,7 +293,7 @@ pub(crate) fn dropped_futures_say_so(subject: &impl Subject<Pool: FuturesExecuto
 pub(crate) fn futures_that_panic_when_dropped_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
-        // The result is dropped by the pool, as the handle is gone.
+        // The result is dropped by the pool because the handle is gone.
         pool.submit_future(async { Bomb }).detach();
         let ready = |result| {
             let bomb = Bomb;

@@ -7,11 +7,15 @@ use super::{
 use crate::support::{child::Child, gate::Gate, log_book, watchdog::PATIENCE};
 use executors::{Executor, Pool, TaskError, TaskHandle, try_execute_locally};
 use std::{
-    sync::{Barrier, mpsc},
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Barrier, Mutex, mpsc},
+    task::{Context, Wake, Waker},
     thread,
 };
 
-/// The backlog is dropped, the running jobs end as they like; in the end the numbers are right and the handles told.
+/// The backlog is dropped and running jobs run to their end; then the numbers are right and the handles report the
+/// drop.
 pub(crate) fn shutdown_now_discards_the_backlog(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let backlog = Backlog::new(pool);
@@ -66,7 +70,7 @@ fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + use<> {
     }
 }
 
-/// One job that is dropped asks for the end of all, and so does each of the others: not one within the other.
+/// Each job that is dropped discards all the others: these drops must not nest.
 pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
     const JOBS: usize = 20_000;
 
@@ -78,7 +82,7 @@ pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
         }
     }
 
-    // It would end for want of stack.
+    // If they did, the process would run out of stack.
     Child::default().run(|| {
         with_pool(subject, 1, |pool| {
             let (gate, ran) = (occupy(pool, 1), Counter::default());
@@ -97,6 +101,53 @@ pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
     });
 }
 
+/// The waker of a job that is dropped shuts a pool down, as a destructor may that it causes to run, and waits for a
+/// thread that waits for a job of that pool.
+pub(crate) fn a_job_that_is_dropped_within_a_wake_up_tells_its_waiter(subject: &impl Crew) {
+    struct Owner<P> {
+        pool: P,
+        waiter: Mutex<Option<thread::JoinHandle<()>>>,
+    }
+
+    impl<P: Pool> Wake for Owner<P> {
+        fn wake(self: Arc<Self>) {
+            self.pool.shutdown_now();
+            let waiter = self.waiter.lock().expect("no panic under this lock").take();
+            waiter.into_iter().for_each(|waiter| waiter.join().expect("no panic"));
+        }
+    }
+
+    with_pool(subject, 1, |outer| {
+        with_pool(subject, 1, |inner| {
+            let gates = [occupy(outer, 1), occupy(inner, 1)];
+            let (mut queued, (tell, told)) = (inner.submit(|| ()), mpsc::channel());
+            let waiter = thread::spawn(move || {
+                let waker = Waker::from(Arc::new(Unparker(thread::current())));
+                while Pin::new(&mut queued).poll(&mut Context::from_waker(&waker)).is_pending() {
+                    tell.send(()).expect("the test waits for the first time only");
+                    thread::park();
+                }
+            });
+            told.recv().expect("it waits");
+            let owner = Owner { pool: inner.clone(), waiter: Mutex::new(Some(waiter)) };
+            let mut dropped = outer.submit(|| ());
+            let waker = Waker::from(Arc::new(owner));
+            assert!(Pin::new(&mut dropped).poll(&mut Context::from_waker(&waker)).is_pending());
+            outer.shutdown_now();
+            assert!(matches!(dropped.wait(), Err(TaskError::Dropped)));
+            gates.iter().for_each(Gate::open);
+        });
+    });
+}
+
+struct Unparker(thread::Thread);
+
+impl Wake for Unparker {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
 /// Jobs that had been spawned by workers are part of the backlog, and what running jobs spawn afterwards is dropped.
 pub(crate) fn shutdown_now_from_a_worker(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
@@ -111,7 +162,7 @@ pub(crate) fn shutdown_now_from_a_worker(subject: &impl Crew) {
             }
             drops.get() - before
         });
-        assert_eq!(handle.wait().expect("the running job ends in peace"), 5);
+        assert_eq!(handle.wait().expect("the running job is left alone"), 5);
         let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
         assert_eq!((ran.get(), dropped.get()), (0, 15));
         assert_eq!((report.finished, report.discarded), (1, 10));
@@ -159,7 +210,7 @@ pub(crate) fn reports_add_up_when_discarding_races_with_submitting(subject: &imp
     }
 }
 
-/// In a pool that discards, whoever waits for a job in another drops it, as nobody would run it; and what a job gives
+/// In a pool that discards, a job that waits for another drops it, because no worker would run it; what a job submits
 /// is dropped as well.
 pub(crate) fn who_waits_inside_after_shutdown_now_drops_the_job(subject: &impl Crew) {
     log_book::open();
@@ -181,7 +232,7 @@ pub(crate) fn who_waits_inside_after_shutdown_now_drops_the_job(subject: &impl C
         });
         let (outcome, given, said) = told.recv().expect("the job does not panic");
         assert!(matches!(outcome, Err(TaskError::Dropped)), "{outcome:?}");
-        assert!(given, "nobody is told that it is dropped, but the log");
+        assert!(given, "only the log says that it is dropped");
         assert!(matches!(&said[..], [(log::Level::Warn, _)]), "{said:?}");
         pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
         assert_eq!((ran.get(), dropped.get()), (0, 2));

@@ -1,4 +1,4 @@
-//! The end of a pool that nobody asks for: the last handle is dropped. Quietly, nothing lost, nothing left.
+//! The end of a pool whose last handle is dropped: quietly, with nothing lost and nothing left.
 
 use super::{
     subject::{Crew, with_pool},
@@ -13,7 +13,7 @@ use crate::support::{
 use executors::{Executor, Pool, try_execute_locally};
 use std::sync::mpsc;
 
-/// A pool whose end can be seen, as nobody has a handle then: its hooks own the mark.
+/// A pool whose end can be observed although no handle is left then: its hooks own the mark.
 fn mortal_pool<S: Crew>(subject: &S, threads: usize) -> (S::Pool, Life) {
     let life = Life::new();
     let mark = life.mark();
@@ -61,7 +61,7 @@ pub(crate) fn a_remaining_handle_keeps_the_pool_open(subject: &impl Crew) {
     });
 }
 
-/// Nor does who waits for a job keep its pool open.
+/// A handle to a job does not keep its pool open either.
 pub(crate) fn a_handle_to_a_job_is_none_to_its_pool(subject: &impl Crew) {
     within(|| {
         let (pool, life) = mortal_pool(subject, 1);
@@ -92,7 +92,7 @@ pub(crate) fn a_job_that_owns_a_handle_keeps_the_pool_open(subject: &impl Crew) 
     });
 }
 
-/// Nobody holds a handle, but the jobs go on spawning by way of their thread; each link begins after the one before
+/// No handle is left, but the jobs go on spawning by way of their thread; each link begins after the one before has
 /// ended.
 pub(crate) fn a_chain_of_local_jobs_outlives_the_last_handle(subject: &impl Crew) {
     fn link(tell: mpsc::Sender<()>, left: usize) {
@@ -102,7 +102,7 @@ pub(crate) fn a_chain_of_local_jobs_outlives_the_last_handle(subject: &impl Crew
         }
     }
 
-    // Links that run within each other would need more stack than there is, and take the other tests with them.
+    // Links that ran within each other would need more stack than there is, and take the other tests with them.
     Child::default().run(|| {
         let (pool, life) = mortal_pool(subject, 1);
         let (gate, (tell, told)) = (occupy(&pool, 1), mpsc::channel());
@@ -136,7 +136,7 @@ pub(crate) fn a_job_may_block_on_its_child_after_the_last_handle(subject: &impl 
     }
 }
 
-/// The handle in a job that has not begun is one, too.
+/// A handle that is owned by a job that has not begun counts, too.
 pub(crate) fn a_queued_job_that_owns_a_handle_runs(subject: &impl Crew) {
     within(|| {
         let (pool, life) = mortal_pool(subject, 1);
@@ -183,7 +183,7 @@ pub(crate) fn a_worker_may_drop_the_last_handle(subject: &impl Crew) {
     }
 }
 
-/// The last handle goes with the captures of a job that is discarded.
+/// The last handle is dropped with the captures of a job that is discarded.
 pub(crate) fn a_discarded_job_may_own_a_handle(subject: &impl Crew) {
     within(|| {
         let (pool, life) = mortal_pool(subject, 1);
@@ -212,7 +212,7 @@ pub(crate) fn a_job_may_drop_another_pool(subject: &impl Crew) {
     });
 }
 
-/// Dropping a handle to a pool that is closed, or whose end somebody waits for.
+/// Dropping a handle to a pool that is closed, or that has been shut down.
 pub(crate) fn a_closed_pool_may_be_dropped(subject: &impl Crew) {
     within(|| {
         let (pool, life) = mortal_pool(subject, 2);

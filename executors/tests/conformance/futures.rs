@@ -22,7 +22,7 @@ use std::{
     thread,
 };
 
-/// A flag that a future waits for and anybody may raise, once.
+/// A flag that a future waits for and any thread may raise, once.
 #[derive(Clone, Default)]
 struct Signal(Arc<Mutex<(bool, Option<Waker>)>>);
 
@@ -104,7 +104,7 @@ pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Subject<Pool:
     });
 }
 
-/// Woken by a foreign thread and by a job of another pool, the future goes on where it was spawned.
+/// Woken by a foreign thread or by a job of another pool, the future goes on where it was spawned.
 pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         with_pool(subject, 1, |other| {
@@ -130,7 +130,7 @@ pub(crate) fn a_future_woken_from_elsewhere_stays_on_its_pool(subject: &impl Sub
     });
 }
 
-/// Futures that wait for futures and for jobs, all on one worker: nobody blocks.
+/// Futures that wait for futures and for jobs, all on one worker: no worker blocks.
 pub(crate) fn futures_may_wait_for_each_other(subject: &impl Subject<Pool: FuturesExecutor>) {
     fn sum<P: FuturesExecutor + Pool>(pool: P, depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
         Box::pin(async move {
@@ -151,7 +151,7 @@ pub(crate) fn futures_may_wait_for_each_other(subject: &impl Subject<Pool: Futur
     }
 }
 
-/// The payload reaches whoever awaits, and the pool has counted and reported the panic.
+/// The payload reaches the awaiter, and the pool has counted and reported the panic.
 pub(crate) fn a_panic_reaches_the_awaiter(subject: &impl Crew<Pool: FuturesExecutor>) {
     let reports = Counter::default();
     let count = reports.clone();
@@ -232,7 +232,7 @@ pub(crate) fn a_future_woken_after_the_end_is_cancelled(subject: &impl Subject<P
             count.add();
         });
         signal.until_awaited();
-        pool.shutdown_timeout(PATIENCE).expect("a future that sleeps does not keep the pool");
+        pool.shutdown_timeout(PATIENCE).expect("a suspended future does not keep the pool");
         assert_eq!(dropped.get(), 0);
         signal.raise();
         assert_eq!(block_on(future.fallible()), None);
@@ -258,7 +258,7 @@ pub(crate) fn shutdown_now_cancels_futures(subject: &impl Subject<Pool: FuturesE
     });
 }
 
-/// Wakers that race with the pool's end: each future is finished or dropped, and its awaiter hears of it.
+/// Wakers that race with the pool's end: each future is finished or dropped, and its awaiter is told.
 pub(crate) fn wakers_race_with_close(subject: &impl Subject<Pool: FuturesExecutor>) {
     for round in 0..30 {
         with_pool(subject, 2, |pool| {
@@ -294,7 +294,7 @@ pub(crate) fn wakers_race_with_close(subject: &impl Subject<Pool: FuturesExecuto
     }
 }
 
-/// A future that nobody will ever wake does not keep the threads, and may be dropped or woken long after.
+/// A future that will never be woken does not keep the threads, and may be dropped or woken long after.
 pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: FuturesExecutor>) {
     let noise = Child::default().run(|| {
         let Some(before) = threads::count() else { return };
@@ -304,7 +304,7 @@ pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: Fu
         let (awaited, (tell, told)) = (signal.clone(), mpsc::channel());
         pool.spawn(async move {
             awaited.wait().await;
-            tell.send(()).expect("nobody hears this");
+            tell.send(()).expect("the future is not resumed");
         })
         .detach();
         let awaited = late.clone();
@@ -323,7 +323,7 @@ pub(crate) fn a_forgotten_future_keeps_no_thread(subject: &impl Subject<Pool: Fu
 /// What a future owns may panic when it is dropped: by the pool, by the end of the pool, or by the thread that cancels
 /// or wakes the future.
 pub(crate) fn spawned_futures_that_panic_when_dropped_are_survived(subject: &impl Subject<Pool: FuturesExecutor>) {
-    // The process would end.
+    // A failure would end the process.
     Child::default().run(|| {
         let pool = subject.pool(2);
         let remaining = pool.clone();
@@ -337,7 +337,7 @@ pub(crate) fn spawned_futures_that_panic_when_dropped_are_survived(subject: &imp
             };
             assert_eq!(block_on(pool.spawn(ready())), 5);
             pool.spawn(ready()).detach();
-            // Cancelled while it waits for its worker, as a rule.
+            // Cancelled while it waits for its worker, usually.
             drop(pool.spawn(ready()));
 
             let bomb = Bomb;
@@ -378,7 +378,7 @@ pub(crate) fn spawned_futures_that_panic_when_dropped_are_survived(subject: &imp
     });
 }
 
-/// A future that owns a handle to its own pool, dropped with it, by a worker or by the thread that wakes it.
+/// A future that owns a handle to its own pool, which is dropped with it, by a worker or by the thread that wakes it.
 pub(crate) fn a_future_may_own_its_pool(subject: &impl Crew<Pool: FuturesExecutor>) {
     within(|| {
         let life = Life::new();

@@ -1,4 +1,4 @@
-//! Jobs as a whole.
+//! Groups of jobs.
 
 use super::{
     subject::{Subject, with_pool},
@@ -65,7 +65,7 @@ pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Subject) {
     });
 }
 
-/// What has come is kept for the next wait.
+/// Results that have come are kept for the next wait.
 pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let first = pool.submit(|| 1);
@@ -82,7 +82,7 @@ pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
     });
 }
 
-/// The first job of a group has begun, and waits for the second: who waits for the group must not wait for the first
+/// The first job of a group has begun, and waits for the second: the waiter of the group must not wait for the first
 /// before it has run the second.
 pub(crate) fn who_waits_for_a_group_runs_what_has_not_begun(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {

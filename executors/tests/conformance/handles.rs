@@ -56,7 +56,7 @@ pub(crate) fn the_panic_arrives(subject: &impl Subject) {
     });
 }
 
-/// A handle whose time is up is given back and good for another wait.
+/// A handle whose wait times out is given back, and can be waited for again.
 pub(crate) fn a_timeout_gives_the_handle_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
@@ -142,12 +142,12 @@ pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Subject) {
         pool.join().expect("this is no worker");
         assert_eq!((ran.get(), dropped.get()), (1, 10));
         let stats = pool.stats();
-        // With those that were cancelled, and the two that kept the workers from them.
+        // `done` counts those that were cancelled, too, and the two that occupied the workers.
         assert_eq!((stats.queued, stats.running, stats.done, stats.discarded), (0, 0, 12, 0), "{stats:?}");
     });
 }
 
-/// Somebody who waits for a job: polls its handle, and counts how often it is woken.
+/// Waits for a job: polls its handle, and counts how often it is woken.
 #[derive(Default)]
 struct Waiter(Counter);
 
@@ -163,7 +163,7 @@ impl Waiter {
     }
 }
 
-/// A job that is cancelled wakes whoever waits for it.
+/// A job that is cancelled wakes its waiter.
 pub(crate) fn cancelling_ends_a_wait(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let (gate, waiter, mut handle) = (occupy(pool, 1), Arc::new(Waiter::default()), pool.submit(|| ()));
@@ -259,7 +259,7 @@ pub(crate) fn a_closed_pool_drops_the_job(subject: &impl Subject) {
     });
 }
 
-/// A job that the pool discards wakes whoever waits for it, be it a task or a thread.
+/// A job that the pool discards wakes its waiter, be it a task or a thread.
 pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let (gate, waiter, mut handle) = (occupy(pool, 1), Arc::new(Waiter::default()), pool.submit(|| ()));
@@ -286,7 +286,8 @@ pub(crate) fn every_worker_may_wait(subject: &impl Crew) {
                 .map(|number| {
                     let (local, meeting) = (pool.clone(), Arc::clone(&meeting));
                     pool.submit(move || {
-                        // A child may fill the pool, and have who gives the next of these run it, and wait here.
+                        // Without this, a child might fill the pool, and the submitter of the next of these would run
+                        // it, and wait here.
                         meeting.wait();
                         let child = local.submit(move || 2 * number);
                         meeting.wait();
@@ -320,7 +321,7 @@ pub(crate) fn jobs_may_wait_recursively(subject: &impl Subject) {
     }
 }
 
-/// A job that gets hold of its own handle is told instead of waiting for ever.
+/// A job that waits for its own handle gets an error instead of waiting for ever.
 pub(crate) fn a_job_cannot_wait_for_itself(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (give, given) = mpsc::channel::<TaskHandle<()>>();
@@ -352,7 +353,7 @@ pub(crate) fn a_child_cannot_wait_for_the_job_that_runs_it(subject: &impl Subjec
     });
 }
 
-/// Whoever waits, a job runs on the pool that it was given to.
+/// Whoever waits, a job runs on the pool to which it was submitted.
 pub(crate) fn waiting_does_not_move_a_job_to_another_pool(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let ours = threads_of(pool, 2);

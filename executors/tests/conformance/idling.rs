@@ -20,20 +20,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The processor time of sleeping workers, of all together, in a period is below a thousandth of it, from the moment
-/// when all are asleep. One that woke up a thousand times a second would be found in a quarter of one.
+/// Once all workers are asleep, the processor time that they use in a period, all together, is below a thousandth of
+/// it. A worker that woke up a thousand times a second would be found in a quarter of a second.
 pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
-    /// Set this to measure for longer than it is polite in a run of all tests.
+    /// Set this to measure for longer than is polite in a run of all tests.
     const SECONDS: &str = "EXECUTORS_IDLE_SECONDS";
     let workers = subject.at_most(64);
     let seconds = env::var(SECONDS).map_or(0.25, |text| text.parse().expect("EXECUTORS_IDLE_SECONDS is a number"));
     let period = Duration::from_secs_f64(seconds);
     Child::default().run(|| {
-        let pool = subject.builder().threads(workers).name("idle").build().expect("the subject can have so many");
+        let pool = subject.builder().threads(workers).name("idle").build().expect("the subject allows this many");
         assert_eq!(names_of(&pool, workers).len(), workers, "all workers have worked");
         let are_asleep = || threads::all_asleep("idle").is_none_or(|asleep| asleep);
         until("all workers are asleep", || pool.stats().idle == workers && are_asleep());
-        // Who wakes up does so in each period; what those had left to do who were about to sleep is in the first.
+        // A worker that wakes up does so in each period; what workers had left to do before they slept is in the first.
         let mut least = Duration::MAX;
         for _ in 0..4 {
             let Some(before) = threads::processor_time("idle") else { return };
@@ -49,8 +49,8 @@ pub(crate) fn sleeping_workers_use_no_processor_time(subject: &impl Crew) {
     });
 }
 
-/// A worker that has nothing to do any more looks on for some microseconds, not for a hundred: the whole price of being
-/// woken for a job, running it, and falling asleep again is less than that.
+/// A worker that has nothing to do any more goes on looking for some microseconds, not for a hundred: being woken for a
+/// job, running it, and falling asleep again costs less than that altogether.
 pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
     const JOBS: u32 = 40;
     const LIMIT: Duration = Duration::from_micros(100);
@@ -59,7 +59,7 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
         let asleep = || threads::all_asleep("idle").is_none_or(|asleep| asleep);
         assert_eq!(names_of(&pool, 2).len(), 2, "all workers have worked");
         until("all workers are asleep", asleep);
-        // Who spins for too long does so each time; what a busy machine adds comes and goes.
+        // A worker that spins for too long does so each time; what a busy machine adds comes and goes.
         let mut least = Duration::MAX;
         for _ in 0..200 {
             let Some(before) = threads::processor_time("idle") else { return };
@@ -78,10 +78,10 @@ pub(crate) fn spinning_ends_soon(subject: &impl Crew) {
     });
 }
 
-/// While one job follows the other, and the end is near, who has none naps; it does not look all the time.
+/// While one job follows the other in a closed pool, a worker without a job naps; it does not look all the time.
 pub(crate) fn workers_sleep_beside_a_chain_that_a_closed_pool_drains(subject: &impl Crew) {
     const PERIOD: Duration = Duration::from_millis(100);
-    /// Of the time of one worker. One that looked all the time would take as much again.
+    /// As a multiple of one worker's time. A worker that looked all the time would take as much again.
     const LIMIT: f64 = 1.25;
 
     fn hop(pool: &(impl Pool + Clone + 'static), stop: Arc<AtomicBool>) {
@@ -102,7 +102,7 @@ pub(crate) fn workers_sleep_beside_a_chain_that_a_closed_pool_drains(subject: &i
                 hop(&pool, stop);
             }
         });
-        // Who looks all the time does so in each period; how often a nap ends with a theft comes and goes.
+        // A worker that looks all the time does so in each period; how often a nap ends with a theft comes and goes.
         let mut periods = Vec::new();
         let are_enough = |periods: &[f64]| periods.iter().filter(|&&cores| cores < LIMIT).count() >= 3;
         while !are_enough(&periods) && periods.len() < 20 {
@@ -112,12 +112,12 @@ pub(crate) fn workers_sleep_beside_a_chain_that_a_closed_pool_drains(subject: &i
             periods.push(used.unwrap_or_default().as_secs_f64() / begin.elapsed().as_secs_f64());
         }
         stop.store(true, Relaxed);
-        assert!(are_enough(&periods), "two threads used so many cores while one has jobs: {periods:.2?}");
+        assert!(are_enough(&periods), "two threads used this many cores while one had jobs: {periods:.2?}");
         pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
     });
 }
 
-/// A worker that would look for jobs for ever ends that for who waits for it to be idle, and for the end.
+/// A worker that would look for jobs for ever becomes idle when a thread waits for that, and stops at the end.
 pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
     let idle = Idle::Park { spin: Duration::MAX };
     let pool = subject.builder().threads(2).idle(idle).build().expect("two threads");
@@ -130,7 +130,7 @@ pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
     pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
 }
 
-/// Who gives one job and waits for all, again and again, finds the worker looking: it need not be called.
+/// A submitter that again and again gives one job and waits for all finds the worker looking: it need not be called.
 pub(crate) fn who_looks_goes_on_when_somebody_waits_for_all(subject: &impl Crew) {
     let idle = Idle::Park { spin: Duration::MAX };
     let pool = subject.builder().threads(1).idle(idle).build().expect("one thread");
@@ -144,7 +144,7 @@ pub(crate) fn who_looks_goes_on_when_somebody_waits_for_all(subject: &impl Crew)
     pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
 }
 
-/// After the rest everybody is woken, all at once or one after the other.
+/// After a rest, all workers are woken, all at once or one after the other.
 pub(crate) fn sleeping_workers_wake_up(subject: &impl Crew) {
     let threads = subject.at_most(8);
     with_pool(subject, threads, |pool| {

@@ -72,7 +72,7 @@ impl Recorder for Book {
 
 /// Each job is counted once and in the end nothing is queued, whatever the pool did meanwhile.
 pub(crate) fn jobs_are_published(subject: &impl Subject) {
-    // The recorder is one for the whole process.
+    // There is one recorder for the whole process.
     Child::default().run(|| {
         let book = Book::default();
         metrics::set_global_recorder(book.clone()).expect("there is no other recorder");
@@ -98,7 +98,8 @@ pub(crate) fn jobs_are_published(subject: &impl Subject) {
     });
 }
 
-/// Those of one kind have the same labels, and a recorder that comes late is told of what each worker did before.
+/// Executors of one kind have the same labels, and a recorder that is installed late is told what each worker did
+/// before.
 pub(crate) fn figures_of_several_executors_add_up(subject: &impl Subject) {
     Child::default().run(|| {
         let run = |jobs| {
@@ -107,8 +108,8 @@ pub(crate) fn figures_of_several_executors_add_up(subject: &impl Subject) {
             pool.join().expect("this is no worker");
             pool
         };
-        // One job, which the first worker runs: where workers come and go, others may have no successor, to tell of
-        // them.
+        // One job, which the first worker runs: where workers come and go, other workers may have no successor that
+        // publishes their figures.
         run(1).shutdown().expect("nothing blocks");
         let book = Book::default();
         metrics::set_global_recorder(book.clone()).expect("there is no other recorder");

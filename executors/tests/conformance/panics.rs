@@ -1,4 +1,4 @@
-//! A panic stays within the job that threw it: caught, counted once, reported once, and the worker is as it was.
+//! A panic stays within its job: caught, counted once, reported once, and the worker is as it was.
 
 use super::{
     subject::{Crew, Subject, with, with_pool},
@@ -33,7 +33,8 @@ impl Drop for Bomb {
     }
 }
 
-/// Does `action`, and drops what it throws, and what that throws, until nothing is left to explode.
+/// Does `action` and drops the payload of its panic, then that of the panic in that drop, until nothing panics any
+/// more.
 fn defuse(action: impl FnOnce()) {
     let mut result = catch_unwind(AssertUnwindSafe(action));
     while let Err(payload) = result {
@@ -98,7 +99,7 @@ pub(crate) fn a_panicking_handler_is_survived(subject: &impl Crew) {
     });
 }
 
-/// The handler is dropped with what is left of the pool, be it by the last thread when that ends.
+/// The handler is dropped with what is left of the pool, possibly by the last thread when that ends.
 pub(crate) fn handlers_that_panic_when_dropped_are_survived(subject: &impl Crew) {
     let noise = Child::default().run(|| {
         for round in 0..10 {
@@ -167,7 +168,7 @@ pub(crate) fn payloads_that_panic_when_dropped_are_survived(subject: &impl Subje
     });
 }
 
-/// The result of a job that nobody waits for is dropped on the worker, or with the handle.
+/// The result of a job that is not waited for is dropped on the worker, or with the handle.
 pub(crate) fn results_that_panic_when_dropped_are_survived(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gone = Counter::default();
@@ -180,7 +181,7 @@ pub(crate) fn results_that_panic_when_dropped_are_survived(subject: &impl Subjec
     });
 }
 
-/// Also by who has the handle, when the job has ended before that is dropped.
+/// Also by the owner of the handle, if the job has ended before the handle is dropped.
 pub(crate) fn results_that_panic_at_the_handle_are_survived(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let gone = Counter::default();
@@ -195,7 +196,7 @@ pub(crate) fn results_that_panic_at_the_handle_are_survived(subject: &impl Subje
     });
 }
 
-/// What hooks own is dropped by the last who knows the pool: most often a thread of the user's.
+/// What hooks own is dropped by the last owner of the pool: most often a thread of the user's.
 pub(crate) fn hooks_that_panic_when_dropped_are_survived(subject: &impl Crew) {
     within(|| {
         let gone = Counter::default();
@@ -210,13 +211,13 @@ pub(crate) fn hooks_that_panic_when_dropped_are_survived(subject: &impl Crew) {
     });
 }
 
-/// After many panics the same workers sit on the same seats.
+/// After many panics the same workers have the same seats.
 pub(crate) fn workers_keep_their_names(subject: &impl Crew) {
     let threads = 4;
     with(subject.builder().threads(threads).name("seat").build().expect("four threads"), |pool| {
         let names = || {
             let names = names_of(pool, threads);
-            // A worker that has told its name may not be done with that: who deals without stealing would pass it over.
+            // A worker that has told its name may still be in that job: dealing without stealing would pass it over.
             pool.join().expect("this is no worker");
             names
         };
@@ -265,7 +266,7 @@ pub(crate) fn panics_are_logged_with_pool_and_worker(subject: &impl Crew) {
     });
 }
 
-/// A job that panics while it waits for others leaves them alone.
+/// A job that spawns others and then panics does not affect them.
 pub(crate) fn other_jobs_are_unaffected(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let (send, receive) = mpsc::channel();
@@ -301,7 +302,7 @@ pub(crate) fn nothing_leaks_after_panics(subject: &impl Crew) {
     });
 }
 
-/// `thread::panicking` is over when the next job begins.
+/// `thread::panicking` is false again when the next job begins.
 pub(crate) fn the_next_job_does_not_see_a_panic(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         for _ in 0..3 {
@@ -311,7 +312,7 @@ pub(crate) fn the_next_job_does_not_see_a_panic(subject: &impl Crew) {
     });
 }
 
-/// What a logger throws is dropped, wherever the pool says something.
+/// A panic of the logger is caught and dropped, wherever the pool logs something.
 pub(crate) fn a_panicking_logger_changes_nothing(subject: &impl Crew) {
     struct Panicking;
 
@@ -329,7 +330,7 @@ pub(crate) fn a_panicking_logger_changes_nothing(subject: &impl Crew) {
 
     // A sanitizer's build takes seconds to tell where each of these panics comes from.
     Child::default().variable("RUST_BACKTRACE", "0").run(|| {
-        log::set_logger(&Panicking).expect("nobody else logs in this process");
+        log::set_logger(&Panicking).expect("there is no other logger in this process");
         log::set_max_level(log::LevelFilter::Trace);
         let before = threads::count();
         let (pool, dropped) = (subject.pool(2), subject.pool(2));

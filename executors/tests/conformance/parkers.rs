@@ -1,4 +1,4 @@
-//! Parkers of users: one that panics takes the worker that called it out of the pool, and nothing else; and one that
+//! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else; and one that
 //! wraps a parker of the crate.
 
 use super::tools::{Counter, Witness, panic_quietly};
@@ -31,7 +31,7 @@ enum Event {
     StopLooking,
     Prepare,
     Park,
-    /// Whether anybody sleeps is asked, by the second worker.
+    /// The second worker asks whether any worker sleeps.
     SecondAsks,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Brittle {
     parker: NaiveParker,
     fuse: Arc<Mutex<Option<Event>>>,
     parked: Arc<AtomicUsize>,
-    /// How many have left.
+    /// How many workers have left.
     gone: Arc<AtomicUsize>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn a_job_in_the_hand_of_a_lost_worker_is_dropped(subject: &impl Fn() 
     });
 }
 
-/// Who closes a pool without workers declares its end.
+/// The thread that closes a pool without workers declares its end.
 pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Brittle) {
     within(|| {
         let parker = subject();
@@ -176,12 +176,12 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
             until("another worker is gone", || pool.stats().workers == left);
         }
         pool.join().expect("this is no worker");
-        pool.shutdown_borrowed().expect("nobody is left");
+        pool.shutdown_borrowed().expect("no worker is left");
         assert_eq!(stopped.get(), 2);
     });
 }
 
-/// There is nobody to run it, and nobody is told so, but by the time that passes, and by the log.
+/// No worker is left to run the job, and only timeouts and the log say so.
 pub(crate) fn what_waits_for_lost_workers_waits_in_vain(subject: &impl Fn() -> Brittle) {
     log_book::open();
     within(|| {
@@ -208,7 +208,7 @@ pub(crate) fn what_waits_for_lost_workers_waits_in_vain(subject: &impl Fn() -> B
     });
 }
 
-/// A worker that begins sees to the jobs that wait before it calls the hook, which may take long.
+/// A worker that begins calls another for the jobs that wait before it calls the hook, which may take long.
 pub(crate) fn a_panic_before_the_start_hook_costs_no_worker(subject: &impl Fn() -> Brittle) {
     within(|| {
         let (parker, first, started, stopped) = (subject(), Gate::default(), Counter::default(), Counter::default());
@@ -235,17 +235,17 @@ pub(crate) fn a_panic_before_the_start_hook_costs_no_worker(subject: &impl Fn() 
 #[derive(Clone, Debug)]
 pub(crate) struct Wrapper {
     parker: DynParker,
-    /// Forwards also whether anybody sleeps; who was written before there was that question does not.
+    /// Whether it also forwards the questions about sleepers; a parker written before there were these does not.
     answers: bool,
-    /// Says this of every job that may need a call, in place of what the parker says.
+    /// The answer for every job that may need a call, in place of the parker's.
     needs_call: Option<bool>,
-    /// Says that one is coming whenever somebody sleeps.
+    /// Says that a worker is coming, whatever the parker says.
     always_one_coming: bool,
     arrived: Arc<AtomicUsize>,
     /// How many submitters have given way, and have gone on.
     gave_way: Arc<AtomicUsize>,
     went_on: Arc<AtomicUsize>,
-    /// Panics whenever it is told of a job by this thread. (A worker that it told of one would be lost.)
+    /// Panics whenever this thread tells it of a job. (A worker that told it of one would be lost.)
     panics: Arc<Mutex<Option<ThreadId>>>,
 }
 
@@ -389,7 +389,7 @@ pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject
     }
 }
 
-/// The panic is one of the thread that gives the jobs, however often the parker panics; and what is in runs.
+/// The thread that submits jobs gets the panic, however often the parker panics; and the jobs that are in run.
 pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &impl Fn(bool) -> Wrapper) {
     Child::default().run(|| {
         let parker = subject(false);
@@ -405,9 +405,9 @@ pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &
         panics(true);
         for jobs in [1, 10] {
             let batch = || pool.execute_batch((0..jobs).map(job));
-            assert!(catch_unwind(AssertUnwindSafe(batch)).is_err(), "who gives jobs hears of the panic");
+            assert!(catch_unwind(AssertUnwindSafe(batch)).is_err(), "the submitter gets the panic");
         }
-        // Also while what the iterator has thrown is on its way.
+        // Also while a panic of the iterator is being propagated.
         panics(false);
         let jobs = (0..10).map(|number| {
             if number == 2 {
@@ -447,7 +447,7 @@ pub(crate) fn a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a
     }
 }
 
-/// Who gives few jobs now and then gives way, if one is coming, and goes on; and its jobs run.
+/// A submitter that gives few jobs now and then gives way, if a worker is coming, and goes on; and its jobs run.
 pub(crate) fn a_parker_is_told_that_a_submitter_gives_way_and_goes_on(subject: &impl Fn(bool) -> Wrapper) {
     within(|| {
         let parker = Wrapper { always_one_coming: true, ..subject(true) };

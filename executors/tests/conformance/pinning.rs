@@ -1,4 +1,4 @@
-//! Workers that are asked to stay on a core do, whatever their jobs do.
+//! Workers that are pinned to a core stay there, whatever their jobs do.
 
 use super::{
     subject::{Crew, with},
@@ -8,7 +8,7 @@ use crate::support::threads::{allowed_cores, on_pinned_thread};
 use executors::{Placement, Pool};
 use std::{collections::BTreeMap, thread};
 
-/// By worker's name, the cores that it may run on.
+/// The cores that each worker may run on, by its name.
 pub(crate) fn cores_by_worker(pool: &impl Pool, threads: usize) -> BTreeMap<String, Option<String>> {
     let place = || (thread::current().name().unwrap_or_default().to_owned(), allowed_cores());
     ask_all(pool, threads, place).into_iter().collect()
@@ -19,7 +19,7 @@ pub(crate) fn cores() -> Vec<usize> {
     core_affinity::get_core_ids().expect("tests run where cores are known").iter().map(|core| core.id).collect()
 }
 
-/// What [`cores_by_worker`] is to be: the first workers on their cores, the others wherever this thread may be.
+/// What [`cores_by_worker`] should return: the first workers on their cores, the others wherever this thread may run.
 fn expected(name: &str, pinned: &[usize], threads: usize) -> BTreeMap<String, Option<String>> {
     let anywhere = allowed_cores();
     let place = |worker| match pinned.get(worker) {
@@ -29,13 +29,14 @@ fn expected(name: &str, pinned: &[usize], threads: usize) -> BTreeMap<String, Op
     (0..threads).map(|worker| (format!("{name}-{worker}"), place(worker))).collect()
 }
 
-/// The first workers sit on the listed cores, further ones float; after panics, too.
+/// The first workers are pinned to the listed cores, further ones float; after panics, too.
 pub(crate) fn workers_sit_on_their_cores(subject: &impl Crew) {
     let pinned: Vec<_> = cores().into_iter().rev().take(2).collect();
     let threads = pinned.len() + 2;
     let builder = subject.builder().threads(threads).name("pin").placement(Placement::Cores(pinned.clone()));
     with(builder.build().expect("these cores exist"), |pool| {
-        // A worker that comes while one that has left is not gone has a number beyond, and then nobody one of these.
+        // A worker that starts while one that has left is not gone yet has a number beyond `threads`; one of the lower
+        // numbers is then unused.
         let expected = expected("pin", &pinned, 2 * threads);
         for _ in 0..4 {
             let places = cores_by_worker(pool, threads);
@@ -71,7 +72,7 @@ fn workers_go_anywhere(subject: &impl Crew, placement: Placement) {
     });
 }
 
-/// The threads that jobs start are started by a thread that is pinned itself.
+/// The submitter, which starts the threads for its jobs, is itself pinned.
 pub(crate) fn a_pinned_submitter_pins_nobody(subject: &impl Crew) {
     let builder = subject.builder().threads(3).name("free").placement(Placement::Floating);
     with(builder.build().expect("three threads"), |pool| {

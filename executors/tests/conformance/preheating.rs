@@ -1,4 +1,4 @@
-//! Threads that come when they are needed.
+//! Threads that start when they are needed.
 
 use super::subject::{Crew, with};
 use crate::support::{
@@ -17,7 +17,7 @@ use std::{
     thread,
 };
 
-/// As many as were asked for are there from the beginning, and others do not come for jobs for which somebody has time.
+/// Preheated threads are there from the beginning, and others do not start for jobs for which a worker is free.
 pub(crate) fn one_job_at_a_time_needs_few_threads(subject: &impl Crew) {
     for preheat in [0, 2] {
         with(subject.builder().threads(6).preheat(preheat).build().expect("possible"), |pool| {
@@ -33,7 +33,7 @@ pub(crate) fn one_job_at_a_time_needs_few_threads(subject: &impl Crew) {
     }
 }
 
-/// Jobs from several threads that need each other.
+/// Jobs from several threads that wait for each other.
 pub(crate) fn no_needed_thread_is_missed(subject: &impl Crew) {
     for _ in 0..50 {
         with(subject.builder().threads(4).preheat(1).build().expect("possible"), |pool| {
@@ -52,7 +52,7 @@ pub(crate) fn no_needed_thread_is_missed(subject: &impl Crew) {
     }
 }
 
-/// Threads that are not there, or on their way, keep no pool from its end.
+/// Threads that have not started, or are on their way, do not delay a pool's end.
 pub(crate) fn a_pool_may_end_before_its_threads_come(subject: &impl Crew) {
     for jobs in 0..3 {
         let ran = Arc::new(AtomicUsize::new(0));
@@ -89,7 +89,7 @@ pub(crate) fn a_job_does_not_wait_for_a_hook(subject: &impl Crew) {
     });
 }
 
-/// The end waits for a hook, and for what it gives.
+/// The end waits for a hook, and for the job that it submits.
 pub(crate) fn a_hook_may_wait_for_its_job_while_the_pool_closes(subject: &impl Crew) {
     for _ in 0..20 {
         let ran = Arc::new(AtomicUsize::new(0));
@@ -108,7 +108,7 @@ pub(crate) fn a_hook_may_wait_for_its_job_while_the_pool_closes(subject: &impl C
     }
 }
 
-/// The system has no room for another stack, and later it has: no seat is lost.
+/// The system has no room for another stack at first, and later it has: no seat is lost.
 pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
     if !cfg!(target_os = "linux") {
         return; // there the address space is not limited
@@ -131,7 +131,7 @@ pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
             until("the first has begun", || begun.load(SeqCst) == 1);
             (0..5).for_each(|_| give());
             let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
-            assert_eq!((refusals(), pool.stats().workers), (3, 1), "after each, more needs are passed over");
+            assert_eq!((refusals(), pool.stats().workers), (3, 1), "after each refusal, more needs are passed over");
             drop(ballast);
             until("two more have come", || {
                 give();

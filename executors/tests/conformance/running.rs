@@ -73,12 +73,12 @@ pub(crate) fn each_job_of_a_batch_runs_once(subject: &impl Subject) {
     });
 }
 
-/// Where nobody can tell how many jobs there will be, none waits for the next.
+/// Where the number of jobs cannot be known, none waits for the next.
 pub(crate) fn a_batch_of_unknown_length_is_not_held_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(one_after_the_other(20)), 20));
 }
 
-/// The same where the jobs are announced each by itself, so that it does not matter that somebody could tell.
+/// The same in pools that announce each job by itself, so that it does not matter whether the number is known.
 pub(crate) fn a_batch_of_known_length_is_not_held_back(subject: &impl Subject) {
     struct Counted<I>(I, usize);
 
@@ -99,7 +99,7 @@ pub(crate) fn a_batch_of_known_length_is_not_held_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(Counted(one_after_the_other(20), 20)), 20));
 }
 
-/// A batch given by a job of the pool itself.
+/// A batch submitted by a job of the pool itself.
 pub(crate) fn a_batch_from_a_job_runs(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (tally, local) = (Tally::new(600), pool.clone());
@@ -118,7 +118,8 @@ pub(crate) fn a_batch_from_a_job_runs(subject: &impl Subject) {
     });
 }
 
-/// An iterator that panics half-way: whether what it gave before runs is not promised, but nothing is half-accepted.
+/// An iterator that panics half-way: whether the jobs before the panic run is not promised, but nothing is
+/// half-accepted.
 pub(crate) fn a_batch_that_panics_leaves_the_pool_whole(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let tally = Tally::new(10);
@@ -153,7 +154,7 @@ pub(crate) fn boxed_jobs_run(subject: &impl Subject) {
     });
 }
 
-/// Closures of no size, around the size that travels inline, large and over-aligned ones arrive unharmed.
+/// Zero-sized closures, some around the largest size that is stored inline, large and over-aligned ones arrive intact.
 pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
     fn check<P: Pool, L: Load>(pool: &P) {
         let (ran, dropped) = (Counter::default(), Counter::default());
@@ -185,8 +186,8 @@ pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
     });
 }
 
-/// A closure of half a worker's stack: on its way it is moved from one function to the next, each of which may keep it
-/// on the stack, but not on the worker's.
+/// A closure of half a worker's stack: it is moved from one function to the next, each of which may keep it on the
+/// stack, but not on the worker's.
 pub(crate) fn huge_closures_run(subject: &impl Subject) {
     const SUBMITTER_STACK: usize = 64 << 20;
 
@@ -213,7 +214,7 @@ pub(crate) fn huge_closures_run(subject: &impl Subject) {
     });
 }
 
-/// A zero-sized closure has nothing to carry a count in.
+/// A zero-sized closure has no room for a counter.
 pub(crate) fn closures_without_captures_run(subject: &impl Subject) {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     with_pool(subject, 2, |pool| {
@@ -268,7 +269,7 @@ macro_rules! aligned {
 
 aligned! { Aligned16 = 16 Aligned64 = 64 Aligned4096 = 4096 }
 
-/// Whether a job runs, panics or is given back: its captures are dropped once, and by then.
+/// Whether a job runs, panics, comes back or is ignored: its captures are dropped once, and not late.
 pub(crate) fn captures_are_dropped_once(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (run, panicked, rejected, ignored) =
@@ -294,7 +295,7 @@ pub(crate) fn captures_are_dropped_once(subject: &impl Subject) {
     });
 }
 
-/// A job that spawns by way of its thread spawns on its own pool.
+/// A job that spawns through its thread spawns on its own pool.
 pub(crate) fn local_jobs_run_on_the_same_pool(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let tally = Tally::new(64);
@@ -316,7 +317,7 @@ pub(crate) fn local_jobs_run_on_the_same_pool(subject: &impl Subject) {
 
 /// The same random tree of jobs on the subject and on the plain executor: same sum, same counts.
 pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
-    /// Adds to `sum`, then spawns children by each of the ways there are, then may panic.
+    /// Adds to `sum`, then spawns children in different ways, then may panic.
     fn grow<P: Pool + 'static>(pool: &P, mut random: Random, depth: u32, sum: Arc<AtomicU64>) {
         sum.fetch_add(random.below(1000), SeqCst);
         if depth > 0 {
@@ -351,8 +352,8 @@ pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
     }
 }
 
-/// One worker starts what its jobs spawn in the order in which they did, however much that is: children do not overtake
-/// the siblings of their parents.
+/// One worker starts what its jobs spawn in the order in which it was spawned, however many jobs that are: children do
+/// not overtake the siblings of their parents.
 pub(crate) fn a_worker_keeps_its_jobs_in_order(subject: &impl Crew) {
     const JOBS: usize = 1000;
     with_pool(subject, 1, |pool| {

@@ -4,15 +4,19 @@ use super::{
     subject::{Subject, with_pool},
     tools::{Bomb, Counter, Tally, occupy, panic_quietly},
 };
-use crate::support::gate::Gate;
+use crate::support::{child::Child, gate::Gate};
 use executors::{
     Failure, Pool, TaskError,
-    group::apart,
+    group::partition,
     sequence::{self, ClusterOfNothing},
 };
-use std::sync::{Arc, Barrier};
+use std::{
+    mem,
+    sync::{Arc, Barrier},
+    time::Duration,
+};
 
-/// Each element once, the results in order, and a panic for the element that threw it only.
+/// Each element once, the results in order, and a panic for the element that caused it only.
 pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         for size in [0, 1, 2, 7, 99, 100, 1000] {
@@ -33,11 +37,11 @@ pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
                 size => sequence::clusters(pool, 0..100, size, f).expect("the size is not 0"),
             };
             assert_eq!(group.len(), 100);
-            let apart = apart(group.wait().into_iter().map(Failure::flatten));
+            let parted = partition(group.wait().into_iter().map(Failure::flatten));
             calls.assert_once_each();
-            assert_eq!((apart.successes.len(), apart.failures.len()), (80, 20));
-            assert!(apart.successes.iter().all(|(place, value)| *value == place * 2));
-            for (place, failure) in apart.failures {
+            assert_eq!((parted.successes.len(), parted.failures.len()), (80, 20));
+            assert!(parted.successes.iter().all(|(place, value)| *value == place * 2));
+            for (place, failure) in parted.failures {
                 match failure {
                     Failure::Lost(TaskError::Panicked(_)) => assert_eq!(place % 10, 3),
                     Failure::Returned("failed") => assert_eq!(place % 10, 4),
@@ -50,7 +54,8 @@ pub(crate) fn each_element_has_its_result(subject: &impl Subject) {
     });
 }
 
-/// What the function owns is dropped with its last use, by a job or by the caller: no concern of the elements.
+/// What the function owns is dropped with its last use, by a job or by the caller; a panic there does not affect the
+/// elements.
 pub(crate) fn a_function_that_panics_when_dropped_costs_no_result(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         for round in 0..40 {
@@ -68,6 +73,42 @@ pub(crate) fn a_function_that_panics_when_dropped_costs_no_result(subject: &impl
         }
         pool.join().expect("this is no worker");
         assert_eq!(pool.stats().panicked, 0);
+    });
+}
+
+/// More than one value of a cluster may panic when it is dropped: elements of clusters that do not run, results that
+/// nobody takes, and results of a group that is dropped half-way.
+pub(crate) fn clusters_whose_values_panic_when_dropped_are_survived(subject: &impl Subject) {
+    struct Charge;
+
+    impl Drop for Charge {
+        fn drop(&mut self) {
+            panic_quietly("dropped");
+        }
+    }
+
+    // A second panic while the first one unwinds would end the process.
+    Child::default().run(|| {
+        with_pool(subject, 2, |pool| {
+            let gate = occupy(pool, 2);
+            let unrun = sequence::clusters(pool, [Charge, Charge], 2, mem::forget).expect("the size is not 0");
+            assert_eq!(unrun.cancel(), 2);
+            gate.open();
+            sequence::clusters(pool, 0..2, 2, |_| Charge).expect("the size is not 0").detach();
+            pool.join().expect("this is no worker");
+
+            let gate = occupy(pool, 1);
+            let mut half = sequence::each(pool, 0..2, |_| Charge);
+            let closed = gate.clone();
+            half.push(pool.submit(move || {
+                closed.pass();
+                Charge
+            }));
+            let half = half.wait_timeout(Duration::from_millis(1)).map(mem::forget).expect_err("one waits at the gate");
+            drop(half);
+            gate.open();
+            pool.join().expect("this is no worker");
+        });
     });
 }
 
@@ -102,7 +143,7 @@ pub(crate) fn clusters_are_cancelled_as_a_whole(subject: &impl Subject) {
     });
 }
 
-/// Once begun, it is beyond cancelling, with all of its elements.
+/// Once begun, a cluster can no longer be cancelled, nor can any of its elements.
 pub(crate) fn a_cluster_that_has_begun_runs_to_its_end(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let (gate, begun) = (Gate::default(), Arc::new(Barrier::new(2)));

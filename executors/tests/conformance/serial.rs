@@ -7,7 +7,7 @@ use super::{
 use executors::{Executor, FuturesExecutor, Pool, TaskError, sequence};
 use std::sync::{Arc, Mutex};
 
-/// In order, not after the first failure, and with what was done before it.
+/// Elements are processed in order, up to the first failure, which comes with the results from before it.
 pub(crate) fn a_serial_sequence_stops_early(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         let calls = Arc::new(Mutex::new(Vec::new()));
@@ -40,7 +40,7 @@ pub(crate) fn a_serial_sequence_stops_early(subject: &impl Subject<Pool: Futures
     });
 }
 
-/// As of the other sequences: no concern of the elements.
+/// As in the other sequences: this panic does not affect the elements.
 pub(crate) fn a_serial_function_that_panics_when_dropped_costs_no_result(
     subject: &impl Subject<Pool: FuturesExecutor>,
 ) {

@@ -1,4 +1,4 @@
-//! Work spreads: what a worker cannot come to, an idle sibling does, and jobs stay on their pool.
+//! Work spreads: what a worker cannot get to, an idle sibling runs, and jobs stay on their pool.
 
 use super::{
     subject::{Crew, RunNow, Subject, with_pool},
@@ -27,7 +27,7 @@ pub(crate) fn all_threads_work_at_the_same_time(subject: &impl Crew) {
     }
 }
 
-/// The first jobs come while some workers are at work, some look around for the first time and some are not there yet.
+/// The first jobs come while some workers are at work, some search for the first time and some are not there yet.
 pub(crate) fn a_starting_pool_spreads_its_work(subject: &impl Crew) {
     for round in 0..60 {
         let threads = subject.at_most(2 + round % 4);
@@ -36,7 +36,7 @@ pub(crate) fn a_starting_pool_spreads_its_work(subject: &impl Crew) {
 }
 
 /// Round after round in which all threads are needed at the same time. In each, some workers have just finished the
-/// last, some look around and some sleep; whoever takes more jobs than one must see to it that the others come.
+/// last, some search and some sleep; a worker that takes more than one job has to make sure that the others come.
 pub(crate) fn all_threads_are_called_again_and_again(subject: &impl Crew) {
     for threads in [2, subject.at_most(5)] {
         with_pool(subject, threads, |pool| {
@@ -74,7 +74,7 @@ pub(crate) fn a_sibling_runs_what_a_blocked_worker_has_spawned(subject: &impl Cr
     });
 }
 
-/// The same for a batch whose iterator blocks on the jobs that it has given.
+/// The same for a batch whose iterator blocks on the jobs that it has already yielded.
 pub(crate) fn a_sibling_runs_the_batch_of_a_blocked_worker(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let local = pool.clone();
@@ -106,7 +106,7 @@ pub(crate) fn a_sibling_that_becomes_idle_looks_around(subject: &impl Crew) {
     });
 }
 
-/// A job of a burst blocks, and its worker has others behind it; the sibling always has a job of its own to go on with.
+/// A job of a burst blocks, with others behind it at its worker; the sibling always has a job of its own to go on with.
 pub(crate) fn nothing_is_stranded_behind_a_blocked_job(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let enough = Counter::default();
@@ -126,7 +126,7 @@ pub(crate) fn nothing_is_stranded_behind_a_blocked_job(subject: &impl Crew) {
     });
 }
 
-/// A chain: each of its jobs gives the next.
+/// A chain: each of its jobs submits the next.
 fn go_on_until<P: Pool + 'static>(pool: &P, enough: Counter) {
     if enough.get() == 0 {
         let next = pool.clone();
@@ -134,7 +134,7 @@ fn go_on_until<P: Pool + 'static>(pool: &P, enough: Counter) {
     }
 }
 
-/// A tower of blocked workers, each waiting for the next: the pool's last thread frees them all.
+/// A tower of blocked workers, each waiting for the next: the pool's last thread releases them all.
 pub(crate) fn all_but_one_worker_may_block(subject: &impl Crew) {
     fn stack<P: Pool + 'static>(pool: &P, levels: usize) -> usize {
         if levels == 0 {
@@ -184,7 +184,7 @@ pub(crate) fn a_batch_reaches_all_threads(subject: &impl Crew) {
     });
 }
 
-/// A worker that always has jobs of its own comes to those from outside, too.
+/// A worker that always has jobs of its own runs those from outside, too.
 pub(crate) fn jobs_from_outside_are_not_starved(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         let enough = Counter::default();
@@ -196,7 +196,7 @@ pub(crate) fn jobs_from_outside_are_not_starved(subject: &impl Crew) {
     });
 }
 
-/// Whoever gives the job: a thread of its own, a job of the same pool or a job of another.
+/// Whichever thread submits it: one that belongs to no pool, a worker of the same pool or one of another.
 pub(crate) fn a_job_runs_on_the_pool_it_was_given_to(subject: &impl Crew) {
     with_pool(subject, 2, |first| {
         with_pool(subject, 2, |second| {

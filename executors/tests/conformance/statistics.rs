@@ -1,4 +1,4 @@
-//! Counters tell the truth, exactly so when nothing moves.
+//! Counters are right, and exact when nothing runs.
 
 use super::{
     subject::{Crew, Subject, with_pool},
@@ -73,7 +73,7 @@ pub(crate) fn jobs_spawned_by_jobs_are_counted(subject: &impl Crew) {
     });
 }
 
-/// A job that its waiter runs counts once, wherever its place in the queue was.
+/// A job that its waiter runs counts once, wherever it was in the queue.
 pub(crate) fn jobs_run_by_their_waiters_are_counted_once(subject: &impl Crew) {
     with_pool(subject, 1, |pool| {
         let local = pool.clone();
@@ -95,7 +95,7 @@ pub(crate) fn an_idle_pool_says_so(subject: &impl Crew) {
     });
 }
 
-/// No counter of work ever goes back, whenever it is read, also while the pool is discarding jobs.
+/// No counter of work ever decreases, whenever it is read, even while the pool is discarding jobs.
 pub(crate) fn counters_never_go_back(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let over = AtomicBool::new(false);
@@ -107,7 +107,7 @@ pub(crate) fn counters_never_go_back(subject: &impl Crew) {
                     assert!(now.done >= last.done && now.panicked >= last.panicked, "{last:?} then {now:?}");
                     assert!(now.steals >= last.steals && now.wake_ups >= last.wake_ups, "{last:?} then {now:?}");
                     assert!(now.discarded >= last.discarded, "{last:?} then {now:?}");
-                    // Who gives a job to a full pool may be the one that runs it.
+                    // The submitter to a full pool may run the job itself.
                     assert!(now.workers <= 2 && now.running <= 3, "{now:?}");
                     last = now;
                 }

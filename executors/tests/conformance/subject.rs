@@ -1,8 +1,7 @@
 //! What the contract is tested on.
 //!
 //! A subject is a kind of executor together with its policies. Topics that need a builder ask for a [`Crew`]; where a
-//! pool honestly cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused
-//! here.
+//! pool cannot do what a topic is about, it is left out of that topic's list in `conformance.rs`, not excused here.
 
 use crate::support::watchdog::{PATIENCE, Watchdog};
 use executors::{Build, Builder, Pool, run_now::RunNowExecutor};
@@ -15,7 +14,7 @@ pub(crate) trait Subject: Sync {
     /// What a second `shutdown` says.
     const SHUT_DOWN_AGAIN: &str = "Pool is already shutting down!";
 
-    /// An executor with so many threads, if it has threads.
+    /// An executor with that many threads, if it has threads.
     fn pool(&self, threads: usize) -> Self::Pool;
 }
 
@@ -33,7 +32,7 @@ pub(crate) trait Crew: Subject<Pool: Build> {
     }
 }
 
-/// Lends a pool to `body`, watches over it, and then sees to its orderly end.
+/// Lends a pool to `body`, watches over it, and then ends it in order.
 pub(crate) fn with_pool<S: Subject>(subject: &S, threads: usize, body: impl FnOnce(&S::Pool)) {
     with(subject.pool(threads), body);
 }
@@ -55,7 +54,7 @@ fn end(pool: &impl Pool) {
     assert_eq!((report.running, report.queued), (0, 0), "nothing is left after the end: {report:?}");
 }
 
-/// Everything at once, on the caller's thread: the plain executor that the others are compared with.
+/// Runs everything at once, on the caller's thread: the plain executor that the others are compared with.
 pub(crate) struct RunNow;
 
 impl Subject for RunNow {
@@ -221,7 +220,7 @@ mod dispatched {
         dispatcher::{Dispatcher, Priority, Subpool},
     };
 
-    /// With limits that no number of threads reaches, but for the subpools called "serial" and "bound".
+    /// With limits that no number of threads reaches, except for the subpools called "serial" and "bound".
     pub(crate) struct Dispatched {
         pub(crate) main: (&'static str, Priority),
         /// Gives the builder what only a dispatcher has.
@@ -237,7 +236,7 @@ mod dispatched {
         |this| {
             let builder = (this.equip)(Dispatcher::builder()).cpu_limit(usize::MAX);
             let builder = builder.subpool("limited", 1000).subpool("serial", 1);
-            // Its thread runs other jobs, too, so that all are what the topics ask for.
+            // The bound thread runs other jobs, too, so that all threads are as the topics expect.
             if this.main.0 == "bound" { builder.bound_subpool("bound").reserve(0) } else { builder }
         }
             .main_subpool(this.main.0, this.main.1)
@@ -247,7 +246,7 @@ mod dispatched {
         this.sizes
     );
 
-    /// A subpool by its handle.
+    /// A subpool, through its own handle.
     pub(crate) struct Part(pub(crate) &'static str);
 
     impl Subject for Part {
@@ -273,10 +272,10 @@ mod elastic {
     };
     use std::time::Duration;
 
-    /// With a maximum of as many threads as it is asked for, so that it has what the topics ask of a pool of that size;
-    /// and with a core of as many, unless it has none.
+    /// Its maximum is the number of threads that it is asked for, so that it does what the topics ask of a pool of that
+    /// size; its core is as large, unless it has none.
     pub(crate) struct Elastic {
-        /// Without a core, and workers that leave at once when they are idle.
+        /// It has no core, and its workers leave as soon as they are idle.
         pub(crate) leaves: bool,
         pub(crate) idle: Idle,
         pub(crate) growth: Growth,

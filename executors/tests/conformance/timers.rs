@@ -1,4 +1,4 @@
-//! Jobs that are given to an executor later, by a clock that stands still until it is told.
+//! Jobs that are given to an executor later, with a clock that stands still until it is advanced.
 
 use super::{
     subject::{Crew, Subject, with, with_pool},
@@ -21,7 +21,7 @@ use std::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Moves the clock on, and waits until what has come up has run.
+/// Advances the clock, and waits until the jobs that are due have run.
 fn advance(clock: &ManualClock, pool: &impl Pool, by: Duration) {
     clock.advance(by);
     pool.join().expect("this is no worker");
@@ -48,7 +48,7 @@ pub(crate) fn a_job_runs_after_its_delay(subject: &impl Subject) {
     });
 }
 
-/// Two that come up behind the close: nobody is told but by their handles, and the log.
+/// Two jobs that become due after the close: only their handles and the log say so.
 pub(crate) fn what_comes_too_late_is_dropped_with_a_warning(subject: &impl Crew) {
     log_book::open();
     let name = format!("late-{}", case::name());
@@ -66,7 +66,7 @@ pub(crate) fn what_comes_too_late_is_dropped_with_a_warning(subject: &impl Crew)
     });
 }
 
-/// By their times, in whatever order they were scheduled.
+/// In the order of their times, in whatever order they were scheduled.
 pub(crate) fn jobs_come_up_in_order(subject: &impl Subject) {
     with_pool(subject, 1, |pool| {
         let (timer, clock) = Timer::manual();
@@ -112,7 +112,7 @@ pub(crate) fn a_delayed_job_can_be_cancelled(subject: &impl Subject) {
     });
 }
 
-/// On the grid of its period; what is passed over is not made up for.
+/// On the grid of its period; runs that were missed are not made up for.
 pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
@@ -127,7 +127,7 @@ pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
         expect(9 * SECOND, 0);
         expect(SECOND, 1);
         expect(10 * SECOND, 2);
-        // 37 s: once for 30.
+        // At 37 s: one run, that of 30 s.
         expect(17 * SECOND, 3);
         expect(2 * SECOND, 3);
         expect(SECOND, 4);
@@ -139,7 +139,7 @@ pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
     });
 }
 
-/// What would be later than the clock can tell is never, also when the clock can tell no more.
+/// A time beyond the end of the clock never comes, even when the clock has reached its end.
 pub(crate) fn a_repetition_ends_with_time(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         for jump in [Duration::MAX, Duration::MAX - SECOND] {
@@ -157,7 +157,7 @@ pub(crate) fn a_repetition_ends_with_time(subject: &impl Subject) {
             assert_eq!(runs.get(), 3);
             once.wait().expect("no panic");
             advance(&clock, pool, SECOND);
-            // At the end, or passed over; in any case, no more.
+            // Each of the two may run once more at the end, or not; in any case, no more than that.
             assert!(runs.get() <= 5);
             let total = runs.get();
             advance(&clock, pool, Duration::MAX);
@@ -168,7 +168,7 @@ pub(crate) fn a_repetition_ends_with_time(subject: &impl Subject) {
     });
 }
 
-/// So long after each end, whenever that was.
+/// The delay begins with the end of each run, whenever that was.
 pub(crate) fn a_delay_counts_from_the_end(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
@@ -181,7 +181,7 @@ pub(crate) fn a_delay_counts_from_the_end(subject: &impl Subject) {
         };
         expect(10 * SECOND, 1);
         expect(17 * SECOND, 2);
-        // From 27 on.
+        // Counted from 27 s.
         expect(9 * SECOND, 2);
         expect(SECOND, 3);
         assert!(poll.cancel());
@@ -228,7 +228,7 @@ pub(crate) fn no_period_is_no_rate(subject: &impl Subject) {
     });
 }
 
-/// What comes up then is dropped, and says so; and nobody asks again.
+/// What is due then is dropped, its handle says so, and the timer does not try again.
 pub(crate) fn a_closed_executor_ends_what_is_scheduled(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
@@ -286,7 +286,7 @@ pub(crate) fn a_repetition_does_not_overlap(subject: &impl Subject) {
     });
 }
 
-/// When `cancel` has returned, nothing begins: not what waits in the executor's queue either.
+/// When `cancel` has returned, nothing begins, not even what waits in the executor's queue.
 pub(crate) fn a_repetition_can_be_cancelled_in_each_stage(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
@@ -340,7 +340,7 @@ pub(crate) fn a_discarded_repetition_is_over(subject: &impl Subject) {
     });
 }
 
-/// A repetition keeps its pool and its timer going without any other handle, until it is cancelled.
+/// A repetition keeps its pool and its timer alive without any other handle, until it is cancelled.
 pub(crate) fn a_repetition_owns_a_handle(subject: &impl Subject) {
     within(|| {
         let (timer, clock) = Timer::manual();
@@ -361,7 +361,7 @@ pub(crate) fn a_repetition_owns_a_handle(subject: &impl Subject) {
     });
 }
 
-/// Cancelled by several while the time comes: it ends once, and nothing begins afterwards.
+/// Cancelled by several threads while it becomes due: it ends once, and nothing begins afterwards.
 pub(crate) fn cancelling_races_with_the_time(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();

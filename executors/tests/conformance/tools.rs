@@ -73,12 +73,12 @@ impl Tally {
     }
 }
 
-/// Panics without a word: for tests whose many panics would only fill the log. The panic hook is not called.
+/// Panics without calling the panic hook: for tests whose many panics would only fill the log.
 pub(crate) fn panic_quietly(payload: impl Send + 'static) -> ! {
     std::panic::resume_unwind(Box::new(payload))
 }
 
-/// Jobs of which each is there only when the one before has run; how many there are cannot be told beforehand.
+/// Jobs each of which is returned only when the one before has run; their number is not known in advance.
 pub(crate) fn one_after_the_other(jobs: usize) -> impl Iterator<Item = impl FnOnce() + Send + 'static> {
     let ((tell, told), mut given) = (mpsc::channel(), 0);
     iter::from_fn(move || {

@@ -53,7 +53,7 @@ pub(crate) fn the_jobs_of_jobs_have_run(subject: &impl Subject) {
 }
 
 /// A long chain has moments in which nothing is queued and moments in which nothing runs, but none in which the pool is
-/// idle. Somebody who asks all the time must never hear that it is.
+/// idle. A thread that asks all the time must never be told that it is.
 pub(crate) fn a_chain_of_jobs_is_never_idle(subject: &impl Crew) {
     fn link<P: Pool + 'static>(pool: P, done: Counter, left: usize) {
         if left == 0 {
@@ -113,7 +113,7 @@ pub(crate) fn many_waiters_are_released(subject: &impl Crew) {
     });
 }
 
-/// Who waits when the pool becomes idle is released, also if it comes to look only when there is a new job.
+/// A thread that waits when the pool becomes idle is released, even if it gets to look only when there is a new job.
 pub(crate) fn who_waits_is_released_though_a_job_comes(subject: &impl Crew) {
     const WAITERS: usize = 6;
     with_pool(subject, 1, |pool| {
@@ -127,7 +127,7 @@ pub(crate) fn who_waits_is_released_though_a_job_comes(subject: &impl Crew) {
                 let waiters: Vec<_> = (0..WAITERS).map(|waiter| scope.spawn(move || wait(waiter))).collect();
                 until("all wait", || format!("{pool:?}").contains(&format!("listeners: {WAITERS}")));
                 first.open();
-                // Without a pause: the job is to come before they look.
+                // Without a pause: the job has to come before the waiters look.
                 while pool.stats().busy > 0 {
                     hint::spin_loop();
                 }
@@ -166,8 +166,8 @@ pub(crate) fn a_queued_job_is_waited_for(subject: &impl Crew) {
     });
 }
 
-/// A job that is dropped has not ended before all that it owns is dropped. What that does must not wait for its own
-/// end.
+/// A job that is being dropped has not ended before all that it owns is dropped. A destructor that would wait for its
+/// own end is refused.
 pub(crate) fn a_job_that_is_being_dropped_is_waited_for(subject: &impl Crew) {
     struct OnDrop<F: FnMut()>(F);
 
@@ -182,7 +182,7 @@ pub(crate) fn a_job_that_is_being_dropped_is_waited_for(subject: &impl Crew) {
         let ((tell, told), local) = (mpsc::channel(), pool.clone());
         let (occupied_too, open, count) = (occupied.clone(), dropping.clone(), dropped.clone());
         let owned = OnDrop(move || {
-            // Whoever drops it: nobody else is at work now.
+            // Whichever thread drops it: no other thread is at work now.
             occupied_too.open();
             tell.send((local.join(), local.shutdown_timeout(PATIENCE).is_err())).expect("the test listens");
             open.pass();

@@ -77,7 +77,7 @@ fn reserved_threads_run_nothing_else_and_are_not_called_for_it() {
     let (cpu, bound) = (dispatcher.cpu(), dispatcher.subpool("bound").expect("it was built"));
     let reserved = here(&bound);
     for _ in 0..200 {
-        // Three threads, all of which must come though the reserved one sleeps, too.
+        // Three threads, all of which have to be woken although the reserved one sleeps, too.
         let meeting = Arc::new(Barrier::new(3));
         for _ in 0..3 {
             let meeting = Arc::clone(&meeting);
@@ -92,7 +92,7 @@ fn reserved_threads_run_nothing_else_and_are_not_called_for_it() {
     end(dispatcher);
 }
 
-/// Only what races with the close may run on another thread; there it runs alone and in order, too.
+/// Only jobs that race with the close may run on another thread; there, too, they run one at a time and in order.
 #[test]
 fn bound_jobs_leave_their_thread_only_after_the_close() {
     const SUBMITTERS: usize = 2;

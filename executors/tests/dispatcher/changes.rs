@@ -38,7 +38,7 @@ fn a_higher_limit_lets_waiting_jobs_begin() {
     end(dispatcher);
 }
 
-/// Of the CPU subpool's stream, whose jobs lie in the workers' rings, and of a subpool that has queues of its own.
+/// For the CPU subpool's stream, whose jobs are in the workers' rings, and for a subpool that has queues of its own.
 #[test]
 fn a_lower_limit_is_kept_once_it_is_reached() {
     let dispatcher = Dispatcher::builder().threads(4).cpu_limit(4).subpool("some", 4).build().expect("possible");
@@ -51,7 +51,7 @@ fn a_lower_limit_is_kept_once_it_is_reached() {
         }
         for limit in [4, 2, 3, 1, 2, 1, 4, 1] {
             subpool.set_limit(limit).expect("it is not bound");
-            until("as many are left", || subpool.status().running <= limit);
+            until("no more are running", || subpool.status().running <= limit);
             room.most();
             let before = jobs.load(SeqCst);
             until("some jobs have run", || jobs.load(SeqCst) > before + 500);
@@ -74,7 +74,7 @@ fn inside(subpool: Subpool, room: Room, done: Arc<AtomicBool>, jobs: Arc<AtomicU
     });
 }
 
-/// One by one and as a whole, each by a thread of its own.
+/// One by one and in groups, each by a thread of its own.
 #[test]
 fn jobs_are_cancelled_while_limits_and_pauses_change() {
     const SINGLE: usize = 3000;
@@ -119,7 +119,7 @@ fn jobs_are_cancelled_while_limits_and_pauses_change() {
             });
             for job in 0..SINGLE {
                 let handle = submit();
-                if job % 3 == 0 { tell.send(handle).expect("somebody listens") } else { handle.detach() }
+                if job % 3 == 0 { tell.send(handle).expect("the canceller listens") } else { handle.detach() }
             }
             drop(tell);
             let cancelled = [one_by_one, as_a_whole].map(|thread| thread.join().expect("no panic"));

@@ -43,7 +43,7 @@ impl Backlog {
         let subpools = NAMES.map(|name| backlog.subpool(name));
         subpools.iter().for_each(Subpool::pause);
         for first in &subpools {
-            // Subpools are swept one by one, so that some of these have been dropped before, and some are behind.
+            // Subpools are swept one by one, so some of these are dropped before this job, and some after it.
             let handles = subpools.iter().rev().map(|subpool| backlog.counting(subpool)).collect();
             let waits = WaitsOnDrop { handles, dropped: Arc::clone(&backlog.dropped) };
             first.execute(move || drop(waits));
@@ -60,9 +60,9 @@ impl Backlog {
         subpool.submit(move || _ = ran.fetch_add(1, SeqCst))
     }
 
-    /// Each was dropped, and whoever waited for it was told.
+    /// Each job was dropped, and its waiter was told.
     fn end(self) {
-        assert_eq!(self.ran.load(SeqCst), 0, "no token was out, and all that waited was to be dropped");
+        assert_eq!(self.ran.load(SeqCst), 0, "none of these jobs had begun, so all had to be dropped");
         let told = self.dropped.lock().expect("no panic under this lock").clone();
         assert_eq!(told, [true; NAMES.len() * NAMES.len()]);
         assert_eq!(self.dispatcher.stats().discarded, told.len() as u64 + NAMES.len() as u64);
@@ -78,7 +78,7 @@ fn destructors_may_wait_for_jobs_that_are_dropped_after_them() {
     backlog.end();
 }
 
-/// The same, where a worker drops them, and holds the token of a subpool of its own.
+/// The same where a worker drops them while it holds the token of another subpool.
 #[test]
 fn destructors_may_wait_for_them_inside_a_job() {
     let backlog = Backlog::new();
@@ -89,7 +89,7 @@ fn destructors_may_wait_for_them_inside_a_job() {
     backlog.end();
 }
 
-/// As long as one job is being dropped, another that waits for one behind it must not run that in its place.
+/// While one job is being dropped, another that waits for a job that is still to be dropped must not run that itself.
 #[test]
 fn jobs_may_wait_for_jobs_that_are_still_to_be_dropped() {
     let dispatcher = Dispatcher::builder().threads(2).subpool("some", 1).build().expect("possible");

@@ -1,4 +1,4 @@
-//! What hooks give to their dispatcher.
+//! Jobs that hooks submit to their dispatcher.
 
 use super::tools::{end, here, watched};
 use executors::{
@@ -17,7 +17,7 @@ fn jobs_of_start_hooks_go_to_the_main_subpool() {
         let (tell, told) = channel();
         let tell = Mutex::new(tell);
         let hook = move |worker| {
-            // That of the first worker, to which nothing is bound.
+            // The hook of the first worker, to which nothing is bound.
             if worker == 0 {
                 let tell = tell.lock().expect("no panic under this lock").clone();
                 assert!(try_execute_locally(move || tell.send(thread::current().id()).unwrap_or_default()).is_ok());

@@ -35,7 +35,7 @@ fn limits_are_never_exceeded() {
     let rooms: Vec<(Subpool, Room, usize)> =
         limits.map(|(name, limit)| (dispatcher.subpool(name).expect("it was built"), Room::default(), limit)).into();
     let ran = Arc::new(AtomicUsize::new(0));
-    // From outside, and each job one more from inside, to the next subpool.
+    // Jobs from outside, each of which submits one more from inside, to the next subpool.
     thread::scope(|scope| {
         for submitter in 0..2 {
             let (rooms, ran) = (&rooms, &ran);
@@ -74,7 +74,7 @@ fn as_many_jobs_run_as_the_limit_allows() {
     let _watchdog = watched(&dispatcher);
     let (cpu, three) = (dispatcher.cpu(), dispatcher.subpool("three").expect("it was built"));
     for _ in 0..50 {
-        // All five must be there at the same time, and nobody in their way.
+        // All five must be able to run at the same time.
         let meeting = Arc::new(Barrier::new(5));
         for subpool in [&cpu, &three, &three, &cpu, &three] {
             let meeting = Arc::clone(&meeting);
@@ -102,7 +102,7 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
     until("the others sleep", || cpu.stats().idle == 2);
     let woken = cpu.stats().wake_ups;
     (0..1000).for_each(|job| full.execute(order.note(job)));
-    assert_eq!(cpu.stats().wake_ups, woken, "somebody was woken for jobs that nobody may run");
+    assert_eq!(cpu.stats().wake_ups, woken, "a worker was woken for jobs that none may run");
     assert_eq!((full.status().running, full.status().queued), (1, 1000));
     for _ in 0..100 {
         assert_eq!(cpu.submit(|| 1).wait().expect("it runs"), 1);
@@ -114,8 +114,8 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
     end(dispatcher);
 }
 
-/// Though all sleep when a burst comes, and nobody has taken the only token yet: until the one that is called has come,
-/// others rely on it, and then the gate is shut.
+/// Although all workers sleep when a burst comes, and the only token has not been taken yet: until the worker that was
+/// called has come, submitters rely on it, and then the subpool's gate is shut.
 #[test]
 fn a_narrow_subpool_calls_one() {
     const ROUNDS: usize = 41;
@@ -125,10 +125,11 @@ fn a_narrow_subpool_calls_one() {
     let ran = Arc::new(AtomicUsize::new(0));
     let mut calls = Vec::new();
     for round in 0..ROUNDS {
-        // Really: one who is about to fall asleep may take the job for which another has been called.
+        // They must really sleep: a worker that is about to fall asleep may take the job for which another has been
+        // called.
         until("all sleep", || one.stats().idle == 4 && threads::all_asleep("narrow") != Some(false));
         let (gate, before) = (Gate::default(), one.stats().wake_ups);
-        // Nothing ends before all have come.
+        // No job ends before all have been submitted.
         let jobs = (0..100).map(|_| {
             let (gate, ran) = (gate.clone(), Arc::clone(&ran));
             move || {
@@ -151,9 +152,9 @@ fn a_narrow_subpool_calls_one() {
         dispatcher.join().expect("this is no worker");
     }
     assert_eq!(ran.load(SeqCst), 100 * ROUNDS);
-    // More are called now and then, and the more, the busier the machine is: by submitters that look when the one who
-    // was called has come, and has not begun to look around. Where the system does not say who sleeps, some may have
-    // been about to.
+    // More are called now and then, and the more, the busier the machine is: by submitters that look when the worker
+    // that was called has come, but has not begun to look for jobs. Where the system does not say which threads sleep,
+    // some may only have been about to.
     calls.sort_unstable();
     let usual = calls[ROUNDS / 2];
     assert!(usual == 1 || threads::all_asleep("narrow").is_none(), "{calls:?}");
@@ -180,8 +181,8 @@ fn a_worker_takes_the_next_job_itself() {
     end(dispatcher);
 }
 
-/// From one subpool to another and back, though both were opened while it was busy: it falls asleep only when all jobs
-/// have run, and those that sleep are called for a subpool, not for each of its jobs.
+/// The worker changes from one subpool to another and back, although both were resumed while it was busy: it falls
+/// asleep only when all jobs have run, and sleepers are called for a subpool, not for each of its jobs.
 #[test]
 fn a_worker_takes_the_next_job_of_another_subpool_itself() {
     const JOBS: usize = 1000;
@@ -218,8 +219,8 @@ fn a_worker_takes_the_next_job_of_another_subpool_itself() {
         elsewhere.open();
         end(dispatcher);
     }
-    // One for each subpool; and some more while these are on their way, as the first one changes over. A busy machine
-    // adds to them now and then.
+    // One for each subpool, and some more while these are on their way, when the first worker changes subpools. A busy
+    // machine adds some now and then.
     assert!(least <= 8, "{least} were called");
 }
 
@@ -231,7 +232,8 @@ fn the_cpu_subpool_is_as_wide_as_the_machine() {
     end(dispatcher);
 }
 
-/// All threads that the environment asks for are there for jobs, unless the program says how many there are to be.
+/// The limit of the CPU subpool is the number of threads that the environment asks for, unless the program sets the
+/// limit or the number of threads.
 #[test]
 fn the_environment_sets_the_limit_that_nobody_has_set() {
     Child::default().variable(THREADS_VARIABLE, "37").run(|| {

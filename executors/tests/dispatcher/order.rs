@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-/// From several submitters, each of which counts its own; of all priorities, each of which has its own order.
+/// From several submitters, each of which numbers its own jobs; at all priorities, each of which has its own order.
 #[test]
 fn jobs_of_a_submitter_begin_in_order() {
     let builder = Dispatcher::builder().threads(3).strict_order(true).cpu_limit(1).subpool("one", 1);
@@ -41,7 +41,7 @@ fn jobs_of_a_submitter_begin_in_order() {
     end(dispatcher);
 }
 
-/// Jobs are taken in order; so when one begins, all but one for each other worker of those before it have begun.
+/// Jobs are taken in order, so when one begins, all before it have begun except for at most one for each other worker.
 #[test]
 fn several_workers_take_jobs_in_order() {
     const THREADS: usize = 4;
@@ -64,7 +64,7 @@ fn several_workers_take_jobs_in_order() {
     end(dispatcher);
 }
 
-/// What a hook gives goes where nobody has chosen: the CPU subpool, which has no stream then.
+/// A hook's jobs go to the main subpool: by default the CPU subpool, which has no stream then.
 #[test]
 fn jobs_of_hooks_run_in_strict_order_too() {
     let ran = Arc::new(AtomicUsize::new(0));

@@ -32,8 +32,8 @@ fn nothing_runs_while_a_subpool_is_paused() {
             let (before, woken) = (jobs.load(SeqCst), dispatcher.stats().wake_ups);
             chain(subpool.clone(), &done, &jobs);
             chain(subpool.with_priority(Priority::HIGHEST), &done, &jobs);
-            assert!(dispatcher.stats().wake_ups <= woken + 1, "somebody was woken for paused jobs of {name}");
-            // The others go on, on all threads that share.
+            assert!(dispatcher.stats().wake_ups <= woken + 1, "a worker was woken for paused jobs of {name}");
+            // The other subpools go on, on all shared threads.
             for _ in 0..50 {
                 other.submit(|| ()).wait().expect("it runs");
             }
@@ -48,7 +48,7 @@ fn nothing_runs_while_a_subpool_is_paused() {
     end(dispatcher);
 }
 
-/// Its next time is passed over as long as it waits.
+/// While it waits, its further runs are passed over.
 #[test]
 fn a_job_that_is_repeated_is_withheld_once() {
     const SECOND: Duration = Duration::from_secs(1);

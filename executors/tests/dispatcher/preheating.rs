@@ -19,14 +19,14 @@ fn cold_threads_start_when_nobody_has_time() {
     let _watchdog = watched(&dispatcher);
     let workers = || dispatcher.stats().workers;
     assert_eq!(workers(), 2);
-    // One at a time, and it is asleep when the next one comes.
+    // One job at a time, each when the worker of the last one is asleep.
     for _ in 0..100 {
         dispatcher.submit(|| ()).wait().expect("it runs");
         dispatcher.join().expect("this is no worker");
         until("it sleeps", || dispatcher.stats().idle == workers());
     }
     assert!(workers() <= 3, "{} threads for one job at a time", workers());
-    // As many as there are, all at the same time; from outside, and from inside.
+    // Jobs for all threads that are not reserved, at the same time, from outside and from inside.
     let meeting = Arc::new(Barrier::new(5));
     for _ in 0..2 {
         let meeting = Arc::clone(&meeting);
@@ -44,7 +44,7 @@ fn cold_threads_start_when_nobody_has_time() {
     end(dispatcher);
 }
 
-/// Whoever can start it is pinned: the one that is warm, and the submitter.
+/// Both threads that can start it are pinned: the worker that is warm, and the submitter.
 #[test]
 fn a_cold_thread_is_not_pinned_by_who_starts_it() {
     let pin_the_warm_one = |worker| _ = worker == 0 && pin_to_one_of_several_cores();
@@ -81,7 +81,7 @@ fn what_is_full_or_paused_starts_no_threads() {
     end(dispatcher);
 }
 
-/// The close opens what was paused, to a job for which nobody has time.
+/// The close resumes a paused subpool, which has a job for which no worker is free.
 #[test]
 fn cold_threads_start_for_what_the_close_lets_begin() {
     let dispatcher = Dispatcher::builder().threads(2).preheat(1).subpool("one", 1).build().expect("possible");

@@ -1,4 +1,4 @@
-//! What goes first, and what comes last all the same.
+//! Which jobs go first, and that the last ones get their turn all the same.
 
 use super::tools::{Order, chain, end, watched};
 use crate::support::{
@@ -16,7 +16,7 @@ use std::sync::{
 
 #[test]
 fn higher_priorities_go_first_and_equal_ones_in_order() {
-    // Fewer jobs than it takes for lower ones to get their turn.
+    // Fewer jobs than it takes for lower priorities to get their turn.
     for name in ["cpu", "one", "bound"] {
         let dispatcher = Dispatcher::builder()
             .threads(2)
@@ -42,7 +42,8 @@ fn higher_priorities_go_first_and_equal_ones_in_order() {
     }
 }
 
-/// Whichever subpool the lower one is of, and though jobs of the CPU subpool have a queue of their own at each worker.
+/// Whichever subpool the jobs of the lower priority are in, and although each worker has a queue of its own for jobs of
+/// the CPU subpool.
 #[test]
 fn jobs_that_come_later_go_before_those_of_lower_priorities() {
     for (name, priority) in ["cpu", "one"].into_iter().flat_map(|name| [1, 2, 3].map(|priority| (name, priority))) {
@@ -85,11 +86,11 @@ fn higher_priorities_go_first_across_subpools() {
     end(dispatcher);
 }
 
-/// When a job begins, all that go first have been taken, and each other worker may be just about to begin one.
+/// When a job begins, all that go before it have been taken, and each other worker may be about to begin one of them.
 #[test]
 fn several_workers_take_higher_priorities_first() {
     const THREADS: usize = 4;
-    // Nobody's turn comes, and no subpool is ever full.
+    // No lower priority gets its turn, and no subpool is ever full.
     let builder = Dispatcher::builder().threads(THREADS).fairness(Fairness::Counted(100_000)).strict_order(true);
     let dispatcher = builder.cpu_limit(100).subpool("a", 100).build().expect("possible");
     let _watchdog = watched(&dispatcher);
@@ -114,11 +115,11 @@ fn several_workers_take_higher_priorities_first() {
     end(dispatcher);
 }
 
-/// As the contract says, also in a full subpool, whoever has its token. (With a limit of one, its jobs can be counted
-/// exactly: nobody else counts while one of them runs.)
+/// As the contract says, even in a full subpool, whichever worker has its token. (With a limit of one, its jobs can be
+/// counted exactly: no other job counts while one of them runs.)
 #[test]
 fn the_lowest_priority_begins_in_time() {
-    // The bound subpool's thread is one of the others, or one of its own.
+    // The bound subpool's thread is shared with the others, or reserved.
     for (threads, reserve) in [(1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 1)] {
         let builder = Dispatcher::builder().threads(threads).reserve(reserve).cpu_limit(1);
         let builder = builder.subpool("a", 1).subpool("b", 4).bound_subpool("bound");
@@ -128,7 +129,8 @@ fn the_lowest_priority_begins_in_time() {
         let full = names.map(|name| dispatcher.subpool(name).expect("it was built"));
         let other = dispatcher.subpool("b").expect("it was built");
         let (done, jobs) = (Arc::new(AtomicBool::new(false)), [(); 4].map(|()| Arc::new(AtomicUsize::new(0))));
-        // There are always jobs at each of the four higher levels of these, and of one whose jobs draw workers away.
+        // There are always jobs at each of the four higher levels of these, and of another subpool, whose jobs draw
+        // workers away.
         for (subpool, jobs) in full.iter().chain([&other]).zip(&jobs) {
             for priority in &Priority::ALL[1..] {
                 (0..2).for_each(|_| chain(subpool.with_priority(*priority), &done, jobs));
@@ -138,7 +140,7 @@ fn the_lowest_priority_begins_in_time() {
             let (subpool, jobs) = (&full[round % 3], Arc::clone(&jobs[round % 3]));
             let runners = if names[round % 3] == "bound" { 1 } else { threads - reserve };
             let victim = subpool.with_priority(Priority::LOWEST);
-            // From inside, so that none of the subpool begins meanwhile.
+            // From inside, so that no other job of the subpool begins meanwhile.
             let submit = move || {
                 let before = jobs.load(SeqCst);
                 victim.submit(move || jobs.load(SeqCst) - before)

@@ -37,7 +37,7 @@ fn futures_stay_where_they_were_spawned() {
     end(dispatcher);
 }
 
-/// Wakes itself and gives way once.
+/// Wakes itself and yields, once.
 async fn pending_once() {
     let mut is_second = false;
     future::poll_fn(|context| {

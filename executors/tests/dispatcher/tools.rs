@@ -31,7 +31,7 @@ impl Room {
     pub(crate) fn enter(&self) {
         let inside = self.0.0.fetch_add(1, SeqCst) + 1;
         self.0.1.fetch_max(inside, SeqCst);
-        // So that others have a chance to be one too many.
+        // Gives other jobs a chance to exceed the limit.
         thread::yield_now();
         self.0.0.fetch_sub(1, SeqCst);
     }
@@ -57,7 +57,7 @@ impl Order {
     }
 }
 
-/// Goes on for ever in `subpool`, until `done`. Counts its jobs.
+/// Keeps a chain of jobs going in `subpool` until `done` is set, and counts them.
 pub(crate) fn chain(subpool: Subpool, done: &Arc<AtomicBool>, jobs: &Arc<AtomicUsize>) {
     let (done, jobs) = (Arc::clone(done), Arc::clone(jobs));
     jobs.fetch_add(1, SeqCst);

@@ -52,7 +52,7 @@ fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
         let bound = bound.clone();
         assert_eq!(cpu.submit(move || here(&bound)).wait().expect("it runs"), thread);
     }
-    // Paused, and a job of another subpool waits for it: it must not run it itself.
+    // A job of another subpool waits for a job of a paused one: it must not run that itself.
     one.pause();
     let (handle, waits) = (one.submit(|| thread::current().id()), Gate::default());
     let waiter = cpu.submit({

@@ -1,4 +1,4 @@
-//! Workers for those that say that they block.
+//! Replacements for workers that say that they block.
 
 use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool, settle, sized};
 use crate::support::{
@@ -13,7 +13,7 @@ use executors::{
 use futures::channel::oneshot;
 use std::{sync::mpsc, thread};
 
-/// Growth only for those that block: as many at work as the core has.
+/// The pool grows only for workers that block, so that as many are at work as the core has.
 #[test]
 fn who_blocks_is_replaced() {
     within(|| {
@@ -21,7 +21,7 @@ fn who_blocks_is_replaced() {
         let gate = Gate::default();
         occupy(&pool, &gate);
         let waiting = pool.submit(|| ());
-        assert_eq!(pool.worker_count(), 1, "nobody says that it blocks");
+        assert_eq!(pool.worker_count(), 1, "no worker says that it blocks");
         gate.open();
         waiting.wait().expect("no panic");
 
@@ -33,7 +33,7 @@ fn who_blocks_is_replaced() {
                 inner
             })
         });
-        // Before and after the other has said so, there is one worker that does not block.
+        // Before and after the other job has said so, there is one worker that does not block.
         assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
         pool.submit(move || tell.send(5).expect("the other listens")).wait().expect("no panic");
         assert_eq!(outer.wait().expect("no panic"), Ok(5));
@@ -42,7 +42,7 @@ fn who_blocks_is_replaced() {
     });
 }
 
-/// However often it has said so, and only if it is a worker.
+/// However often the worker has said so, and only if it is a worker.
 #[test]
 fn who_blocks_is_replaced_by_one() {
     within(|| {
@@ -100,7 +100,7 @@ fn replacements_end_at_the_maximum() {
     });
 }
 
-/// As much as who says so, but only while the future waits.
+/// Just like a worker that says so, but only while the future waits.
 #[test]
 fn who_waits_for_a_future_is_replaced() {
     within(|| {
@@ -137,7 +137,7 @@ fn blocking_is_harmless_elsewhere() {
     });
 }
 
-/// Who runs a job of another executor within its own blocks when that does.
+/// A worker that runs a job of another executor within its own blocks when that job does.
 #[test]
 fn who_blocks_further_in_is_replaced_too() {
     within(|| {

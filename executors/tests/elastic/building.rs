@@ -1,4 +1,4 @@
-//! Sizes: those that are impossible, and those that are left out.
+//! Sizes: those that are impossible, and those that are not given.
 
 use super::tools::{FOR_EVER, end, sized};
 use crate::support::{gate::Gate, watchdog::within};
@@ -36,7 +36,7 @@ fn numbers_that_are_left_out_follow_from_the_others() {
         pool.start_core_threads();
         let core = pool.worker_count();
         let gate = Gate::default();
-        // As many as there can be, and one more to see that it is not taken.
+        // More jobs than any of these pools can have workers.
         (0..20).for_each(|_| {
             let gate = gate.clone();
             pool.execute(move || gate.pass());

@@ -57,7 +57,7 @@ fn a_pool_may_end_at_any_time() {
     }
 }
 
-/// Also if there is no worker any more that could see the end.
+/// Even if there is no worker any more that could see the end.
 #[test]
 fn a_future_woken_after_the_end_is_cancelled() {
     within(|| {
@@ -69,7 +69,7 @@ fn a_future_woken_after_the_end_is_cancelled() {
         end(&pool);
         let _ = wake.send(1);
         assert!(block_on(waiting).is_none());
-        assert_eq!(pool.stats().workers, 0, "nobody is hired for it");
+        assert_eq!(pool.stats().workers, 0, "no worker is hired for it");
     });
 }
 
@@ -99,7 +99,7 @@ fn the_end_is_waited_for_behind_who_stands_in() {
     });
 }
 
-/// Whether it has ever had a worker or not.
+/// Whether or not the pool has ever had a worker.
 #[test]
 fn nobody_is_hired_for_the_core_after_the_end() {
     for jobs in [0, 1] {
@@ -117,13 +117,14 @@ fn nobody_is_hired_for_the_core_after_the_end() {
             assert_eq!((other.worker_count(), other.stats().workers), (0, 0));
             drop((pool, other));
             // A thread that had been started all the same would own the hook.
-            until("nobody has the hook", || Arc::strong_count(&started) == 1);
+            until("no thread has the hook", || Arc::strong_count(&started) == 1);
             assert_eq!(started.load(SeqCst), jobs);
         });
     }
 }
 
-/// With and without a timeout; also if the worker that ends the last job leaves, and a new job comes before they look.
+/// With and without a timeout; even if the worker that ends the last job leaves, and a new job comes before the waiters
+/// look.
 #[test]
 fn all_waiters_are_released_together() {
     const WAITERS: usize = 8;

@@ -1,4 +1,4 @@
-//! Workers come when jobs need them, and no job waits behind a blocked one while the pool could grow.
+//! Workers start when jobs need them, and no job waits behind a blocked one while the pool could grow.
 
 use super::tools::{FOR_EVER, end, occupy, pool, settle, sized};
 use crate::support::{
@@ -50,8 +50,8 @@ fn beyond_the_core_a_worker_is_hired_only_if_none_is_idle() {
     });
 }
 
-/// One idle worker, and several jobs at once: each job needs a worker, as none ends before all have begun. A pool that
-/// counted on the idle worker for two of them would leave one behind the other for ever.
+/// One idle worker, and several jobs at once: each job needs a worker because none ends before all have begun. A pool
+/// that counted on the idle worker for two of them would leave one waiting behind the other for ever.
 #[test]
 fn an_idle_worker_is_promised_to_one_job_only() {
     const SUBMITTERS: usize = 4;
@@ -126,7 +126,7 @@ fn core_threads_may_be_started_before_the_first_job() {
     });
 }
 
-/// Whoever is on the way to its first job is idle, and promised to it.
+/// A worker on the way to its first job counts as idle, and is promised to that job.
 #[test]
 fn who_is_starting_is_idle() {
     within(|| {

@@ -1,4 +1,4 @@
-//! Workers leave, and nothing is lost or left over that.
+//! Workers leave, and nothing is lost or left behind.
 
 use super::tools::{AT_ONCE, end, occupy, pool, settle, sized};
 use crate::support::{
@@ -45,7 +45,7 @@ fn workers_beyond_the_core_leave() {
     });
 }
 
-/// The memory of those who have left is given back, though nobody comes any more.
+/// The memory of workers that have left is freed, even if no worker comes any more.
 #[test]
 fn who_has_left_keeps_no_stack() {
     const STACK: usize = 256 << 20;
@@ -64,12 +64,12 @@ fn who_has_left_keeps_no_stack() {
             gate.open();
             until("one more has left", || pool.stats().workers < WORKERS - left);
         }
-        until("others let go of them", || used() < stacks(WORKERS / 2));
+        until("others have freed them", || used() < stacks(WORKERS / 2));
         end(&pool);
     });
 }
 
-/// What a worker submits on its way out is for those who come after it.
+/// A job that a worker submits on its way out is for workers that come after it.
 #[test]
 fn a_stop_hook_may_submit() {
     within(|| {
@@ -94,7 +94,8 @@ fn a_stop_hook_may_submit() {
     });
 }
 
-/// Who has left counts as idle, and takes no jobs: the one that it waits for, and what that gives, are for others.
+/// A worker that is leaving counts as idle, and takes no jobs: the one that it waits for, and the one that this
+/// submits, are for others.
 #[test]
 fn a_stop_hook_may_wait_for_a_job_that_gives_another() {
     within(|| {
@@ -150,7 +151,7 @@ fn a_job_gives_a_worker_new_time() {
     });
 }
 
-/// Jobs that come in just when the time of the only worker runs out.
+/// Jobs that come just when the time of the only worker runs out.
 #[test]
 fn a_job_that_meets_a_leaving_worker_is_neither_lost_nor_left() {
     for (core, max) in [(0, 1), (0, 2), (1, 2)] {
@@ -167,7 +168,7 @@ fn a_job_that_meets_a_leaving_worker_is_neither_lost_nor_left() {
     }
 }
 
-/// The same while the other workers are blocked, so that nobody else comes to the job.
+/// The same while the other workers are blocked, so that none of them gets to the job.
 #[test]
 fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
     within(|| {
@@ -183,7 +184,7 @@ fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
     });
 }
 
-/// The numbers of workers that have left are given again, and so are their names.
+/// The numbers of workers that have left are reused, and so are their names.
 #[test]
 fn numbers_stay_low() {
     within(|| {
@@ -196,14 +197,14 @@ fn numbers_stay_low() {
             assert!(name.expect("it has one").starts_with("low-"), "{round}");
         }
         end(&pool);
-        // A thread that is suspended on its way out has its number until it goes on: then others are given.
+        // A thread that is suspended on its way out keeps its number until it goes on; meanwhile higher ones are given.
         let numbers = started.lock().expect("no panic under this lock");
         let most = (numbers.len() / 2).max(4);
         assert!(numbers.iter().all(|&number| number < most), "{numbers:?}");
     });
 }
 
-/// No thread and no memory of one is left of workers that have left.
+/// Workers that have left leave no thread and no memory behind.
 #[test]
 fn nothing_is_left_of_those_who_left() {
     Child::default().run(|| {

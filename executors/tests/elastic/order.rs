@@ -8,8 +8,8 @@ use std::{
     thread,
 };
 
-/// While jobs of two threads wait, a worker takes so many of one and then of the other. In a process of its own, where
-/// no other threads share lanes with these two.
+/// While jobs of two threads wait, a worker takes a limited number of one thread's, then of the other's. In a process
+/// of its own, where no other threads share lanes with these two.
 #[test]
 fn no_thread_waits_for_all_jobs_of_another() {
     const JOBS: usize = 200;

@@ -1,4 +1,4 @@
-//! Workers run where the pool's builder might, whoever starts their threads.
+//! Workers run where the thread that built the pool could run, whichever thread starts theirs.
 
 use super::tools::{FOR_EVER, end, occupy, pool};
 use crate::support::{
@@ -24,7 +24,7 @@ fn a_pinned_submitter_pins_no_worker() {
     });
 }
 
-/// Who builds a pool where few cores are allowed means it.
+/// If the thread that builds a pool may use few cores only, so may the workers.
 #[test]
 fn the_workers_of_a_pinned_builder_stay_with_it() {
     within(|| {
@@ -39,7 +39,7 @@ fn the_workers_of_a_pinned_builder_stay_with_it() {
     });
 }
 
-/// The worker on a core brings others, while it is in its job.
+/// A worker that is pinned to a core starts others from within its job.
 #[cfg(feature = "thread-pinning")]
 #[test]
 fn a_pinned_worker_pins_no_other() {

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// Where the operating system refuses further threads, those that there are do the work.
+/// Where the operating system refuses further threads, those that exist do the work.
 #[test]
 fn refused_threads_leave_the_work_to_the_others() {
     Child::default().address_space(2 << 30).run(|| {
@@ -26,7 +26,7 @@ fn refused_threads_leave_the_work_to_the_others() {
     });
 }
 
-/// Where there is none at all, the submitter does the work.
+/// Where there are no threads at all, the submitter does the work.
 #[test]
 fn refused_threads_leave_the_work_to_the_submitter() {
     if !cfg!(target_os = "linux") {
@@ -51,7 +51,7 @@ fn refused_threads_leave_the_work_to_the_submitter() {
     });
 }
 
-/// Jobs each of which gives the next run one after the other then, not within each other.
+/// Then jobs each of which submits the next run one after the other, not within each other.
 #[test]
 fn a_chain_takes_no_stack_where_the_submitter_does_the_work() {
     fn link(pool: ThreadPool, left: u32, end: mpsc::Sender<thread::ThreadId>) {
@@ -78,11 +78,11 @@ fn a_chain_takes_no_stack_where_the_submitter_does_the_work() {
     });
 }
 
-/// Two jobs that submitters run themselves have all the room there is, and none waits that could be discarded: who
-/// wants to give a third sleeps until there is room.
+/// Two jobs that submitters run themselves take all the room there is, and no waiting job could be discarded: the
+/// submitter of a third sleeps until there is room.
 #[test]
 fn who_finds_nothing_to_discard_sleeps() {
-    /// How long this thread has had a core, if the system tells.
+    /// The processor time of this thread, if the system tells it.
     fn cpu_time() -> Option<Duration> {
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
@@ -120,7 +120,7 @@ fn who_finds_nothing_to_discard_sleeps() {
     });
 }
 
-/// Two jobs that submitters run themselves have all the room there is, and each gives another before it ends.
+/// Two jobs that submitters run themselves take all the room there is, and each submits another before it ends.
 #[test]
 fn who_has_the_room_does_not_wait_for_it() {
     if !cfg!(target_os = "linux") {
@@ -143,7 +143,7 @@ fn who_has_the_room_does_not_wait_for_it() {
                     meeting.wait();
                 };
                 scope.spawn(|| pool.execute(job));
-                // Else one submitter may come to run both, one after the other.
+                // Otherwise one submitter might run both, one after the other.
                 begun.recv().expect("the job begins");
             }
         });

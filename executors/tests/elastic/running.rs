@@ -29,7 +29,7 @@ fn futures_run_on_one_worker_or_step_by_step() {
     });
 }
 
-/// Who has it run to its end gives it a worker for as long; who spawns it does not.
+/// `complete` gives a future a worker until it ends; `spawn` does not.
 #[test]
 fn a_future_that_waits_keeps_its_worker_or_gives_it_back() {
     within(|| {
@@ -42,7 +42,7 @@ fn a_future_that_waits_keeps_its_worker_or_gives_it_back() {
         let completed = pool.complete(ended);
         until("the worker is at it", || pool.idle_count() == 0);
         wake.send(1).expect("the future waits");
-        assert_eq!(pool.stats().queued, 1, "nobody steps it");
+        assert_eq!(pool.stats().queued, 1, "no worker steps it");
         end_it.send(2).expect("the future waits");
         assert_eq!(completed.wait().expect("no panic"), Ok(2));
         assert_eq!(block_on(spawned), Ok(1));
@@ -50,7 +50,7 @@ fn a_future_that_waits_keeps_its_worker_or_gives_it_back() {
     });
 }
 
-/// Whoever parks in a poll, as a nested wait does, may use up the wake-up of the thread; the future is polled again.
+/// A poll that parks, as a nested wait does, may use up the wake-up of the thread; the future is polled again.
 #[test]
 fn a_future_that_parks_is_woken() {
     within(|| {

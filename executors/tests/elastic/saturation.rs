@@ -1,7 +1,8 @@
-//! What becomes of a job when the maximum is reached and all are busy.
+//! What happens to a job when the maximum is reached and all workers are busy.
 
 use super::tools::{AT_ONCE, FOR_EVER, end, occupy, settle, sized};
 use crate::support::{
+    child::Child,
     gate::Gate,
     log_book,
     watchdog::{until, within},
@@ -110,7 +111,7 @@ fn room_is_given_back() {
             let submit = || {
                 let one = |_: &usize| {
                     let (inside, ran) = (Arc::clone(&inside), Arc::clone(&ran));
-                    // Counted by the job: it has left the queue then, and has its slot.
+                    // Counted by the job, when it has left the queue and has its slot.
                     let job = move || {
                         assert!(inside.fetch_add(1, SeqCst) < 2);
                         ran.fetch_add(1, SeqCst);
@@ -139,7 +140,7 @@ fn a_full_pool_may_let_its_submitters_wait() {
             assert!(submitter.join().expect("no panic"));
         });
         end(&pool);
-        // Two workers took them.
+        // Two workers took them, in any order.
         book.lock().expect("no panic under this lock").sort_unstable();
         assert_noted(&book, &["patient", "waited"]);
     });
@@ -182,7 +183,7 @@ fn closing_releases_submitters_that_wait() {
     }
 }
 
-/// What waits is discarded, which makes room: not for a submitter that waits for it.
+/// Discarding what waits makes room, but not for a submitter that waits for room.
 #[test]
 fn discarding_lets_nobody_in() {
     within(|| {
@@ -215,7 +216,7 @@ fn a_full_pool_may_have_its_submitters_run_their_jobs() {
         assert_eq!((pool.stats().done, pool.stats().panicked), (2, 1));
         gate.open();
         end(&pool);
-        // Two workers took them.
+        // Two workers took them, in any order.
         book.lock().expect("no panic under this lock").sort_unstable();
         assert_noted(&book, &["inner", "waited"]);
         assert_eq!(pool.stats().done, 6);
@@ -254,7 +255,7 @@ fn a_full_pool_may_drop_its_oldest_job() {
     });
 }
 
-/// Of several submitters, too.
+/// Whichever submitter it is from.
 #[test]
 fn the_oldest_job_is_dropped_whoever_gave_it() {
     within(|| {
@@ -267,13 +268,46 @@ fn the_oldest_job_is_dropped_whoever_gave_it() {
         assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
         gate.open();
         end(&pool);
-        // Two workers took them.
+        // Two workers took them, in any order.
         book.lock().expect("no panic under this lock").sort_unstable();
         assert_noted(&book, &["fifth", "fourth", "third"]);
     });
 }
 
-/// Nobody waits for ever for a future, or for a job that another one has left behind.
+/// Each job that is dropped for another submits two, for which others are dropped: these drops must not nest.
+#[test]
+fn what_is_dropped_for_room_may_submit() {
+    const JOBS: usize = 20_000;
+
+    struct Guard(ThreadPool);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            (0..2).for_each(|_| self.0.execute(|| ()));
+        }
+    }
+
+    // If they did, the process would run out of stack.
+    Child::default().run(|| {
+        let saturation = Saturation::DiscardOldest { queue: JOBS };
+        let (pool, gate) =
+            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
+        occupy(&pool, &gate);
+        for _ in 0..JOBS {
+            let guard = Guard(pool.clone());
+            pool.execute(move || drop(guard));
+        }
+        pool.execute(|| ());
+        // All guards are gone, and some of the jobs that they submitted.
+        assert_eq!(pool.stats().queued, JOBS);
+        assert!(pool.stats().discarded >= JOBS as u64, "{:?}", pool.stats());
+        gate.open();
+        end(&pool);
+        assert_eq!(pool.stats().done, JOBS as u64 + 1);
+    });
+}
+
+/// A future, or a job that another one has left behind, is not dropped, so that no waiter waits for it for ever.
 #[test]
 fn what_goes_on_is_not_dropped_however_old() {
     within(|| {

@@ -7,9 +7,9 @@ use crate::support::{
 use executors::{Builder, Executor, Pool, elastic_pool::ThreadPool};
 use std::{sync::mpsc, time::Duration};
 
-/// So long that nobody leaves in a test.
+/// So long that no worker leaves in a test.
 pub(crate) const FOR_EVER: Duration = Duration::MAX;
-/// So short that whoever may leave does so at once.
+/// So short that a worker that may leave does so at once.
 pub(crate) const AT_ONCE: Duration = Duration::from_nanos(1);
 
 pub(crate) fn sized(core: usize, max: usize, keep_alive: Duration) -> Builder<ThreadPool> {
@@ -30,8 +30,8 @@ pub(crate) fn occupy(pool: &ThreadPool, gate: &Gate) {
     told.recv().expect("the job begins");
 }
 
-/// Waits until all has run and all workers are idle. (When a join returns, all has run; a worker may be woken for
-/// nothing then.)
+/// Waits until all jobs have run and all workers are idle. (When a join returns, all jobs have run, but a worker may
+/// still be woken for nothing.)
 pub(crate) fn settle(pool: &ThreadPool) {
     pool.join().expect("this is no worker");
     until("all workers are idle", || pool.idle_count() == pool.worker_count());

@@ -8,7 +8,7 @@ thread_local! {
     static NAME: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Says that this thread now runs the test at `path`, which is a full path of modules: crate, modules, function.
+/// Declares that this thread now runs the test at `path`, which is a full path: crate, modules, function.
 pub(crate) fn begin(path: &'static str) {
     NAME.set(path.split_once("::").map(|(_crate, name)| name));
 }

@@ -9,7 +9,7 @@ use std::{
 /// Tells the child which test is to run its body.
 const MARK: &str = "EXECUTORS_TEST_CHILD";
 
-/// The process to be: this test binary again, told to run the calling test only.
+/// The child process: this test binary again, told to run the calling test only.
 #[derive(Default)]
 pub(crate) struct Child {
     variable: Option<(&'static str, &'static str)>,
@@ -23,8 +23,8 @@ impl Child {
         self
     }
 
-    /// Limits the address space, where that is possible (on Linux). The only limit that keeps root from creating
-    /// threads, too: their stacks need addresses.
+    /// Limits the address space, where that is possible (on Linux). No other limit keeps root, too, from creating
+    /// threads: their stacks need addresses.
     pub(crate) fn address_space(mut self, bytes: u64) -> Self {
         self.address_space = Some(bytes);
         self
@@ -32,14 +32,14 @@ impl Child {
 
     /// Runs `body` in the child, requires that it succeeds, and returns what the child wrote to standard error.
     ///
-    /// The caller is re-entered in the child; what follows `run` there happens in the parent only.
+    /// The caller is re-entered in the child; what follows the call of `run` happens in the parent only.
     pub(crate) fn run(self, body: impl FnOnce()) -> String {
         let name = case::name();
         if env::var_os(MARK).is_some_and(|mark| mark == *name) {
             within(body);
             process::exit(0);
         }
-        // Without a watchdog here: the child has one.
+        // No watchdog here: the child has one.
         let output = self.command(&name).output().expect("the test binary can be started again");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         let text = String::from_utf8_lossy(&output.stdout);
@@ -60,7 +60,8 @@ impl Child {
         };
         command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(MARK, name);
         if self.address_space.is_some() {
-            // To print one takes more memory than there may be, and who fails at that may hold the lock for printing.
+            // Printing one takes more memory than there may be, and a thread that fails at that may hold the lock for
+            // printing.
             command.env("RUST_BACKTRACE", "0");
         }
         command.envs(self.variable).stdin(Stdio::null());
@@ -68,7 +69,7 @@ impl Child {
     }
 }
 
-/// Takes what is left of a limited address space, but for gaps of less than `gap` bytes.
+/// Uses up a limited address space, except for gaps of less than `gap` bytes.
 pub(crate) fn ballast(gap: usize) -> Vec<Vec<u8>> {
     let mut ballast = Vec::new();
     loop {

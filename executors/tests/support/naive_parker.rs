@@ -1,9 +1,9 @@
-//! A parker as a user would write one: only what 0.10 asked for, and so plain that it must be right.
+//! A parker as a user would write one: it has only what 0.10 required, and is so simple that it must be correct.
 
 use executors::parker::{ParkResult, Parker};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// One lock around a list of sleepers, one condition for all of them.
+/// One lock around a list of sleepers, one condition variable for all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NaiveParker(Arc<(Mutex<Vec<usize>>, Condvar)>);
 

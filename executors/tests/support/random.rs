@@ -1,4 +1,4 @@
-//! Random numbers that can be had again: the same seed, the same test.
+//! Reproducible random numbers: the same seed, the same test.
 
 /// Marsaglia's xorshift with Vigna's multiplier.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl Random {
         self.below(odds) == 0
     }
 
-    /// Another generator, independent of this one's further course.
+    /// Another generator, independent of the numbers that this one returns from now on.
     pub(crate) fn fork(&mut self) -> Random {
         Random::new(self.next())
     }

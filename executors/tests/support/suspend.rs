@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, task::Poll};
 
-/// Wakes itself and gives way, once.
+/// Wakes itself and yields, once.
 pub(crate) async fn yield_once() {
     let mut yielded = false;
     poll_fn(|context| {

@@ -1,7 +1,7 @@
 //! What the operating system says about the threads of this process.
 //!
-//! `None` where it does not say it in this way; a Linux that does not is an error, so that no test passes for lack of
-//! `/proc`.
+//! `None` on other systems than Linux. On Linux, a `/proc` that does not say it is an error, so that no test passes for
+//! lack of it.
 
 use std::{fs, thread, time::Duration};
 
@@ -10,12 +10,12 @@ pub(crate) fn count() -> Option<usize> {
     on_linux(|| Some(fs::read_dir("/proc/self/task").ok()?.count()))
 }
 
-/// How many threads it has whose name begins with `prefix`.
+/// How many threads of this process have a name that begins with `prefix`.
 pub(crate) fn count_named(prefix: &str) -> Option<usize> {
     on_linux(|| Some(read_of_each(prefix, "comm")?.count()))
 }
 
-/// How many bytes of addresses this process has, of which the stacks of its threads are a part.
+/// The size of this process's address space in bytes, which includes the stacks of its threads.
 pub(crate) fn address_space() -> Option<u64> {
     let kibibytes = |status: String| status.split_once("VmSize:")?.1.split_whitespace().next()?.parse::<u64>().ok();
     on_linux(|| Some(kibibytes(fs::read_to_string("/proc/self/status").ok()?)? << 10))
@@ -54,8 +54,8 @@ pub(crate) fn allowed_cores() -> Option<String> {
     })
 }
 
-/// Runs `act` on a thread that may run on one core only. `None`, and says why a test is left out, where that is no
-/// difference.
+/// Runs `act` on a thread that is pinned to one core. Returns `None`, and prints why the test is left out, where
+/// pinning is impossible or makes no difference.
 pub(crate) fn on_pinned_thread<R: Send>(act: impl FnOnce() -> R + Send) -> Option<R> {
     let pinned_act = || {
         if !pin_to_one_of_several_cores() {
@@ -67,7 +67,7 @@ pub(crate) fn on_pinned_thread<R: Send>(act: impl FnOnce() -> R + Send) -> Optio
     thread::scope(|scope| scope.spawn(pinned_act).join().expect("no panic"))
 }
 
-/// Pins the calling thread. Returns whether it did, and it was on several before.
+/// Pins the calling thread to one core. Returns whether it did so and the thread could run on several before.
 #[cfg(target_os = "linux")]
 pub(crate) fn pin_to_one_of_several_cores() -> bool {
     let cores = allowed_cores().expect("this is Linux");
@@ -75,8 +75,8 @@ pub(crate) fn pin_to_one_of_several_cores() -> bool {
     if cores == usize::to_string(&first) {
         return false;
     }
-    // SAFETY: the set is an array of numbers, for which 0 is a value; the number of the core is checked before it is
-    // set there; and as many bytes are read as the set has.
+    // SAFETY: the set is an array of integers, for which 0 is a valid value; the number of the core is checked before
+    // it is set there; and the call reads as many bytes as the set has.
     let failed = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(first, &mut set);

@@ -24,8 +24,7 @@ pub(crate) fn watch() -> Watchdog {
     Watchdog::new(Box::new(String::new))
 }
 
-/// Says something about what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each
-/// test.)
+/// Describes what hangs. (Boxed, here and below, so that the watchdog is compiled once and not for each test.)
 pub(crate) type Describe = Box<dyn FnOnce() -> String + Send>;
 
 /// Aborts the process if it lives longer than [`PATIENCE`].
@@ -34,7 +33,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// `describe` is called for the last words.
+    /// `describe` is called when the process is about to be aborted, for its last words.
     pub(crate) fn new(describe: Describe) -> Self {
         let test = case::name();
         let (done, wait) = mpsc::channel();
@@ -52,7 +51,7 @@ impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some((done, thread)) = self.kennel.take() {
             drop(done);
-            // Tests count threads: this one is gone when the test goes on. It never panics.
+            // Tests count threads, so this one has to be gone when the test goes on. It never panics.
             drop(thread.join());
         }
     }
@@ -76,7 +75,7 @@ fn give_up(test: &str, describe: Describe) -> ! {
     let say = |text: &str| drop(writeln!(io::stderr(), "{text}"));
     say(&format!("\n{test}: not finished after {PATIENCE:?}"));
     let (tell, told) = mpsc::channel();
-    // On a thread of its own, for a pool that is stuck may hold the lock that a description needs.
+    // On a thread of its own, because a pool that is stuck may hold the lock that a description needs.
     let teller = thread::Builder::new().spawn(move || drop(tell.send(describe())));
     match teller.map(|_| told.recv_timeout(Duration::from_secs(2))) {
         Ok(Ok(text)) => say(&text),

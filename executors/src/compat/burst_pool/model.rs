@@ -1,11 +1,11 @@
-//! Models of the channel; `scripts/loom.sh compat` runs them. What becomes of them without one of the fences:
+//! Models of the channel; `scripts/loom.sh compat` runs them. What happens without one of the fences:
 //!
 //! | no fence | noticed by (among others) |
 //! |---|---|
 //! | in `wake_all` | `who_sleeps_is_woken_for_its_value` (a deadlock) |
 //! | in `parker::sleep` | `who_sleeps_is_woken_for_its_value` (the same) |
 //! | in `recv` | `what_was_called_for_is_received_before_the_end` (the value is lost) |
-//! | in the sender's `drop`, before `orphaned` is set | not noticed: that of the last `wake_all` does as well |
+//! | in the sender's `drop`, before `orphaned` is set | not noticed: that of the last `wake_all` is enough |
 //! | in the sender's `drop`, after it | not noticed: `unpark_all` takes the lock of the register in any case, which orders it |
 
 use super::{Receiver, RecvError, Sender};
@@ -13,12 +13,12 @@ use crate::sync::{check, thread};
 
 type Received = Result<Box<usize>, RecvError>;
 
-/// Receives `times`, on a thread of its own.
+/// Receives `times` times, on a thread of its own.
 fn receive(mut receiver: Receiver<usize>, times: usize) -> thread::JoinHandle<Vec<Received>> {
     thread::spawn(move || (0..times).map(|_| receiver.recv()).collect())
 }
 
-/// The receiver falls asleep whenever it likes, and the sender lives until it has come back.
+/// The receiver falls asleep at any time, and the sender lives until the receiver has returned.
 #[test]
 fn who_sleeps_is_woken_for_its_value() {
     check(3, || {
@@ -50,7 +50,7 @@ fn each_of_two_is_woken_for_a_value_of_its_own() {
     });
 }
 
-/// The sender is gone before the receiver gets there.
+/// The sender may be gone before the receiver gets there.
 #[test]
 fn what_was_called_for_is_received_before_the_end() {
     check(3, || {

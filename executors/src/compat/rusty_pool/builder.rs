@@ -1,10 +1,13 @@
-//! What a user may choose of a pool.
+//! What a user can choose for a pool.
 
 use super::{MAX_SIZE, ThreadPool, default_name};
-use crate::elastic_pool::{self, KEEP_ALIVE};
-use std::{num::NonZeroUsize, thread, time::Duration};
+use crate::{
+    elastic_pool::{self, KEEP_ALIVE},
+    placement::count_cores,
+};
+use std::time::Duration;
 
-/// Chooses what a [`ThreadPool`] is to be.
+/// Configures a [`ThreadPool`].
 #[derive(Debug)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
@@ -23,7 +26,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Nothing is chosen yet.
+    /// A builder for a pool with the defaults.
     pub fn new() -> Builder {
         Builder::default()
     }
@@ -70,14 +73,13 @@ impl Builder {
         self
     }
 
-    /// Makes the pool. Threads come with its first jobs.
+    /// Builds the pool. Its threads start with its first jobs.
     ///
     /// # Panics
     ///
     /// As [`ThreadPool::new_named`].
     pub fn build(self) -> ThreadPool {
-        let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let core_size = self.core_size.unwrap_or_else(|| cpus().min(self.max_size.unwrap_or(MAX_SIZE)));
+        let core_size = self.core_size.unwrap_or_else(|| count_cores().min(self.max_size.unwrap_or(MAX_SIZE)));
         let max_size = self.max_size.unwrap_or_else(|| core_size.saturating_mul(2).min(MAX_SIZE));
         let keep_alive = self.keep_alive.unwrap_or(KEEP_ALIVE);
         ThreadPool::start(self.builder, self.name.unwrap_or_else(default_name), core_size, max_size, keep_alive)

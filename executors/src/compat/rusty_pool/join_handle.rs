@@ -1,4 +1,4 @@
-//! What comes of a task.
+//! A handle to the result of a task.
 
 use crate::handle::block_on;
 use futures_channel::oneshot;

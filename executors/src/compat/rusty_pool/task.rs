@@ -1,8 +1,8 @@
-//! What is run.
+//! What a pool runs.
 
-/// What a [`ThreadPool`](super::ThreadPool) runs: closures, and whatever else implements this.
+/// What a [`ThreadPool`](super::ThreadPool) runs: closures, and anything else that implements this.
 pub trait Task<R: Send>: Send {
-    /// Does it.
+    /// Runs the task.
     fn run(self) -> R;
 
     /// The task as a closure, if it is one.

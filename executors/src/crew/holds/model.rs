@@ -16,7 +16,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// With so many holds.
+    /// With the given number of holds.
     fn new(holds: usize) -> Arc<Self> {
         let shared = Shared { holds: Holds::new(), crew: Watch::default(), drops: AtomicUsize::new(0) };
         shared.holds.add(holds);
@@ -30,7 +30,7 @@ impl Shared {
         }
     }
 
-    /// Uses and drops a hold, as no worker.
+    /// Uses and drops a hold, as a thread that is no worker.
     fn let_go(&self) {
         self.crew.read();
         self.finish(subtract(&self.holds.0, 1));
@@ -46,7 +46,7 @@ impl Shared {
         self.finish(credit.end(&self.holds));
     }
 
-    /// What a worker does with a hold that it is handed, when it has made so many more: uses and drops them all.
+    /// What a worker does with a hold that it is handed, after it has `made` more: uses and drops them all.
     fn work(&self, made: usize) {
         let credit = Credit::default();
         (0..made).for_each(|_| credit.spend(&self.holds));
@@ -59,7 +59,7 @@ impl Shared {
     }
 }
 
-/// Two workers have a hold each, and one who is none: the last of them drops the crew, when all have done with it.
+/// Two workers, and a thread that is none, have a hold each: the last drops the crew, when all are done with it.
 fn workers(made: [usize; 2]) {
     check(3, move || {
         let shared = Shared::new(3);
@@ -83,7 +83,7 @@ fn a_worker_buys_and_gives_back() {
     workers([2, 1]);
 }
 
-/// A worker drops one hold and has its credit go into another, which somebody else drops: it leaves without any.
+/// A worker drops one hold, and spends that credit on another, which another thread drops: it leaves without any.
 fn heir(inherit: fn(&Shared)) {
     check(3, move || {
         let shared = Shared::new(2);

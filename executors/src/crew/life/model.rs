@@ -1,4 +1,4 @@
-//! A model of those who start threads when a crew ends. (Not of the whole crew: loom fails where an `unpark` comes
+//! A model of threads that start others when a crew ends. (Not of the whole crew: loom fails where an `unpark` comes
 //! while its thread waits for a lock.)
 
 use super::Life;
@@ -8,13 +8,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// Somebody declares the end of a crew that has no thread left to tell of it (the parkers of all have panicked), while
-/// a submitter starts another, which may call hooks, and somebody waits for the end.
+/// One thread declares the end of a crew that has no thread left to tell of it (the parkers of all have panicked),
+/// while a submitter starts another, which may call hooks, and a third thread waits for the end.
 #[test]
 fn a_late_thread_is_waited_for_or_does_not_start() {
     check(3, || {
         let life = Arc::new(Life::new());
-        // Not loom's: it is looked at in the very moment.
+        // Not loom's: what counts is its value at this very moment.
         let has_returned = Arc::new(AtomicBool::new(false));
         let closer = thread::spawn({
             let life = Arc::clone(&life);
@@ -37,8 +37,8 @@ fn a_late_thread_is_waited_for_or_does_not_start() {
     });
 }
 
-/// Somebody other than the last thread declares the end, while that one leaves because its parker panicked: one of the
-/// two wakes whoever waits.
+/// A thread other than the last one declares the end, while the last one leaves because its parker panicked: one of the
+/// two wakes the waiter.
 #[test]
 fn the_end_and_the_last_thread_are_waited_for() {
     check(3, || {

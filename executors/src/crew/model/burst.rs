@@ -31,7 +31,7 @@ fn crew_by(parker: ModelParker, workers: usize, theft: Theft) -> (Dealt, Arc<Mai
     (Handle::start(setup(Terms::fixed(workers), source, parker)).unwrap(), boxes)
 }
 
-/// Two submitters and one worker, which may fall asleep whenever it likes.
+/// Two submitters and one worker, which may fall asleep at any time.
 #[test]
 fn dealt_jobs_run() {
     check_at_length(2, || {
@@ -48,7 +48,7 @@ fn dealt_jobs_run() {
     });
 }
 
-/// Two submitters deal to two workers, and the jobs need each other: each must get one.
+/// Two submitters deal to two workers, and the jobs need each other: each worker must get one.
 #[test]
 fn an_idle_worker_is_claimed_once() {
     check_at_length(2, || {
@@ -66,7 +66,7 @@ fn an_idle_worker_is_claimed_once() {
     });
 }
 
-/// A job hands on to the other worker, and its own is idle before that one is awake.
+/// A job submits another, for the other worker, and its own worker is idle before that one is awake.
 #[test]
 fn joining_waits_for_what_was_dealt_to_others() {
     check_at_length(2, || {
@@ -84,8 +84,8 @@ fn joining_waits_for_what_was_dealt_to_others() {
     });
 }
 
-/// Of three jobs for two workers, two need each other. (With two switches it takes seven minutes; with two jobs it is
-/// the next model.)
+/// Of three jobs for two workers, two need each other. (With two preemptions it takes seven minutes; with two jobs it
+/// is the next model.)
 #[test]
 fn what_lies_behind_a_busy_worker_is_taken() {
     check(1, || {
@@ -111,7 +111,7 @@ fn who_steals_is_busy() {
     });
 }
 
-/// The submitter calls for one of two jobs that need each other, and who comes for it calls for the other.
+/// The submitter calls for one of two jobs that need each other, and the worker that comes for it calls for the other.
 #[test]
 fn more_workers_than_cores_are_called_if_their_jobs_need_each_other() {
     check_at_length(2, || {
@@ -137,7 +137,7 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
     });
 }
 
-/// Where workers keep their jobs, each searches its own mailbox only; but who leaves looks into all.
+/// Where workers keep their jobs, each searches its own mailbox only; but a worker that leaves looks into all.
 #[test]
 fn a_late_job_runs_or_is_given_back() {
     check(2, || {
@@ -153,7 +153,7 @@ fn a_late_job_runs_or_is_given_back() {
     });
 }
 
-/// The late job is for one worker, and what it gives for the other, which may have left.
+/// The late job is for one worker, and the job that it submits for the other, which may have left.
 #[test]
 fn what_a_late_job_gives_runs() {
     check_at_length(2, || {
@@ -173,7 +173,7 @@ fn what_a_late_job_gives_runs() {
     });
 }
 
-/// What is discarded is not settled yet when both workers look whether the crew is over.
+/// A discarded job is not settled yet when both workers check whether the crew is over.
 #[test]
 fn a_crew_ends_when_its_jobs_are_discarded() {
     check(2, || {
@@ -205,8 +205,8 @@ fn an_idle_worker_is_waited_for() {
     });
 }
 
-/// Of two letters of one mailbox, dealt one after the other, each is settled by another thread. Whichever is the last
-/// must find that nothing is left, and tell the dealer who waits.
+/// Of two letters of one mailbox, dealt one after the other, each is settled by another thread. The last to settle must
+/// find that nothing is left, and tell the waiting dealer.
 #[test]
 fn the_last_of_two_settlers_tells_who_waits() {
     check(2, || {

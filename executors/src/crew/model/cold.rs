@@ -49,14 +49,14 @@ fn a_cold_thread_comes_for_a_second_job() {
     });
 }
 
-/// The same by a submitter that gives way: the worker that takes the first job meanwhile relies on it.
+/// The same with a submitter that gives way: the worker that takes the first job meanwhile relies on it.
 #[test]
 fn a_cold_thread_comes_though_a_submitter_gives_way() {
     IS_DUE_IN_MODEL.store(true, Relaxed);
     a_cold_thread_comes_for_a_second_job();
 }
 
-/// Each of the pair has a submitter of its own, who may rely on what the other has called.
+/// Each job of the pair has a submitter of its own, which may rely on what the other has called.
 #[test]
 fn a_cold_thread_comes_for_one_of_two_submitters() {
     check(1, || {
@@ -87,7 +87,7 @@ fn cold_threads_come_one_after_the_other() {
     });
 }
 
-/// The child is given from inside, by a worker that has its privileges, and its parent waits for it.
+/// The child is submitted from inside, by a worker that has its privileges, and its parent waits for it.
 #[test]
 fn a_cold_thread_comes_for_a_child() {
     check(2, || {
@@ -104,14 +104,15 @@ fn a_cold_thread_comes_for_a_child() {
     });
 }
 
-/// The same, and who has submitted the parent gives way: the child's worker relies on it, and spares a fence.
+/// The same, and the submitter of the parent gives way: the worker that submits the child relies on it, and spares a
+/// fence.
 #[test]
 fn a_cold_thread_comes_for_a_child_though_a_submitter_gives_way() {
     IS_DUE_IN_MODEL.store(true, Relaxed);
     a_cold_thread_comes_for_a_child();
 }
 
-/// No thread that has been started has arrived yet, as nothing here lets another thread go on; neither has the first.
+/// No thread that has been started has arrived, not even the first, because nothing here lets another thread go on.
 #[test]
 fn a_worker_starts_two_if_there_are_jobs_for_both() {
     for (origin, jobs, starts) in [(Inside, 1, 0), (Inside, 2, 1), (Inside, 3, 2), (Inside, 4, 2), (Outside, 4, 1)] {
@@ -127,7 +128,7 @@ fn a_worker_starts_two_if_there_are_jobs_for_both() {
     }
 }
 
-/// The thread is refused to the second job, if not to the first. So the third asks once more.
+/// The thread is refused when the second job asks for it, if not already for the first. So the third asks once more.
 #[test]
 fn a_refused_thread_is_asked_for_again() {
     // Not loom's: attempts are made one at a time.

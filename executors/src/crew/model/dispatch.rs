@@ -50,7 +50,7 @@ fn jobs_of_two_submitters_run() {
     });
 }
 
-/// Whoever takes the first finds the token, and the other one finds it gone.
+/// The worker that takes the first job finds the token, and the other one finds it gone.
 #[test]
 fn two_workers_share_a_token() {
     check(1, || {
@@ -63,8 +63,8 @@ fn two_workers_share_a_token() {
     });
 }
 
-/// The second job of A waits for the token of the first, and that of B, which goes first, for it. So who goes on from A
-/// to B must see to it that somebody comes to A.
+/// The second job of A waits for the token of the first, and that of B, which goes first, waits for it. So a worker
+/// that goes on from A to B must make sure that another comes to A.
 #[test]
 fn a_subpool_that_a_worker_leaves_is_not_overlooked() {
     check(1, || {
@@ -110,7 +110,7 @@ fn a_pause_ends_while_a_job_comes() {
     });
 }
 
-/// A worker that sleeps over a paused subpool wakes up for its end.
+/// A worker that sleeps while a subpool is paused wakes up when the pause ends.
 #[test]
 fn the_close_lifts_a_pause() {
     check(2, || {
@@ -137,7 +137,7 @@ fn a_bound_job_comes_to_its_thread() {
     });
 }
 
-/// Who has waited for the crew to be idle finds that a job has run which another gave to another subpool.
+/// When a wait for the crew to be idle returns, a job has run that another one submitted to another subpool.
 #[test]
 fn joining_waits_for_jobs_of_other_subpools() {
     check_at_length(1, || {

@@ -57,7 +57,7 @@ impl Source for OneTray {
 
 type Elastic = Handle<OneTray, ModelParker>;
 
-/// In a model no time passes: who may leave at all leaves at once.
+/// In a model no time passes: a worker that may leave at all leaves at once.
 const AT_ONCE: Duration = Duration::ZERO;
 const NEVER: Duration = Duration::MAX;
 
@@ -69,7 +69,7 @@ fn grown(terms: Terms) -> Elastic {
     Handle::found(setup(terms, OneTray::default(), parker::dynamic()))
 }
 
-/// Ends a crew, and checks that everybody has signed off everywhere. In how many ways it can end is not explored here.
+/// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.
 fn see_off(crew: &Elastic) {
     loom::skip_branch();
     see_end(crew);
@@ -144,7 +144,7 @@ fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
     });
 }
 
-/// The job may be submitted while the only worker is counted already, whose thread then comes too late.
+/// The job may be submitted when the only worker is counted already, whose thread then comes too late.
 #[test]
 fn a_late_job_may_count_on_a_worker_that_does_not_come() {
     check(2, || {
@@ -179,7 +179,7 @@ fn of_two_that_leave_one_stays_for_a_job() {
     });
 }
 
-/// The third job may come when one worker sleeps and the other, who is believed to look for it, is leaving.
+/// The third job may come when one worker sleeps and the other, which is believed to look for it, is leaving.
 #[test]
 fn a_leaving_worker_calls_one_that_sleeps() {
     check_at_length(2, || {
@@ -195,7 +195,7 @@ fn a_leaving_worker_calls_one_that_sleeps() {
     });
 }
 
-/// Somebody has to declare the end, whoever has left before.
+/// Some thread has to declare the end, whichever workers have left before.
 #[test]
 fn a_crew_may_end_while_its_workers_leave() {
     check(3, || {
@@ -206,7 +206,7 @@ fn a_crew_may_end_while_its_workers_leave() {
     });
 }
 
-/// One stays, one may be leaving, and whoever becomes idle last declares the end.
+/// One stays, one may be leaving, and the one that becomes idle last declares the end.
 #[test]
 fn a_crew_may_end_while_some_of_its_workers_leave() {
     check(2, || {
@@ -257,7 +257,7 @@ fn who_blocks_is_replaced() {
     });
 }
 
-/// Jobs that jobs give are waited for, although the worker that gave them may leave before they run.
+/// Jobs that jobs submit are waited for, although the worker that submitted them may leave before they run.
 #[test]
 fn joining_waits_for_children() {
     check(2, || {

@@ -18,7 +18,7 @@ struct Crew {
 }
 
 impl Crew {
-    /// With so many `workers`, all idle.
+    /// With this many `workers`, all idle.
     fn new(workers: usize, max: usize) -> Arc<Self> {
         let terms = Terms { core: 0, max, only_replaces: false, keep_alive: Duration::ZERO };
         let crew = Crew { roll: RollWord::new(), waiting: AtomicUsize::new(0), terms };
@@ -36,8 +36,8 @@ impl Crew {
         self.terms.hire(&self.roll, || self.waiting.load(Acquire), false)
     }
 
-    /// Becomes active, takes a job, which is there, and is busy. (Without a look at their number: a thread that loads
-    /// before it stores hides from loom what others have loaded before.)
+    /// Becomes active, takes a job, which is there, and is busy. (Without a look at the number of jobs: a thread that
+    /// loads before it stores hides from loom what others have loaded before.)
     fn take(&self) {
         self.roll.become_active();
         assert!(self.waiting.fetch_sub(1, AcqRel) > 0);
@@ -67,7 +67,7 @@ fn two_jobs_have_two_workers() {
 }
 
 /// Two submitters, one idle worker, and a job that it is promised to: two more are hired. Neither submitter may take
-/// the one that the other hires for one more idle worker.
+/// the worker that the other hires for one more idle worker.
 #[test]
 fn three_jobs_have_three_workers() {
     check(3, || {
@@ -116,7 +116,7 @@ fn two_workers_that_take_jobs_are_not_counted_on() {
     });
 }
 
-/// The only worker there may be leaves while a job comes in: it is hired again, by itself or by the submitter, and
+/// The only worker there may be leaves while a job comes in: it is hired again, by itself or by the submitter, but only
 /// once.
 #[test]
 fn a_place_that_becomes_free_is_taken_once() {
@@ -137,7 +137,7 @@ fn a_place_that_becomes_free_is_taken_once() {
     });
 }
 
-/// Of two workers beyond a core of one, the first to resign leaves.
+/// Of two workers, where the core is one, only the first to resign leaves.
 #[test]
 fn the_core_stays() {
     check(3, || {

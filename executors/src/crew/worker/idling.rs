@@ -21,7 +21,7 @@ where
     S: Source,
     P: Parker + 'static,
 {
-    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has workers enough; the
+    /// Finds a job elsewhere, however long that takes. `None` means that the pool is over, or has enough workers; the
     /// worker is idle then.
     #[cold]
     pub(super) fn look_for_job(&self) -> Option<Job> {
@@ -35,13 +35,14 @@ where
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
         let looks = is_welcome && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
-        // Who only looks around is idle, where somebody might be hired, or waits for all to be idle.
+        // A worker that only looks around is idle if another might be hired, or if a thread waits for all to be idle.
         let searches = looks && !(S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if searches && let Some(job) = self.search_for_a_while() {
             self.outlook.finds();
             return Some(self.found(job));
         }
-        // Also if the search has ended as somebody waits by now, who may give the next job as soon as all are idle.
+        // Also if the search has ended because a thread waits by now, which may submit the next job as soon as all are
+        // idle.
         let looks_around = looks && (!searches || self.crew.life.is_awaited());
         self.await_job(searches && !looks_around, looks_around)
     }
@@ -50,8 +51,8 @@ where
         if S::GATHERS { self.pace.search(|| self.meter.read(), || self.search()) } else { self.search() }
     }
 
-    /// The first job. Who was started for one finds it, and then sees to the rest: others may have relied on who was
-    /// coming (F3).
+    /// The first job. A worker that was started for a job finds it, and then sees to the rest: others may have relied
+    /// on it while it was coming (F3).
     pub(super) fn settle_in(&self) -> Option<Job> {
         if S::ELASTIC {
             return self.look_for_job();
@@ -78,7 +79,8 @@ where
             self.rest(mem::take(&mut is_first), mem::take(&mut looks_around), nap, deadline);
             if self.crew.life.is_over() {
                 self.crew.run_what_is_left(&self.local);
-                // Nobody relies on who looks any more: each submitter asks for the end itself.
+                self.publish();
+                // No thread relies on one that looks any more: each submitter checks for the end itself.
                 self.crew.parker.stop_looking(self.seat);
                 self.become_idle();
                 return None;
@@ -100,11 +102,11 @@ where
         self.watch(|| self.crew.life.is_awaited(), || self.search())
     }
 
-    /// Looks around for as long as the pool's choice says, and does `then` whenever there is a job, until that gives
+    /// Looks around for as long as the pool is set to, and calls `then` whenever there is a job, until that returns
     /// something.
     ///
-    /// Meanwhile it lets others have the core: who waits for the last job may just have been woken there, and give the
-    /// next. It ends early if somebody waits for that: for the end of the pool, or for what `is_awaited` tells of.
+    /// Meanwhile it yields the core: a thread that waits for the last job may just have been woken there, and submit
+    /// the next. It ends early if a thread waits for that: if the pool is closed, or if `is_awaited` says so.
     fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
         let spin = self.spin()?;
         let mut courtesy = self.courtesy().spread_over(spin);
@@ -143,8 +145,8 @@ where
         if can_move { Courtesy::with_way_out() } else { Courtesy::new() }
     }
 
-    /// Lets others have the core, and says so, as it may be long in coming back. If it was, and there is a job now, for
-    /// which it is late, it moves to another core.
+    /// Yields the core, and announces that, because it may take long to come back. If it did, and there is a job now,
+    /// for which it is late, it moves to another core.
     fn step_aside(&self, courtesy: &mut Courtesy) {
         let tells_of_return = self.crew.parker.step_aside(self.seat);
         courtesy.yields();
@@ -163,7 +165,7 @@ where
         let last = self.crew.parker.stop_looking(self.seat);
         self.see_to_the_rest(last);
         if self.crew.hires() {
-            // Beyond what is needed: jobs that block keep their workers, so that soon each will need another.
+            // Beyond what is needed: jobs that block keep their workers, so that soon each job will need another.
             for _ in 0..self.crew.source.len().min(2) {
                 self.crew.parker.unpark_one();
             }
@@ -171,18 +173,19 @@ where
         job
     }
 
-    /// Sees to it that jobs beside the one just found are not overlooked.
+    /// Makes sure that jobs beside the one just found are not overlooked.
     ///
-    /// If this worker was the last that looked, whoever brought a job meanwhile relied on it. And jobs that came along
-    /// with the one found were on their way from one queue to another until now, where nobody could see them: others
-    /// may have fallen asleep over that.
+    /// If this worker was the last that looked, a submitter that brought a job meanwhile relied on it. And jobs that
+    /// came along with the one found were on their way from one queue to another until now, where no thread could see
+    /// them: other workers may have fallen asleep because of that.
     pub(super) fn see_to_the_rest(&self, was_last_looking: bool) {
         let owes_call = self.crew.source.owes_call(&self.local);
         if !owes_call && !was_last_looking {
             return;
         }
-        // Pairs with the fence in `parker::sleep`: either who falls asleep sees the jobs, or the parker sees the
-        // sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to go.
+        // Pairs with the fence in `parker::sleep`: either a worker that falls asleep sees the jobs, or the parker sees
+        // the sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to be
+        // dropped.
         fence(SeqCst);
         if self.crew.life.is_discarding() {
             if was_last_looking {
@@ -198,17 +201,19 @@ where
         }
     }
 
-    /// Whether there are jobs; also such whose submitters have relied on this worker, as it `was_last_looking`, and
-    /// have spared a fence.
+    /// Whether there are jobs; also those whose submitters have relied on this worker, because it `was_last_looking`,
+    /// and have spared a fence.
     fn has_overlooked(&self, was_last_looking: bool) -> bool {
         let Crew { source, .. } = self.crew;
         if was_last_looking && self.crew.may_call() { self.sees_any(|| source.has_jobs()) } else { source.has_jobs() }
     }
 
-    /// Whether there are any jobs by `look`. Behind a fence, which makes up for those that others have spared, too.
+    /// Whether there are any jobs by `look`. Relies on a fence before, and makes up for those that others have spared,
+    /// too.
     fn sees_any(&self, look: impl Fn() -> bool) -> bool {
         let Crew { source, .. } = self.crew;
-        // In this order: what is not reserved any more, as somebody has recalled it, must have been so before the look.
+        // In this order: what is not reserved any more, because another thread has recalled it, must have been so
+        // before the look.
         let spares_fences = source.spares_fences(Some(&self.local));
         look()
             || spares_fences && {
@@ -217,12 +222,12 @@ where
             }
     }
 
-    /// When a worker that runs dry `now` may leave, if it may.
+    /// When a worker that runs out of jobs `now` may leave, if it may.
     fn deadline(&self, now: Instant) -> Option<Instant> {
         if S::ELASTIC { now.checked_add(self.crew.terms.keep_alive) } else { None }
     }
 
-    /// Leaves the crew, if that has workers enough: steps L2 to L5 in `elastic_pool/README.md`.
+    /// Leaves the crew, if that has enough workers: steps L2 to L5 in `elastic_pool/README.md`.
     fn resigns(&self) -> bool {
         let Crew { life, parker, source, terms, .. } = self.crew;
         if !life.resign(terms, || !source.has_unfinished()) {
@@ -269,7 +274,7 @@ where
     }
 
     /// Whether the end comes, or a job, while the worker looks, if it does. When the crew is closed the end may come
-    /// soon, and whoever finds out would have to wake this worker for it.
+    /// soon, and the thread that declares it would have to wake this worker.
     fn sees_the_end(&self) -> bool {
         let Crew { life, source, .. } = self.crew;
         let looks = self.spin().is_some() && life.has_few_threads() && life.is_closed();

@@ -4,7 +4,8 @@ use super::Semaphore;
 use crate::sync::{cell::Watch, check, thread};
 use std::sync::Arc;
 
-/// Three want the only slot, and wait for it. Each does something while it has it, which the next must see.
+/// Three threads want the only slot, and wait for it. Each writes something while it has the slot, which the next must
+/// see.
 #[test]
 fn who_waits_gets_the_slot_of_another() {
     check(2, || {

@@ -24,7 +24,7 @@ struct Toy {
     awaited: AtomicUsize,
     done: Gate,
     closed: AtomicBool,
-    /// Whether workers let others have their core before they sleep.
+    /// Whether workers step aside before they sleep.
     steps_aside: bool,
 }
 
@@ -51,7 +51,7 @@ impl Toy {
             .collect();
         submit(&toy);
         toy.done.pass();
-        // Now that nobody needs to be woken for a job any more, all are sent home. How is not explored.
+        // No worker has to be woken for a job any more, so all may leave. How they do is not explored.
         loom::skip_branch();
         toy.closed.store(true, Relaxed);
         fence(SeqCst);
@@ -133,7 +133,7 @@ impl Toy {
         let nap = nap && self.idle.prepare_nap(worker);
         self.idle.stop_looking();
         fence(SeqCst);
-        // Who naps leaves jobs that are alone for later, and there are no others then.
+        // A napper leaves jobs that are alone for later, and there are no others then.
         if !nap && self.has_jobs() || self.closed.load(Relaxed) {
             self.idle.abort_park(worker);
         } else if nap {
@@ -172,7 +172,7 @@ fn jobs_from_inside_are_taken() {
     jobs_of_one_submitter_are_taken(Origin::Inside);
 }
 
-/// Jobs come while a worker is aside, or both want to be. At the end nobody counts as called, or as looking.
+/// Jobs come while a worker is aside, or both want to be. At the end no thread counts as called, or as looking.
 #[test]
 fn jobs_are_taken_by_who_has_stepped_aside() {
     check(2, || {
@@ -207,8 +207,8 @@ fn jobs_are_taken_by_two_though_a_submitter_gives_way() {
     jobs_are_taken_though_a_submitter_gives_way(2, 2);
 }
 
-/// The first job is taken back, so that whoever was called for it comes in vain, and naps. The second must not be
-/// overlooked.
+/// The first job is taken back, so that the worker that was called for it comes in vain, and naps. The second must not
+/// be overlooked.
 #[test]
 fn a_lone_job_is_taken_after_a_nap() {
     check(3, || {

@@ -1,4 +1,4 @@
-//! Who sleeps where, and who is called next.
+//! Which workers sleep where, and which one is called next.
 
 use super::{sleepers::Sleepers, whereabouts::Whereabouts};
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Everything about sleepers that is not in the word. Locked only by somebody who falls asleep, wakes, or wakes
-/// another: each of these costs a system call, so the lock is not what takes the time; except by who has a job for one
-/// certain worker, which is awake while others sleep.
+/// Everything about sleepers that is not in the word. Locked only by a thread that falls asleep, wakes up, or wakes
+/// another: each of these costs a system call, so the lock is not what takes the time. The exception is a thread that
+/// has a job for one certain worker, which is awake while others sleep.
 #[derive(Default)]
 pub(super) struct Register {
-    /// By worker; `None` until one of this number first announces a sleep, and when it has left.
+    /// By worker; `None` until a worker with this number first announces a sleep, and when it has left.
     pub(super) beds: Vec<Option<Arc<Bed>>>,
     pub(super) asleep: Sleepers,
     /// Of all workers that have beds, awake or asleep.
@@ -33,22 +33,22 @@ pub(super) struct Register {
 pub(super) struct Bed {
     pub(super) thread: Thread,
     /// [`AWAKE`], [`ASLEEP`] or [`CALLED`]. Written under the register's lock, except the step from called to awake,
-    /// which is the worker's own: nobody else touches a bed that is not on the list of sleepers.
+    /// which is the worker's own: no other thread touches a bed that is not on the list of sleepers.
     pub(super) state: AtomicU8,
     /// Whether the last call was for a job that was alone at its worker. Under the register's lock.
     pub(super) called_for_lone_job: AtomicBool,
-    /// The core of who is calling the worker now, and needs that core itself; otherwise [`NO_CORE`]. Relaxed: written
-    /// before the state says *called*, read behind that, and taken back at some time behind the call.
+    /// The core of the thread that is calling the worker now, and needs that core itself; otherwise [`NO_CORE`].
+    /// Relaxed: written before the state says *called*, read after that, and taken back at some time after the call.
     pub(super) core_in_use: AtomicUsize,
     /// Where the thread could run when it got this bed.
     mask: Mask,
 }
 
-/// More than there are.
+/// No core has this number.
 pub(super) const NO_CORE: usize = usize::MAX;
 
 impl Bed {
-    /// Of the calling thread, which is awake.
+    /// The bed of the calling thread, which is awake.
     pub(super) fn of_caller() -> Self {
         Bed {
             thread: thread::current(),
@@ -67,8 +67,9 @@ impl Bed {
         }
     }
 
-    /// For its worker, which has been called: if it has interrupted its caller, which needs the core, it leaves that;
-    /// not if somebody has restricted it since it got this bed. Returns whether it has interrupted its caller.
+    /// For the bed's worker, which has been called: if it has interrupted its caller, which needs the core, it moves to
+    /// another; not if its thread has been restricted to other cores since it got this bed. Returns whether it has
+    /// interrupted its caller.
     pub(super) fn makes_way(&self) -> bool {
         let core_in_use = self.core_in_use.load(Relaxed);
         let is_in_the_way = core_in_use != NO_CORE && current_core() == Some(core_in_use);
@@ -87,8 +88,9 @@ pub(super) const ASLEEP: u8 = 1;
 pub(super) const CALLED: u8 = 2;
 
 impl Register {
-    /// Takes the next to be called off the list: "Whom to call" in the README. Rather one on that core, if one is
-    /// named. No sleeper has a core to itself if somebody is awake on all `cores`.
+    /// Takes the sleeper that is to be called next off the list: "Whom to call" in the README. If a core is given as
+    /// `rather`, a sleeper on that one is preferred. No sleeper has a core to itself if workers are awake on all
+    /// `cores`.
     pub(super) fn take_next(&mut self, cores: usize, rather: Option<usize>) -> Option<usize> {
         let Register { asleep, whereabouts, .. } = self;
         let has_room = whereabouts.occupied() < cores;
@@ -101,15 +103,15 @@ impl Register {
             .or_else(|| asleep.pop())
     }
 
-    /// Counts `worker` in, and those of lower numbers, which are to come, unless they count already. Returns how many
-    /// more there are.
+    /// Counts `worker` in, and those of lower numbers, which are to come, unless they are counted already. Returns how
+    /// many were added.
     pub(super) fn count_in(&mut self, worker: usize) -> usize {
         let more = (worker + 1).saturating_sub(self.counted);
         self.counted += more;
         more + usize::from(self.gone.remove(&worker))
     }
 
-    /// `worker`, which is awake, has left, with its bed. Returns whether it counted.
+    /// Counts `worker` out, which is awake and has left, and removes its bed. Returns whether it was counted.
     pub(super) fn count_out(&mut self, worker: usize) -> bool {
         if self.beds.get_mut(worker).and_then(Option::take).is_some() {
             self.whereabouts.moves_out(worker);
@@ -125,7 +127,7 @@ impl Register {
         self.beds.get(worker)?.as_ref()
     }
 
-    /// Of somebody who has announced a sleep.
+    /// The bed of a worker that has announced a sleep.
     pub(super) fn own_bed(&self, worker: usize) -> &Arc<Bed> {
         self.bed(worker).expect("who announces a sleep is given a bed")
     }

@@ -1,9 +1,9 @@
-//! Who sleeps, in the order of falling asleep.
+//! The workers that sleep, in the order in which they fell asleep.
 
 use std::iter;
 
-/// A list of workers, each of which is on it once or not at all. However many there are, whoever is taken off takes the
-/// same time, and whoever is looked for no more than a certain one.
+/// A list of workers, each of which is on it at most once. However many there are, taking one off takes the same time,
+/// and searching for one takes no more than a certain time.
 #[derive(Debug, Default)]
 pub(super) struct Sleepers {
     /// By worker; `None` for those that are not on the list.
@@ -11,14 +11,14 @@ pub(super) struct Sleepers {
     last: Option<usize>,
 }
 
-/// Who fell asleep just before a sleeper, and just after it.
+/// The sleepers that fell asleep just before and just after this one.
 #[derive(Debug, Clone, Copy)]
 struct Neighbours {
     before: Option<usize>,
     after: Option<usize>,
 }
 
-/// Who looks for a sleeper that suits looks at so many. A guess: a lock is held meanwhile.
+/// A search for a sleeper that suits looks at this many at most. A guess: a lock is held meanwhile.
 const LOOKED_AT: usize = 64;
 
 impl Sleepers {
@@ -39,7 +39,7 @@ impl Sleepers {
         self.pop_where(|_| true)
     }
 
-    /// Takes the last one off the list that `suits`, if one of the last [`LOOKED_AT`] does.
+    /// Takes the last sleeper that `suits` off the list, if one of the last [`LOOKED_AT`] does.
     pub(super) fn pop_where(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut last_ones = iter::successors(self.last, |&worker| self.neighbours[worker]?.before).take(LOOKED_AT);
         let worker = last_ones.find(|&worker| suits(worker))?;

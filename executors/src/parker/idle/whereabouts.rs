@@ -1,25 +1,25 @@
 //! On which cores workers are awake.
 
 /// Each worker that has ever slept, and has not left, counts where it was when it last fell asleep: there the system
-/// most likely wakes it, too. Where it goes while it is awake is not known.
+/// most likely wakes it, too. Where it moves while it is awake is not known.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
-    /// By worker; `None` where nobody tells.
+    /// By worker; `None` where the core is not known.
     cores: Vec<Option<usize>>,
-    /// How many are awake, by core.
+    /// How many workers are awake, by core.
     awake: Vec<usize>,
-    /// On how many cores somebody is awake.
+    /// On how many cores a worker is awake.
     occupied: usize,
 }
 
 impl Whereabouts {
-    /// A thread on `core` takes the number `worker`, on which nobody was, or a thread that counted as awake.
+    /// A thread on `core` takes the number `worker`, which no thread had, or one that counted as awake.
     pub(super) fn moves_in(&mut self, worker: usize, core: Option<usize>) {
         self.falls_asleep(worker, core);
         self.wakes(worker);
     }
 
-    /// `worker`, which was awake, is nowhere any more.
+    /// `worker`, which was awake, counts nowhere any more.
     pub(super) fn moves_out(&mut self, worker: usize) {
         self.falls_asleep(worker, None);
     }
@@ -34,7 +34,8 @@ impl Whereabouts {
             self.cores.resize(worker + 1, None);
         }
         self.cores[worker] = core;
-        // So that `wakes` asks for no memory: an allocator that gives jobs would come there again, in mid-call.
+        // So that `wakes` allocates nothing: an allocator that submits jobs would get there again, in the middle of a
+        // call.
         if let Some(core) = core
             && self.awake.len() <= core
         {
@@ -50,12 +51,12 @@ impl Whereabouts {
         }
     }
 
-    /// On how many cores somebody is known to be awake.
+    /// On how many cores a worker is known to be awake.
     pub(super) fn occupied(&self) -> usize {
         self.occupied
     }
 
-    /// Whether nobody is known to be awake where `worker` sleeps.
+    /// Whether no worker is known to be awake on the core where `worker` sleeps.
     pub(super) fn has_quiet_core(&self, worker: usize) -> bool {
         self.of(worker).is_none_or(|core| self.awake.get(core).is_none_or(|&awake| awake == 0))
     }

@@ -8,7 +8,7 @@ use super::{CPU, NORMAL};
 pub(crate) struct Address {
     pub(super) subpool: u32,
     pub(super) level: u16,
-    /// Whether jobs are not in the queue of this level, but in the stream.
+    /// Whether jobs are in the stream instead of the queue of this level.
     pub(super) is_stream: bool,
 }
 
@@ -35,7 +35,7 @@ impl Address {
     }
 }
 
-/// Where jobs go unless the user has chosen anything.
+/// Where jobs go unless the user has chosen an address.
 impl Default for Address {
     fn default() -> Self {
         Address::STREAM

@@ -1,17 +1,17 @@
-//! When a subpool's next job is that of the queue whose turn it is, and not one of the highest level.
+//! When a subpool's next job is that of the queue whose turn it is, rather than one of the highest level.
 
 use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::cell::Cell;
 
 /// How many jobs of each subpool a worker may still begin by priority, before it has to begin one by turns.
 ///
-/// Each worker counts for itself, and for each subpool apart: what it has begun in one is not forgotten while it works
-/// for others.
+/// Each worker counts for itself, and for each subpool separately: what it has begun in one is not forgotten while it
+/// works for others.
 pub(super) struct Aging {
     period: u32,
-    /// In the subpool whose token the worker holds.
+    /// How many are left in the subpool whose token the worker holds.
     left: Cell<u32>,
-    /// In each, while it is not that one.
+    /// How many are left in each other subpool.
     left_elsewhere: Box<[Cell<u32>]>,
 }
 
@@ -44,7 +44,7 @@ impl Aging {
         self.left.set(self.period);
     }
 
-    /// The worker has changed one token for another. Numbers beyond the last subpool's stand for none.
+    /// The worker has exchanged one token for another. Numbers beyond the last subpool's stand for none.
     pub(super) fn go_on(&self, from: usize, to: usize) {
         if let Some(left) = self.left_elsewhere.get(from) {
             left.set(self.left.get());
@@ -55,13 +55,13 @@ impl Aging {
 
 /// Whose turn it was last, of up to 64.
 ///
-/// Relaxed: nothing follows from the number. It is changed by compare-and-exchange, so that it passes over nobody who
-/// is among those that its reader saw.
+/// Relaxed: nothing follows from the number. It is changed by compare-and-exchange, so that it skips none of those that
+/// its reader saw.
 #[derive(Default)]
 pub(super) struct RoundRobin(AtomicU32);
 
 impl RoundRobin {
-    /// The next one of those that are `among` the set.
+    /// Passes the turn on to the next one of those that are `among` the set, and returns it.
     pub(super) fn pass(&self, among: u64) -> Option<u32> {
         let mut last = self.0.load(Relaxed);
         loop {
@@ -74,7 +74,7 @@ impl RoundRobin {
     }
 }
 
-/// The first of `bits` behind the `last` one, or else the first of all.
+/// The first of `bits` after the `last` one, or else the first of all.
 pub(super) fn next_one(bits: u64, last: u32) -> Option<u32> {
     let behind = bits & u64::MAX.checked_shl(last + 1).unwrap_or(0);
     (bits != 0).then(|| if behind == 0 { bits.trailing_zeros() } else { behind.trailing_zeros() })

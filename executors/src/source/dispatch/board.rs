@@ -14,8 +14,8 @@ pub(crate) const SLOTS: usize = 10;
 
 /// A bit for each queue, which says that it has jobs; and one for each subpool, which says that its gate is open.
 ///
-/// These are hints: see [`Entrance`](super::entrance::Entrance) for who corrects them, and for the fences. Changes
-/// acquire and release, so that who finds a bit as another has left it sees why.
+/// These are hints: [`Entrance`](super::entrance::Entrance) says how they are corrected, and which fences that takes.
+/// Changes acquire and release, so that a thread that finds a bit as another has left it sees why.
 #[derive(Default)]
 pub(super) struct Board(AtomicU64);
 
@@ -99,7 +99,7 @@ impl View {
         self.0 & ((1 << OPEN) - 1)
     }
 
-    /// Whether one of `queues` has jobs, be they eligible or not.
+    /// Whether one of `queues` has jobs, whether it is eligible or not.
     #[inline]
     pub(super) fn has_any(self, queues: Queues) -> bool {
         self.0 & queues != 0
@@ -115,7 +115,7 @@ impl View {
         self.0 & 1 << (OPEN + slot) != 0
     }
 
-    /// The queues with jobs that somebody may take who holds tokens of the slots `held`.
+    /// The queues with jobs that a worker may take that holds tokens of the slots `held`.
     #[inline]
     pub(super) fn eligible(self, held: u64) -> Queues {
         self.jobs() & ((self.0 >> OPEN | held) & ALL_SLOTS).wrapping_mul(EACH_LEVEL)

@@ -12,17 +12,17 @@ use crate::source::Source;
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
     pub(super) at: Address,
-    /// The subpool is what has been chosen: the queue is the one there whose turn it is.
+    /// Only the subpool has been chosen: the queue is the one there whose turn it is.
     pub(super) by_turn: bool,
 }
 
-/// Behind the slots: the turn of the subpool that is bound to the worker's thread, and that of the stream.
+/// After the slots: the turn of the subpool that is bound to the worker's thread, and that of the stream.
 const BOUND: usize = SLOTS;
 const STREAM: usize = SLOTS + 1;
 
 impl DispatchSource {
-    /// What the worker may take: on the board of those that share, with a bit for the stream if that may have jobs, and
-    /// on its own.
+    /// What the worker may take: on the board of subpools that share threads, with a bit for the stream if that may
+    /// have jobs, and on its own.
     pub(super) fn eligible(&self, local: &DispatchLocal, stream: bool) -> [Queues; 2] {
         let mut shared = 0;
         if local.shares {
@@ -52,8 +52,8 @@ impl DispatchSource {
             || local.at.get().level() < NORMAL && self.stream_calls(local)
     }
 
-    /// Whether the stream, which has no bit, may have jobs for a worker at a lower level. Not soon again if it had none
-    /// when it seemed so: most often these are alone at workers that are about to run them.
+    /// Whether the stream, which has no bit, may have jobs for a worker at a lower level. Not soon again if it seemed
+    /// so and there were none for the worker: most often these are alone at workers that are about to run them.
     fn stream_calls(&self, local: &DispatchLocal) -> bool {
         let respite = local.respite.get();
         local.respite.set(respite.saturating_sub(1));
@@ -97,8 +97,8 @@ impl DispatchSource {
         Some(Choice { at, by_turn: local.is_due_at(at.subpool()) })
     }
 
-    /// As above, but subpools take turns, and in each its queues. The stream has a turn besides, as each worker has
-    /// jobs of its own there.
+    /// Like [`choose`](Self::choose), but subpools take turns, and so do the queues in each. The stream has an
+    /// additional turn, because each worker has jobs of its own there.
     pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
         let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
         let has_stream = self.streams && shared & board::queue(NORMAL, CPU) != 0;
@@ -115,7 +115,7 @@ impl DispatchSource {
         Some(Choice { at, by_turn: true })
     }
 
-    /// The queue of `subpool` whose turn it is, of those with jobs. It is the next one's turn then.
+    /// The queue of `subpool` whose turn it is, of those with jobs. Then it is the next one's turn.
     pub(super) fn pass_turn(&self, local: &DispatchLocal, subpool: usize, stream: bool) -> Option<Address> {
         let entrance = self.entrance(subpool);
         let mut queues = entrance.board.view().jobs_of(entrance.slot);
@@ -132,17 +132,17 @@ impl DispatchSource {
 }
 
 impl DispatchLocal {
-    /// What has a slot, or the one behind the last.
+    /// The subpool at a slot; the bound one for the slot after the last.
     fn subpool(&self, slot: usize) -> usize {
         self.bound.filter(|_| slot == BOUND).unwrap_or(slot)
     }
 
-    /// Whether the worker is to begin a job by turns, if one of `subpool`.
+    /// Whether the worker is to begin a job by turns, if it begins one of `subpool`.
     fn is_due_at(&self, subpool: usize) -> bool {
         if self.holds.get() == subpool { self.aging.is_due() } else { self.aging.is_due_at(subpool) }
     }
 
-    /// The stream's turn is every other time that of jobs from outside, or either these or the worker's own might wait
+    /// Every other turn of the stream is for jobs from outside; otherwise either these or the worker's own might wait
     /// for ever.
     fn alternate(&self) {
         self.outside.set(!self.came_outside.replace(!self.came_outside.get()));

@@ -1,5 +1,4 @@
-//! The way into a subpool: its gate, and what stands on the board about it. The steps are those of
-//! `dispatcher/README.md`.
+//! The way into a subpool: its gate, and what the board says about it. The steps are those of `dispatcher/README.md`.
 
 use super::{
     board::{self, Board},
@@ -10,10 +9,10 @@ use std::cell::Cell;
 
 /// Keeps the board true to the gate and to the queues behind it.
 ///
-/// The board may promise too much, which costs a look; whoever makes it promise less looks at the thing itself
-/// afterwards, with a fence in between. Each of the fences here pairs with all others, and with those of submitters
-/// (S2) and of workers that fall asleep (W3): of two that are in each other's way, the second one sees what the first
-/// has done before its fence.
+/// The board may promise too much, which costs a look. A thread that makes it promise less looks at the gate or the
+/// queue itself afterwards, with a fence in between. Each of the fences here pairs with all others, and with those of
+/// submitters (S2) and of workers that fall asleep (W3): of two threads that are in each other's way, the second one
+/// sees what the first has done before its fence.
 #[derive(Clone, Copy)]
 pub(super) struct Entrance<'a> {
     pub(super) gate: &'a Gate,
@@ -22,7 +21,7 @@ pub(super) struct Entrance<'a> {
 }
 
 impl Entrance<'_> {
-    /// P3, P4: a job was put into the queue at `level`, and a fence has followed. Returns whether somebody may take it.
+    /// P3, P4: a job was put into the queue at `level`, and a fence has followed. Returns whether a worker may take it.
     #[inline]
     pub(super) fn expose(self, level: usize) -> bool {
         self.announce(level);
@@ -37,8 +36,8 @@ impl Entrance<'_> {
         }
     }
 
-    /// T1: the queue at `level` was found empty. If that was hidden for a moment which is not, it is `left_open`: as in
-    /// [`found_shut`](Self::found_shut).
+    /// T1: the queue at `level` was found empty. If it is not, it was hidden for a moment, and `left_open` is set: as
+    /// in [`found_shut`](Self::found_shut).
     pub(super) fn found_empty(self, level: usize, is_empty: impl FnOnce() -> bool, left_open: &Cell<bool>) {
         self.board.clear(board::queue(level, self.slot));
         fence(SeqCst);
@@ -48,8 +47,8 @@ impl Entrance<'_> {
         }
     }
 
-    /// T2: takes a token. Returns whether there was one. If the gate seemed shut for a moment, it is `left_open`: see
-    /// [`found_shut`](Self::found_shut).
+    /// T2: takes a token. Returns whether there was one. If the gate only seemed shut for a moment, `left_open` is set:
+    /// see [`found_shut`](Self::found_shut).
     pub(super) fn enter(self, left_open: &Cell<bool>) -> bool {
         let taken = self.gate.take();
         if !taken.is_some_and(State::is_open) && self.found_shut() {
@@ -58,8 +57,9 @@ impl Entrance<'_> {
         taken.is_some()
     }
 
-    /// The gate was shut just now. Returns whether it is open again: then somebody must be called for the jobs that
-    /// have come meanwhile, as who has brought them, or has fallen asleep, relied on what the board said.
+    /// The gate was shut just now. Returns whether it is open again: then a worker must be called for the jobs that
+    /// have come meanwhile, because their submitters, and workers that have fallen asleep, relied on what the board
+    /// said.
     pub(super) fn found_shut(self) -> bool {
         self.board.close(self.slot);
         fence(SeqCst);
@@ -71,8 +71,8 @@ impl Entrance<'_> {
         is_open
     }
 
-    /// G1 to G3: gives a token back. Returns whether there are jobs that somebody may take now. If it was the last one,
-    /// the gate is `left_open` to them.
+    /// G1 to G3: gives a token back. Returns whether there are jobs that a worker may take now. If so, and if the gate
+    /// was shut until now, `left_open` is set.
     pub(super) fn leave(self, has_more: impl FnOnce() -> bool, left_open: &Cell<bool>) -> bool {
         let was_shut = !self.gate.give_back().is_open();
         let has_more = self.changed(has_more);
@@ -82,7 +82,7 @@ impl Entrance<'_> {
         has_more
     }
 
-    /// G2, G3: the gate may have become open. Returns whether there are jobs that somebody may take now: those on the
+    /// G2, G3: the gate may have become open. Returns whether there are jobs that a worker may take now: those on the
     /// board, and those that the subpool has elsewhere.
     pub(super) fn changed(self, has_more: impl FnOnce() -> bool) -> bool {
         fence(SeqCst);
@@ -93,7 +93,7 @@ impl Entrance<'_> {
         self.has_eligible() || self.board.view().is_open(self.slot) && has_more()
     }
 
-    /// Whether there are jobs by the board, and tokens for them.
+    /// Whether, by the board, there are jobs, and tokens for them.
     pub(super) fn has_eligible(self) -> bool {
         self.board.view().has_eligible(self.slot)
     }

@@ -8,14 +8,15 @@ use std::fmt;
 
 /// A token for each job that runs, or for a worker that is about to take one.
 ///
-/// Every change is a read-modify-write that releases what its thread has done and acquires what those before have: a
-/// job that runs with the only token of a subpool sees all that the jobs before it have done. In which order gates and
-/// boards are looked at is a matter of fences, see [`Entrance`](super::entrance::Entrance).
+/// Every change is a read-modify-write that releases what its thread has done and acquires what earlier ones have: a
+/// job that runs with the only token of a subpool sees all that the jobs before it have done. The order in which gates
+/// and boards are looked at is a matter of fences, see [`Entrance`](super::entrance::Entrance).
 pub(super) struct Gate(AtomicU64);
 
 /// The word of a gate: tokens that are out, how many may be, whether it is paused; and a count of the tokens given out
-/// so far, so that who reads it twice can tell whether one was out meanwhile. (It has 22 bits. Only if exactly 2^22
-/// tokens, or a multiple of that, are given out between the two readings, and all come back, do these look alike.)
+/// so far, so that a thread that reads it twice can tell whether one was out meanwhile. (It has 22 bits. Only if
+/// exactly 2^22 tokens, or a multiple of that, are given out between the two readings, and all come back, do these look
+/// alike.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct State(u64);
 
@@ -47,7 +48,7 @@ impl Gate {
         Some(State(before.wrapping_add(OUT + GIVEN)))
     }
 
-    /// Returns the state before.
+    /// Gives a token back. Returns the state before.
     pub(super) fn give_back(&self) -> State {
         State(self.0.fetch_sub(OUT, AcqRel))
     }
@@ -96,12 +97,12 @@ impl State {
         if self.is_paused() { 0 } else { self.limit().saturating_sub(self.out()) }
     }
 
-    /// Whether somebody could take a token.
+    /// Whether a token could be taken.
     pub(super) fn is_open(self) -> bool {
         self.room() > 0
     }
 
-    /// Whether those who hold tokens are to give them back when their jobs end.
+    /// Whether holders of tokens have to give them back when their jobs end.
     #[inline]
     pub(super) fn is_recalled(self) -> bool {
         self.is_paused() || self.out() > self.limit()

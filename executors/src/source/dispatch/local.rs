@@ -1,10 +1,10 @@
-//! What a worker of a dispatcher has for itself: which token it holds, and what may call it away.
+//! What a worker of a dispatcher keeps to itself: which token it holds, and what may call it away.
 
 use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::SubpoolState};
 use crate::source::{Source, stealing::StealingLocal};
 use std::cell::Cell;
 
-/// What a worker has for itself.
+/// What a worker keeps to itself.
 pub(crate) struct DispatchLocal {
     pub(super) stream: StealingLocal,
     /// Whether it runs jobs of subpools that share threads.
@@ -13,16 +13,16 @@ pub(crate) struct DispatchLocal {
     pub(super) bound: Option<usize>,
     /// Whether it runs the jobs of threads that have left.
     pub(super) is_stranger: bool,
-    /// Where the job comes from that the worker runs, or has run last.
+    /// Where the job that the worker runs, or has run last, comes from.
     pub(super) at: Cell<Address>,
-    /// The subpool whose token it holds, and its slot as a set if that is on the board of those that share.
+    /// The subpool whose token it holds, and its slot as a set if that is on the board of subpools that share threads.
     pub(super) holds: Cell<usize>,
     pub(super) slot: Cell<u64>,
-    /// Which queues may call it away, on the board of those that share and on its own.
+    /// Which queues may call it away, on the board of subpools that share threads and on its own.
     pub(super) watch: [Cell<Queues>; 2],
     /// Jobs that are left of its stint.
     pub(super) stint: Cell<u32>,
-    /// Jobs until the stream may call the worker away, which had none for it the last time.
+    /// Jobs until the stream, which had none for the worker the last time, may call it away again.
     pub(super) respite: Cell<u32>,
     /// When the next job of a subpool is one by turns.
     pub(super) aging: Aging,
@@ -32,8 +32,8 @@ pub(crate) struct DispatchLocal {
     /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
     pub(super) outside: Cell<bool>,
     pub(super) came_outside: Cell<bool>,
-    /// Whether somebody should come for what the worker has made free or has hidden for a moment, if it goes on to
-    /// something else: a token or a job.
+    /// Whether another worker should come for what this one has freed or has hidden for a moment (a token or a job), if
+    /// this one goes on to something else.
     pub(super) left_open: Cell<bool>,
 }
 
@@ -42,7 +42,7 @@ impl DispatchSource {
         let is_bound_here =
             |subpool: &SubpoolState| subpool.binding.as_ref().is_some_and(|binding| Some(binding.seat) == seat);
         DispatchLocal {
-            // Who is reserved has no seat there, as nobody is to steal from it.
+            // A reserved thread has no seat there, because no worker may steal from it.
             stream: self.stream.attach(seat.filter(|&seat| seat < self.sharing)),
             shares: seat.is_none_or(|seat| seat < self.sharing),
             bound: self.subpools.iter().position(is_bound_here),

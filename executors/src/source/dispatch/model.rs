@@ -1,5 +1,5 @@
-//! Models of gates, board and queues together: the real source, in the hands of workers that do nothing but look, run
-//! and fall asleep.
+//! Models of gates, board and queues together: the real source, used by workers that do nothing but look, run and fall
+//! asleep.
 
 use super::{Address, DispatchLocal, DispatchSource, NORMAL};
 use crate::{
@@ -29,7 +29,7 @@ struct Model {
     asleep: AtomicUsize,
     called: AtomicUsize,
     moments: AtomicUsize,
-    /// Not loom's: no part of what is modelled.
+    /// Not loom's: not part of what is modelled.
     ran: Uncounted,
     inside: Uncounted,
 }
@@ -43,12 +43,12 @@ impl Model {
         Arc::new(Model { source, asleep, called, moments, ran: Uncounted::new(0), inside: Uncounted::new(0) })
     }
 
-    /// A job of a subpool whose limit is one. It tells if another one is at work.
+    /// A job of a subpool whose limit is one. It fails if another one is running.
     fn job(self: &Arc<Self>) -> Closure<impl FnOnce() + Send + use<>> {
         let model = Arc::clone(self);
         Closure(move || {
             assert_eq!(model.inside.fetch_add(1, Relaxed), 0, "two jobs at a time");
-            // So that others may go on meanwhile. (A yield would have them go on, all of them, before this one does.)
+            // So that other threads may go on meanwhile. (With a yield all of them would go on before this one does.)
             model.moments.load(Relaxed);
             model.inside.fetch_sub(1, Relaxed);
             model.ran.fetch_add(1, Relaxed);
@@ -65,7 +65,8 @@ impl Model {
         }
     }
 
-    /// The same for a job that only the worker on a seat can run, if that is awake.
+    /// The same for a job that only the worker on `seat` can run, without the call. Returns whether that is due if it
+    /// sleeps.
     fn submit_to_owner(self: &Arc<Self>, to: Address, seat: usize) -> bool {
         let whom = self.source.inject(to, self.job());
         assert_eq!(whom, Whom::Owner(seat));
@@ -73,7 +74,7 @@ impl Model {
         self.source.expose(to)
     }
 
-    /// Relies on a fence before.
+    /// Relies on a fence before it.
     fn call(&self) {
         if self.asleep.load(SeqCst) > 0 {
             self.called.fetch_add(1, SeqCst);
@@ -125,7 +126,7 @@ impl Model {
         Some(job)
     }
 
-    /// When all are asleep: who was called wakes up. Then nothing may be left.
+    /// When all are asleep: if a worker was called, it wakes up. Then no job may be left.
     fn end(&self, jobs: usize) {
         if self.called.load(SeqCst) > 0 {
             self.run_all(&self.source.attach(Some(0)));
@@ -179,7 +180,7 @@ fn two_workers_and_one_token() {
     });
 }
 
-/// The worker goes from one to the other, with a token of one at a time.
+/// The worker goes from one subpool to the other, with a token of one at a time.
 #[test]
 fn a_worker_and_two_subpools() {
     check(2, || {
@@ -224,7 +225,7 @@ fn a_pause_begins_and_ends_while_a_job_comes() {
     });
 }
 
-/// Who begins the pause changes the board only when it has ended, and nobody is awake.
+/// The thread that begins the pause changes the board only after the pause has ended, and no worker is awake.
 #[test]
 fn a_pause_ends_before_it_is_on_the_board() {
     check(2, || {
@@ -242,8 +243,8 @@ fn a_pause_ends_before_it_is_on_the_board() {
     });
 }
 
-/// Who takes the last token closes the gate's bit for a moment although another one has come back; meanwhile somebody
-/// falls asleep, and a job comes.
+/// A worker that takes the last token closes the gate's bit for a moment although another token has come back;
+/// meanwhile another worker falls asleep, and a job comes.
 #[test]
 fn a_token_comes_back_while_the_last_one_is_taken() {
     check(3, || {
@@ -286,13 +287,14 @@ fn a_limit_rises_while_a_job_comes() {
         model.change(|source| source.set_limit(A.subpool(), 2));
         worker.join().unwrap();
         submitter.join().unwrap();
-        // Too late to help anybody.
+        // Too late to help any worker.
         entrance.gate.give_back();
         model.end(1);
     });
 }
 
-/// A job of one subpool gives one to another, and ends. Who then finds nothing unfinished finds that both have run.
+/// A job of one subpool gives one to another, and ends. A thread that then finds nothing unfinished finds that both
+/// have run.
 #[test]
 fn what_is_unfinished_is_seen() {
     check(2, || {
@@ -304,7 +306,7 @@ fn what_is_unfinished_is_seen() {
                 model.ran.fetch_add(1, Relaxed);
             })
         };
-        // Behind that of its child, in the order in which queues are looked at.
+        // After the queue of its child, in the order in which queues are looked at.
         model.source.inject(B, parent);
         model.source.expose(B);
         let worker = start(&model, |model| model.work(0));
@@ -316,7 +318,7 @@ fn what_is_unfinished_is_seen() {
     });
 }
 
-/// Only the thread on the seat takes the job, and it is told.
+/// Only the thread on the seat takes the job, and it is called.
 #[test]
 fn a_bound_job_comes() {
     check(3, || {
@@ -334,8 +336,8 @@ fn a_bound_job_comes() {
     });
 }
 
-/// A worker that has run dry gives back the only token, while a job comes for that and one that only this worker can
-/// run. Somebody else sleeps, and has to come for the first one if the worker takes the second.
+/// A worker that has run dry gives back the only token, while a job comes for that subpool, and one that only this
+/// worker can run. Another worker sleeps, and has to come for the first job if this one takes the second.
 #[test]
 fn a_job_is_not_overlooked_that_came_before_the_token() {
     check(2, || {

@@ -1,4 +1,4 @@
-//! How a worker comes to its next job: the token, the job, and the token it had before. The steps are those of
+//! How a worker gets its next job: the token, the job, and the token it had before. The steps are those of
 //! `dispatcher/README.md`.
 
 use super::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl DispatchSource {
-    /// A job that the worker may run. `None` if there was none to be seen.
+    /// A job that the worker may run. `None` if it saw none.
     pub(super) fn find(
         &self,
         local: &DispatchLocal,
@@ -33,8 +33,8 @@ impl DispatchSource {
 
     /// T1 to T3: takes a job from where it was chosen to come from, unless there is none any more, or no token.
     ///
-    /// `stream` says whether the stream is worth a try. Except for strangers one is enough: who is going to sleep looks
-    /// once more anyway, and has patience with jobs that are alone at their worker.
+    /// `stream` says whether the stream is worth a try. Except for strangers one try is enough: a worker that is about
+    /// to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
     fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: &mut bool) -> Option<Job> {
         let subpool = choice.at.subpool();
         let is_held = local.holds.get() == subpool;
@@ -68,15 +68,15 @@ impl DispatchSource {
         }
     }
 
-    /// Whether there are jobs where somebody is about to ask for a token.
+    /// Whether there are jobs in the place for which a token is about to be taken.
     fn has_jobs_at(&self, local: &DispatchLocal, at: Address) -> bool {
         if at.is_stream() {
             return self.stream.has_jobs();
         }
         let queue = &self.subpools[at.subpool()].queues[at.level()];
         let is_empty = queue.is_empty();
-        // The thread of a bound subpool spares the fence behind a push, as nobody else clears a bit of its board who
-        // does not hold its token. (Who is no worker does not go by that board, either.)
+        // The thread of a bound subpool spares the fence after a push, because no other thread clears a bit of its
+        // board without holding its token. (A thread that is not a worker does not go by that board, either.)
         if is_empty && !(local.is_stranger && self.is_bound(at.subpool())) {
             self.entrance(at.subpool()).found_empty(at.level(), || queue.is_empty(), &local.left_open);
         }
@@ -102,8 +102,8 @@ impl DispatchSource {
     pub(super) fn settle(&self, local: &DispatchLocal, at: Address) {
         let from = local.holds.replace(at.subpool());
         if from != NONE && from != at.subpool() && self.give_back(local, from) {
-            // Also if others could have come all along: for a job that is alone at its worker, nobody may have been
-            // called as this worker was going to take it next.
+            // Also if others could have come all along: for a job that is alone at its worker, maybe no other was
+            // called, because this worker was going to take it next.
             local.left_open.set(true);
         }
         local.aging.go_on(from, at.subpool());
@@ -130,11 +130,11 @@ impl DispatchSource {
         let from = local.holds.replace(NONE);
         local.slot.set(0);
         local.aging.go_on(from, NONE);
-        // The look of those who go to sleep takes in the stream.
+        // The look of a worker that is about to sleep includes the stream.
         from != NONE && self.give_back(local, from) && (local.is_stranger || self.entrance(from).has_eligible())
     }
 
-    /// Gives back a token of `subpool`. Returns whether there are jobs that somebody may take now.
+    /// Gives back a token of `subpool`. Returns whether there are jobs that a worker may take now.
     fn give_back(&self, local: &DispatchLocal, subpool: usize) -> bool {
         self.entrance(subpool).leave(|| self.has_stream(subpool), &local.left_open)
     }
@@ -158,10 +158,11 @@ impl DispatchSource {
             .find_map(|at| self.follow(local, meter, Choice { at, by_turn: false }, &mut false))
     }
 
-    /// Whether jobs wait behind an open gate, whatever the board says: for who goes for good, and sees to nothing
-    /// afterwards.
+    /// Whether jobs wait behind an open gate, whatever the board says: for a thread that leaves for good, and does not
+    /// look again afterwards.
     pub(super) fn has_left_something(&self) -> bool {
-        // As the fences of `Entrance`: who has found the gate shut put its job in before, or looks once more itself.
+        // Like the fences of `Entrance`: a thread that has found the gate shut put its job in before, or looks once
+        // more itself.
         fence(SeqCst);
         self.subpools.iter().enumerate().any(|(number, subpool)| {
             let waits = || subpool.len() > 0 || self.has_stream(number);
@@ -169,7 +170,7 @@ impl DispatchSource {
         })
     }
 
-    /// Whether one of `queues`, of the board of those that share or of a bound subpool, really has jobs.
+    /// Whether one of `queues`, on the board of subpools that share threads or on that of a bound one, really has jobs.
     pub(super) fn have_jobs(&self, mut queues: Queues, bound: Option<usize>) -> bool {
         while queues != 0 {
             let (queue, rest) = (queues.trailing_zeros() as usize, queues & (queues - 1));
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
     use crate::{job::Closure, placement::Neighbourhood, source::dispatch::NORMAL};
 
-    /// For its thread spares the fence behind a push, as its bit is cleared under the token only.
+    /// Because its thread spares the fence after a push: its bit is cleared only under the token.
     #[test]
     fn who_is_no_worker_leaves_the_bits_of_a_bound_subpool_alone() {
         let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1], &[1], 61);

@@ -1,5 +1,5 @@
 //! Several workers on one thread: the real source, in an order of steps that a number generator chooses. So jobs can be
-//! counted exactly, and the bounds of `dispatcher/README.md` ("Aging") be held against the count.
+//! counted exactly, and the bounds of `dispatcher/README.md` ("Aging") can be checked against the count.
 
 use super::{Address, CPU, DispatchLocal, DispatchSource, LEVELS, NORMAL};
 use crate::{
@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What has begun: pressure that is to be kept up, or what was waited for.
+/// What has begun: a job of the pressure, which is to be kept up, or the one that was waited for.
 #[derive(Clone, Copy)]
 enum Begun {
     Pressure(Address),
@@ -32,7 +32,7 @@ struct Simulation {
 struct Player {
     local: DispatchLocal,
     meter: Meter,
-    /// Until it is to look outside, as the crew counts.
+    /// Jobs until it is to look outside, as the crew counts.
     left: Cell<u32>,
 }
 
@@ -43,7 +43,7 @@ struct Count {
 }
 
 impl Simulation {
-    /// `sharing` workers, and one for each of the `seats` of bound subpools behind theirs.
+    /// `sharing` workers, and one for each of the `seats` of bound subpools that is beyond theirs.
     fn new(sharing: usize, limits: &[usize], seats: &[usize], age: u32, strict: bool) -> Self {
         let source = DispatchSource::new(sharing, Neighbourhood::of_machine(sharing, vec![]), limits, seats, age);
         let source = if strict { source.in_strict_order() } else { source };
@@ -63,7 +63,7 @@ impl Simulation {
         self.source.expose(to);
     }
 
-    /// As `crew::Worker::run_own_jobs`, once, with a search. Returns whether there was a job.
+    /// Like `crew::Worker::run_own_jobs`, once, with a search. Returns whether there was a job.
     fn step(&self, worker: usize, age: u32) -> bool {
         let Player { local, meter, left } = &self.workers[worker];
         left.set(left.get() - 1);
@@ -83,7 +83,7 @@ impl Simulation {
         true
     }
 
-    /// Goes on until the victim that is there has begun. Returns whether one has.
+    /// One step of some worker. Returns whether the victim has begun.
     fn advance(&self, count: &Count, age: u32) -> bool {
         // Now and then a worker is much slower than the others.
         let sleepy = self.dice.below(2 * self.workers.len());
@@ -102,7 +102,7 @@ impl Simulation {
         })
     }
 
-    /// Some steps, so that the next victim comes at another moment.
+    /// Makes some steps, so that the next victim comes at another moment.
     fn go_on(&self, age: u32) {
         (0..self.dice.below(200)).for_each(|_| _ = self.advance(&self.zero(), age));
     }
@@ -114,7 +114,7 @@ impl Simulation {
         }
     }
 
-    /// How many jobs begin before one that is put in `at` an address.
+    /// Counts the jobs that begin before one that is put in `at` an address.
     fn wait_for(&self, at: Address, age: u32) -> Count {
         let count = self.zero();
         self.put(at, Begun::Victim);
@@ -126,7 +126,7 @@ impl Simulation {
         panic!("{at:?} never begins, with {} workers: {:?}", self.workers.len(), self.source);
     }
 
-    /// Jobs that are always there, some of each of `levels` of subpools.
+    /// Puts in jobs that are always there, some at each level of a subpool that `levels` gives.
     fn press(&self, levels: impl Iterator<Item = (usize, usize)>) {
         for (subpool, level) in levels {
             let at = self.address(subpool, level);
@@ -135,13 +135,14 @@ impl Simulation {
     }
 }
 
-/// The bound for any subpool: by the jobs of its own that begin, whoever takes them, be it full or not.
+/// The bound for any subpool, in jobs of its own that begin, whichever worker takes them, and whether it is full or
+/// not.
 #[test]
 fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
     let mut worst = 0.0_f64;
     for (workers, age) in [(1, 61), (2, 61), (3, 7), (4, 61), (8, 7), (8, 1)] {
         for (limits, strict) in [([1, 1, 1], true), ([1, 1, 1], false), ([2, 1, 3], false), ([8, 2, 1], false)] {
-            // To one that shares, and to one that does not.
+            // To a thread that shares, and to one that does not.
             let seats = [workers - 1, workers];
             let simulation = Simulation::new(workers, &limits, &seats, age, strict);
             let subpools = limits.len() + seats.len();
@@ -164,7 +165,7 @@ fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
     assert!(worst > 0.2, "the bound is far from what happens: {worst}");
 }
 
-/// The bound for a subpool that is open: by the jobs of each worker; for a bound one, by those of its own.
+/// The bound for a subpool that is open, in jobs of each worker; for a bound one, in those of its own worker.
 #[test]
 fn an_open_subpool_begins_one_in_each_round_of_a_worker() {
     for (workers, age) in [(1, 61), (2, 61), (4, 7), (8, 1)] {

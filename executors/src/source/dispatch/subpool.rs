@@ -12,14 +12,14 @@ use std::array;
 /// Where the jobs of a subpool wait, and what lets them out.
 pub(super) struct SubpoolState {
     pub(super) gate: CachePadded<Gate>,
-    /// First in, first out, whoever puts in.
+    /// First in, first out, whichever thread puts in.
     pub(super) queues: [SingleLane; LEVELS],
-    /// Whose turn it was last, as a bit of the board.
+    /// Which queue's turn it was last, as a bit of the board.
     pub(super) turn: RoundRobin,
     pub(super) binding: Option<Binding>,
 }
 
-/// To the thread on a seat.
+/// The binding to the thread on a seat.
 pub(super) struct Binding {
     pub(super) seat: usize,
     pub(super) board: CachePadded<Board>,
@@ -48,7 +48,7 @@ impl SubpoolState {
         self.queues.iter().map(SingleLane::len).sum()
     }
 
-    /// Whom a job here needs.
+    /// Which worker a job here needs.
     pub(super) fn whom(&self) -> Whom {
         self.binding.as_ref().map_or(Whom::Anyone, |binding| Whom::Owner(binding.seat))
     }

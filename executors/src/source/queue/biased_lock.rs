@@ -1,33 +1,35 @@
-//! A lock that one thread may have for itself.
+//! A lock that one thread may have to itself.
 //!
-//! Mostly one thread brings jobs to a lane for a long time. Then it *reserves* the lock of that end, and goes in and
-//! out without a locked instruction, until somebody *recalls* it. (The biased locking of Dice, Moir and Scherer,
-//! 2003, and its revocation by an [asymmetric fence](crate::barrier).)
+//! Mostly one thread puts jobs into a lane for a long time. Then it *reserves* the lock of that end, and enters and
+//! leaves without a locked instruction, until another thread *recalls* it. (The biased locking of Dice, Moir and
+//! Scherer, 2003, and its revocation by an [asymmetric fence](crate::barrier).)
 //!
-//! | the holder is | who may go in | who ends that |
+//! | the holder is | who may enter | who ends that state |
 //! |---|---|---|
-//! | nobody | who exchanges it for *somebody* | the same |
-//! | somebody | who did that | the same |
-//! | reserved, for one thread | that thread | anybody, who recalls it |
-//! | recalled, from one thread | nobody | that thread; or who has recalled it, if that thread is not in |
+//! | nobody | the thread that exchanges it for *somebody* | the same |
+//! | somebody | the thread that did that | the same |
+//! | reserved, for one thread | that thread | any thread, by recalling it |
+//! | recalled, from one thread | no thread | that thread; or a recaller, if that thread is not inside |
 //!
-//! - **O1** The thread says that it is in, at a place of its own ([`Presence`]). **O2** Light fence. **O3** It looks
-//!   whether the lock is still reserved for it. If not, it says that it is out, and goes in as others do; if the lock
-//!   is recalled, it may take it, as it knows that it is not in. (So may who has seen the recall before O1.)
-//! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It looks whether the thread is
-//!   in. If not, it exchanges *recalled* for *nobody*. If so, it leaves it at that.
+//! - **O1** The thread records that it is inside, at a place of its own ([`Presence`]). **O2** Light fence. **O3** It
+//!   checks whether the lock is still reserved for it. If not, it records that it is outside, and enters as others do;
+//!   if the lock is recalled from it, it may take it, because it knows that it is not inside. (It may do so, too, if it
+//!   saw the recall before O1.)
+//! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
+//!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more.
 //!
 //! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
-//! come out since (Release, and Acquire). If O3 sees something else, the thread is not in. Nobody else goes in before
-//! R3. And R3 cannot end the recall of another time, for which it has issued no fence: the holder that it expects says
-//! how often the lock has been reserved (by a count of 31 bits, which would have to come round while the thread is
-//! suspended: two thousand million recalls, each with its fence). A thread that is suspended before O1, and goes on
-//! when the lock is reserved for another, says what it says where only those look who have recalled a lock from it.
+//! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters
+//! before R3. And R3 cannot end another recall, for which it has issued no fence: the holder that it expects says how
+//! often the lock has been reserved (by a count of 31 bits, which would have to wrap around while the thread is
+//! suspended: two thousand million recalls, each with its fence). If a thread is suspended before O1, and goes on when
+//! the lock is reserved for another, what it records is read only by threads that have recalled a lock from it.
 //!
-//! *Nobody waits for a suspended thread*, as long as there is another lock to go to: who finds one reserved or recalled
-//! takes it for one that somebody holds. A thread that ends may leave its lock reserved, until somebody recalls it.
+//! *No thread waits for a suspended one*, as long as there is another lock to go to: a thread that finds a lock
+//! reserved or recalled treats it as held. A thread that ends may leave its lock reserved, until another thread recalls
+//! it.
 //!
-//! What is done inside shares that fence: see [`order`](BiasedLock::order).
+//! What is done inside is ordered by that fence, too: see [`order`](BiasedLock::order).
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -43,21 +45,21 @@ use crate::{
 };
 use std::ptr;
 
-/// The order of the fields is that in which they are used most, here and in what it is a part of.
+/// The fields are ordered by how much they are used, here and in the structs that contain this one.
 #[repr(C)]
 pub(super) struct BiasedLock {
     /// A [`Holder`].
     holder: AtomicU64,
-    /// Of the thread for which it was reserved last; null before the first. Relaxed, as the next: written by who has
-    /// the lock, and published with the holder.
+    /// The presence of the thread for which the lock was reserved last; null before the first. Relaxed, like the next:
+    /// written by the thread that has the lock, and published with the holder.
     presence: AtomicPtr<Presence>,
     /// How often it has been reserved.
     times: AtomicU32,
 }
 
-/// In the lower half the number of the thread for which the lock is reserved, with one bit more if it is recalled: so
-/// that thread sees by one comparison that it still has it. In the upper half how often it has been reserved, or
-/// *somebody*.
+/// The lower half has the number of the thread for which the lock is reserved, and one more bit if it is recalled: so
+/// that thread sees by one comparison that it still has the lock. The upper half says how often the lock has been
+/// reserved, or *somebody*.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Holder(u64);
 
@@ -94,13 +96,13 @@ impl Holder {
         self.is_for_one() && !self.is_recalled()
     }
 
-    /// Whether it is reserved, or was until somebody recalled it.
+    /// Whether the lock is reserved, or was until it was recalled.
     fn is_for_one(self) -> bool {
         self.0 as u32 != 0
     }
 }
 
-/// How a thread is in.
+/// How a thread has entered.
 #[must_use = "who is in has to come out"]
 pub(super) enum Entry<'a> {
     Locked,
@@ -119,7 +121,7 @@ impl BiasedLock {
 
     #[inline(always)]
     fn holder(&self) -> Holder {
-        // Relaxed: who goes in makes an exchange, or has done so, or has the presence of one who did.
+        // Relaxed: a thread that enters makes an exchange, or has made one, or has the presence of a thread that did.
         Holder(self.holder.load(Relaxed))
     }
 
@@ -128,20 +130,21 @@ impl BiasedLock {
         self.holder.compare_exchange(before.0, after.0, AcqRel, Relaxed).is_ok()
     }
 
-    /// Goes in, unless somebody else is, or has it reserved.
+    /// Enters, unless another thread is inside, or has the lock reserved.
     #[inline(always)]
     pub(super) fn enter<'a>(&self) -> Option<Entry<'a>> {
         let is_free = self.holder() == Holder::NOBODY && self.exchange(Holder::NOBODY, Holder::SOMEBODY);
         is_free.then_some(Entry::Locked)
     }
 
-    /// The same for the calling thread, which may have it reserved.
+    /// The same for the calling thread, which may have the lock reserved.
     #[inline(always)]
     pub(super) fn enter_as<'a>(&self, thread: Option<&'a Presence>) -> Option<Entry<'a>> {
         self.enter_at_once(thread).or_else(|| self.enter_recalled(thread?))
     }
 
-    /// The same, but not if the lock has been recalled from the thread. Calls nothing: see [`Lanes::push_at_once`].
+    /// The same, but fails if the lock has been recalled from the thread. Calls no function: see
+    /// [`Lanes::push_at_once`].
     ///
     /// [`Lanes::push_at_once`]: super::lanes::Lanes::push_at_once
     #[inline(always)]
@@ -155,7 +158,7 @@ impl BiasedLock {
 
     #[inline(always)]
     fn enter_reserved<'a>(&self, thread: &'a Presence, holder: Holder) -> Option<Entry<'a>> {
-        // Whoever allocates memory inside may come here again.
+        // An allocator that is called inside may come here again.
         if thread.knows_it_is_in() {
             return None;
         }
@@ -169,7 +172,7 @@ impl BiasedLock {
         None
     }
 
-    /// The thread takes the lock, if that was recalled from it, unless it is in; or goes in as others do.
+    /// Takes the lock, if it was recalled from the thread, or enters as others do; fails if the thread is inside.
     #[cold]
     fn enter_recalled<'a>(&self, thread: &Presence) -> Option<Entry<'a>> {
         if thread.knows_it_is_in() {
@@ -180,7 +183,7 @@ impl BiasedLock {
         if is_taken { Some(Entry::Locked) } else { self.enter() }
     }
 
-    /// Leaves, for a thread that has come in so.
+    /// Leaves, for a thread that has entered in that way.
     #[inline(always)]
     pub(super) fn leave(&self, entry: &Entry<'_>) {
         match entry {
@@ -200,28 +203,29 @@ impl BiasedLock {
         }
     }
 
-    /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not before that is
-    /// [ready](crate::barrier::is_ready).
+    /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not to be called before heavy
+    /// fences are [ready](crate::barrier::is_ready).
     #[cold]
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);
         self.times.store(times, Relaxed);
         self.presence.store(ptr::from_ref(thread).cast_mut(), Relaxed);
         self.holder.store(Holder::reserved(thread, times).0, Release);
-        // Pairs with the fence of who finds that it is not: see `order`.
+        // Pairs with the fence of a thread that finds it not reserved: see `order`.
         fence(SeqCst);
     }
 
-    /// What a fence between what the calling `thread` has done inside and what it reads next would be for all who issue
-    /// a fence between what they write and a [recall](Self::recall), and then look at what is done here: they see that,
-    /// or it sees what they have written. Who recalls has to recall all locks that threads may have reserved of what it
-    /// looks at: so it is all one whether the thread has done it in this lock or in another.
+    /// Acts as a fence between what the calling `thread` has done inside and what it reads next, with respect to all
+    /// threads that issue a fence between what they write and a [recall](Self::recall), and then look at what is done
+    /// here: they see that, or it sees what they have written. A thread that recalls has to recall all locks that may
+    /// be reserved of what it looks at: so it makes no difference whether the calling thread has done it in this lock
+    /// or in another.
     ///
-    /// If it has not reserved the lock, or somebody has recalled it, it is a fence indeed. If it has, as it sees here:
-    /// who has not issued its heavy fence yet will see what was done; who has issued it before this would have the
-    /// thread see the recall here, and so would who found that it had been ended; and who found that the lock was not
-    /// reserved yet did so before the fence in [`leave_reserved`](Self::leave_reserved), behind which the thread sees
-    /// what that one has written.
+    /// If the thread has not reserved the lock, or the lock was recalled, this is a real fence. If it has, as it sees
+    /// here: a thread that has not issued its heavy fence yet will see what was done; one that issued it before this
+    /// would have made the calling thread see the recall here, and so would one that found that the recall had been
+    /// ended; and one that found the lock not reserved yet did so before the fence in
+    /// [`leave_reserved`](Self::leave_reserved), after which the calling thread sees what that one has written.
     #[inline(always)]
     pub(super) fn order(&self, thread: Option<&Presence>) {
         match thread {
@@ -239,13 +243,13 @@ impl BiasedLock {
         thread.side.fence();
     }
 
-    /// Whether it is reserved, or recalled. If it is neither, who asks sees what was done inside while it was.
+    /// Whether the lock is reserved, or recalled. If it is neither, the caller sees what was done inside while it was.
     pub(super) fn is_reserved(&self) -> bool {
         Holder(self.holder.load(Acquire)).is_for_one()
     }
 
-    /// R1, if the lock is reserved. What comes of it is to be [ended](crate::barrier::end_recalls), also if somebody
-    /// else has recalled it: the fence of that one may be yet to come.
+    /// R1, if the lock is reserved. The result is to be [ended](crate::barrier::end_recalls), even if another thread
+    /// has recalled the lock: that thread may not have issued its fence yet.
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
         let mut holder = Holder(self.holder.load(Acquire));
         while holder.is_reserved() {
@@ -255,8 +259,8 @@ impl BiasedLock {
             }
         }
         // SAFETY: if the holder says *recalled*, which was loaded with Acquire, or by an exchange, the lock was
-        // reserved for a thread, whose presence was stored before that. What may have been stored since is one, too;
-        // and none is ever freed.
+        // reserved for a thread, whose presence was stored before that. What may have been stored since is a presence,
+        // too; and none is ever freed.
         let presence = || unsafe { &*self.presence.load(Relaxed) };
         holder.is_recalled().then(|| RecalledLock { lock: self, holder, presence: presence() })
     }
@@ -275,7 +279,7 @@ impl Recalled for RecalledLock<'_> {
 
     fn end(&self) {
         if !self.presence.is_in.load(Acquire) {
-            // If this fails, somebody else has ended it. (Also if that was before the presence was looked up.)
+            // If this fails, another thread has ended it. (Also if it did so before the presence was looked up.)
             self.lock.exchange(self.holder, Holder::NOBODY);
         }
     }

@@ -11,25 +11,25 @@ use std::{
 };
 
 /// Words that are written before the writer looks where to go on. A small block has no more: eight kilobytes, so that a
-/// steady stream stays in the nearest cache. A large one is written as if it were many of them.
+/// steady stream of jobs stays in the nearest cache. A large one is written as if it were many small ones.
 pub(super) const STRETCH: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } else { 1024 };
 
-/// Words in a large block, whose head is as long as two.
+/// Words in a large block, whose head takes up two more.
 const LARGE: usize = huge_page::BYTES / size_of::<Word>() - 2;
 
-/// With so many jobs in a lane its next block is a large one, unless one that has been read is at hand.
+/// With this many jobs in a lane its next block is a large one, unless one that has been read is at hand.
 const MANY: usize = 1 << 16;
 
-/// With fewer its next one is small again, also if the large one has room left.
+/// With fewer jobs its next one is small again, even if the large one has room left.
 const FEW: usize = MANY / 8;
 
-// So it adds no more than 32 bytes for each job that waits.
+// So a large block adds no more than 32 bytes for each job that waits.
 const _: () = assert!(huge_page::BYTES <= 32 * MANY);
 
-/// The head of a block. Its words lie behind it.
+/// The head of a block. Its words follow it.
 #[repr(C)]
 pub(super) struct Block {
-    /// Set before the end mark behind the last record is visible.
+    /// Set before the end mark after the last record is visible.
     next: *mut Block,
     words: usize,
     watch: [Watch; if cfg!(executors_loom) { STRETCH } else { 0 }],
@@ -41,18 +41,18 @@ struct WithWords<const WORDS: usize> {
     words: [Word; WORDS],
 }
 
-// Models have no large blocks. In the others a record and the end mark fit into the last stretch, too.
+// Models have no large blocks. Elsewhere a record and the end mark fit into the last stretch, too.
 const _: () = assert!(
     cfg!(executors_loom) || size_of::<WithWords<LARGE>>() == huge_page::BYTES && LARGE % STRETCH > RECORD_WORDS
 );
 
-// `Block::word` finds them there, however many there are.
+// `Block::word` finds the words there, however many there are.
 const _: () = assert!(offset_of!(WithWords<STRETCH>, words) == size_of::<Block>());
 const _: () = assert!(offset_of!(WithWords<LARGE>, words) == size_of::<Block>());
 
 impl Block {
-    /// For a lane in which so many jobs wait. The words are left as they are: to clear them would take longer than a
-    /// first job does.
+    /// A new block for a lane in which this many jobs wait. The words are left as they are: clearing them would take
+    /// longer than a first job does.
     pub(super) fn allocate(waiting: usize) -> *mut Block {
         let huge_page = if waiting >= MANY { huge_page::map() } else { None };
         let (block, words) = match huge_page {
@@ -60,16 +60,17 @@ impl Block {
             None => (Box::into_raw(Box::<WithWords<STRETCH>>::new_uninit()).cast(), STRETCH),
         };
         let head = Block { next: ptr::null_mut(), words, watch: std::array::from_fn(|_| Default::default()) };
-        // SAFETY: either is large enough for a head, aligned, and nobody else's yet. The words may hold anything.
+        // SAFETY: either memory is large enough for a head, aligned, and known to no other thread yet. The words may
+        // hold anything.
         unsafe { block.write(head) };
         block
     }
 
     /// # Safety
     ///
-    /// The block is from [`allocate`](Self::allocate), and nobody uses it any more.
+    /// The block is from [`allocate`](Self::allocate), and is not used any more.
     pub(super) unsafe fn free(block: *mut Block) {
-        // SAFETY: as promised; it came from where its number of words says.
+        // SAFETY: as promised; its number of words tells where it came from.
         unsafe {
             if Block::is_large(block) {
                 huge_page::unmap(NonNull::new_unchecked(block.cast()));
@@ -79,7 +80,7 @@ impl Block {
         }
     }
 
-    /// Whether it is too much to be kept until somebody needs one.
+    /// Whether it is a large block, which is too much memory to be kept until a block is needed.
     ///
     /// # Safety
     ///
@@ -90,8 +91,8 @@ impl Block {
         unsafe { (*block).words != STRETCH }
     }
 
-    /// Where the stretch ends behind the one that ends at `end`, if the block has one, and so many jobs wait that it is
-    /// worth it: the block's words reach so far, and a record and the end mark fit in.
+    /// The end of the stretch after the one that ends at `end`, if the block has another, and enough jobs wait for it
+    /// to be worth it. The block's words reach that far, and a record and the end mark fit in.
     ///
     /// # Safety
     ///
@@ -107,15 +108,15 @@ impl Block {
     /// The block is alive, and has a word at `at`.
     #[inline(always)]
     pub(super) unsafe fn word(block: *mut Block, at: usize) -> *mut Word {
-        // SAFETY: as promised; without a reference, as others use other words meanwhile.
+        // SAFETY: as promised; without a reference, because other threads use other words meanwhile.
         unsafe { block.add(1).cast::<Word>().add(at) }
     }
 
-    /// Writes the end mark, and where it goes on.
+    /// Writes the end mark, and which block comes next.
     ///
     /// # Safety
     ///
-    /// The block is alive, there is a word left, and no reader has come so far.
+    /// The block is alive, there is a word left, and no reader has got that far.
     pub(super) unsafe fn close(block: *mut Block, at: usize, next: *mut Block) {
         // SAFETY: as promised.
         unsafe {
@@ -125,7 +126,7 @@ impl Block {
         }
     }
 
-    /// The block behind it.
+    /// The block after it.
     ///
     /// # Safety
     ///
@@ -136,7 +137,7 @@ impl Block {
         unsafe { (*block).next }
     }
 
-    /// For models: tells of an access.
+    /// For models: reports an access.
     ///
     /// # Safety
     ///

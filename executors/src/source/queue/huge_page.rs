@@ -1,23 +1,23 @@
-//! Pieces of memory as large as a huge page, for which the system is asked for one.
+//! Pieces of memory as large as a huge page, which the system is asked to back with one.
 //!
-//! A page of four kilobytes costs whoever writes to it first more than it costs to fill it with a hundred jobs; as a
-//! part of a huge page it costs an eighth to a half of that (measured in `docs/results/queues.md`). They do not come
-//! from the allocator: beside each that is aligned it would take almost as much again for its own mark, and it would
-//! keep what is given back.
+//! The first write to a page of four kilobytes costs more than filling it with a hundred jobs; as a part of a huge page
+//! it costs an eighth to a half of that (measured in `docs/results/queues.md`). The pieces do not come from the
+//! allocator: for each aligned piece it would take almost as much memory again for its own mark, and it would keep what
+//! is given back.
 
 use std::ptr::NonNull;
 
 /// On x86-64, and on 64-bit ARM with pages of four kilobytes. Where huge pages have another size this is usual memory.
 pub(super) const BYTES: usize = 2 << 20;
 
-/// As many bytes, with an address that is a multiple of that; none if the system refuses, or is not Linux.
+/// [`BYTES`] bytes, at an address that is a multiple of that; none if the system refuses, or is not 64-bit Linux.
 pub(super) fn map() -> Option<NonNull<u8>> {
     system::map()
 }
 
 /// # Safety
 ///
-/// `piece` is from [`map`], and nobody uses it any more.
+/// `piece` is from [`map`], and is not used any more.
 pub(super) unsafe fn unmap(piece: NonNull<u8>) {
     // SAFETY: as promised.
     unsafe { system::unmap(piece) };
@@ -39,14 +39,14 @@ mod system {
             return None;
         }
         let before = start.addr().wrapping_neg() % BYTES;
-        // SAFETY: all three are within what was mapped, one behind the other.
+        // SAFETY: all three are within what was mapped, one after the other.
         let (piece, behind) = unsafe { (start.byte_add(before), start.byte_add(before + BYTES)) };
-        // SAFETY: nobody knows of these two parts.
+        // SAFETY: no other code knows of these two parts.
         unsafe {
             give_back(start, before);
             give_back(behind, BYTES - before);
         }
-        // SAFETY: advice about memory that is ours. It is memory also if the system does not take it.
+        // SAFETY: advice about memory that is ours. It is usable even if the system does not take the advice.
         unsafe { madvise(piece, BYTES, MADV_HUGEPAGE) };
         NonNull::new(piece.cast())
     }
@@ -61,7 +61,7 @@ mod system {
 
     /// # Safety
     ///
-    /// They were mapped here, and nobody uses them any more.
+    /// The bytes were mapped here, and are not used any more.
     unsafe fn give_back(start: *mut c_void, bytes: usize) {
         if bytes > 0 {
             // SAFETY: as promised. If the system should refuse, they stay mapped.
@@ -93,7 +93,7 @@ mod tests {
         let pieces = [(); 3].map(|()| map().expect("the system has six megabytes"));
         for (number, piece) in (1..).zip(pieces) {
             assert_eq!(piece.addr().get() % BYTES, 0);
-            // SAFETY: the piece is as large, and nobody else's.
+            // SAFETY: the piece is as large, and used by no other code.
             unsafe { piece.write_bytes(number, BYTES) };
         }
         for (number, piece) in (1..).zip(pieces) {

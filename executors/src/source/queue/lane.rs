@@ -1,17 +1,18 @@
 //! A queue of packed records, first in, first out, for any number of threads.
 //!
-//! Whoever puts in or takes out locks that end; who would have to wait may go on to another lane, if there are several
-//! ([`Lanes`](super::lanes::Lanes)), or round the back ([`SingleLane`](super::single::SingleLane)). Jobs lie one behind
-//! the other in blocks, each in as many words as it needs; a batch is taken out under one lock.
+//! A thread that puts in or takes out locks that end; one that would have to wait may go on to another lane, if there
+//! are several ([`Lanes`](super::lanes::Lanes)), or round the back ([`SingleLane`](super::single::SingleLane)). Jobs
+//! lie one after the other in blocks, each in as many words as it needs; a batch is taken out under one lock.
 //!
-//! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. Who looks whether
-//! there are jobs reads the counts and no lock: a worker that was suspended while it held one hides nothing.
+//! The two ends share two counts, of jobs put in and of jobs taken out, each written by one end only. A thread that
+//! checks whether there are jobs reads the counts and takes no lock: a worker that was suspended while it held one
+//! hides nothing.
 //!
 //! The orderings:
 //!
-//! - *A record is written before it is read.* The producer stores the count (Release) behind its writes to the block,
-//!   and the links that lead to it; a consumer loads it (Acquire) and reads so many records and no more.
-//! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) behind its reads;
+//! - *A record is written before it is read.* The producer stores the count (Release) after its writes to the block,
+//!   and to the links that lead to it; a consumer loads it (Acquire) and reads that many records and no more.
+//! - *A block is read before it is written again.* The consumer passes it on by an exchange (Release) after its reads;
 //!   the producer takes it by one (Acquire).
 //! - *One at a time at each end.* The lock of the front is taken (Acquire) and given back (Release); that of the back
 //!   may be [reserved](super::biased_lock::BiasedLock) for the thread that puts jobs in.
@@ -45,14 +46,13 @@ pub(crate) struct Lane {
     front: CachePadded<FrontEnd>,
 }
 
-// SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. Who may touch what is said
-// above.
+// SAFETY: the blocks, to which the cursors point, belong to the lane; jobs are `Send`. The module says which thread may
+// touch what.
 unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
 
-// A job is moved in as bytes, and what a panic of the one to whom jobs are given leaves behind is told at
-// `front::Visit`.
+// A job is moved in as bytes; `front::Visit` says what a panic of the code to which jobs are passed leaves behind.
 impl UnwindSafe for Lane {}
 impl RefUnwindSafe for Lane {}
 
@@ -61,7 +61,7 @@ impl Lane {
         Lane { back: CachePadded::new(BackEnd::new()), front: CachePadded::new(FrontEnd::new()) }
     }
 
-    /// Puts a job in, behind all others. Gives it back if somebody holds the back.
+    /// Puts a job in, behind all others. Gives it back if the back is held.
     pub(crate) fn push(&self, job: Job) -> Result<(), Job> {
         match self.back() {
             Some(mut back) => back.push(job),
@@ -70,7 +70,7 @@ impl Lane {
         Ok(())
     }
 
-    /// The back, unless somebody holds it.
+    /// The back, unless it is held.
     #[inline(always)]
     pub(super) fn back(&self) -> Option<Back<'_>> {
         Back::new(self, self.back.lock.enter())
@@ -88,35 +88,35 @@ impl Lane {
         Back::new(self, self.back.lock.enter_at_once(Presence::of_this_thread()))
     }
 
-    /// A fence behind what the calling thread has put in by its [own back](Self::own_back): see
+    /// A fence after what the calling thread has put in by its [own back](Self::own_back): see
     /// [`BiasedLock::order`](super::biased_lock::BiasedLock::order).
     #[inline(always)]
     pub(super) fn order_pushes(&self) {
         self.back.lock.order(Presence::of_this_thread());
     }
 
-    /// Whether a thread has the back to itself, or that is about to end.
+    /// Whether a thread has the back to itself; also while that is about to end.
     pub(crate) fn is_reserved(&self) -> bool {
         self.back.lock.is_reserved()
     }
 
-    /// Ends, with [`end_recalls`](crate::barrier::end_recalls), that a thread has the back to itself.
+    /// Recalls the back, if a thread has it to itself; [`end_recalls`](crate::barrier::end_recalls) ends that.
     pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
         self.back.lock.recall()
     }
 
-    /// The front, unless somebody holds it.
+    /// The front, unless it is held.
     #[inline]
     pub(super) fn front(&self) -> Option<Front<'_>> {
         Front::enter(self)
     }
 
-    /// Takes out as many jobs as `most` says of so many that are there, if there are any, and gives them to `sink` one
+    /// Takes out as many jobs as `most` says, given how many there are, if there are any, and passes them to `sink` one
     /// by one. Returns how many.
     ///
     /// # Errors
     ///
-    /// [`Busy`] if there are jobs, but somebody else is at the front.
+    /// [`Busy`] if there are jobs, but another thread is at the front.
     #[inline]
     pub(crate) fn take(&self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record<'_>)) -> Result<usize, Busy> {
         if self.is_empty() {
@@ -128,11 +128,11 @@ impl Lane {
     /// Takes the first job.
     ///
     /// Unlike [`take`](Self::take) it does not look before it locks the front: as long as the front has seen that there
-    /// are more jobs, the line that the producer writes to is left alone.
+    /// are more jobs, the cache line that the producer writes to is left alone.
     ///
     /// # Errors
     ///
-    /// [`Busy`] if somebody else is at the front.
+    /// [`Busy`] if another thread is at the front.
     #[inline]
     pub(crate) fn take_first(&self, hand: &mut Hand) -> Result<(), Busy> {
         self.front().ok_or(Busy)?.take_first(hand);
@@ -143,7 +143,7 @@ impl Lane {
     ///
     /// # Errors
     ///
-    /// As [`take_first`](Self::take_first).
+    /// As for [`take_first`](Self::take_first).
     pub(crate) fn pop(&self) -> Result<Option<Job>, Busy> {
         let mut hand = Hand::empty();
         self.take_first(&mut hand)?;
@@ -154,17 +154,17 @@ impl Lane {
         self.len() == 0
     }
 
-    /// How many jobs have been put in, as far as has been seen here; modulo what fits.
+    /// How many jobs have been put in, as far as has been seen here. Wraps around.
     pub(super) fn put_in(&self) -> usize {
         self.back.end.passed.load(Relaxed)
     }
 
-    /// How many jobs have been taken out, as far as has been seen here; modulo what fits.
+    /// How many jobs have been taken out, as far as has been seen here. Wraps around.
     pub(crate) fn taken(&self) -> usize {
         self.front.end.passed.load(Relaxed)
     }
 
-    /// How many jobs there are; exact when nobody puts in or takes out.
+    /// How many jobs there are; exact while no thread puts any in or takes any out.
     pub(crate) fn len(&self) -> usize {
         // In this order: what was put in is never seen to be less than what was taken out.
         let out = self.front.end.passed.load(Acquire);
@@ -174,13 +174,13 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // SAFETY: nobody else is left, so both ends are ours.
+        // SAFETY: no other thread is left, so both ends are ours.
         unsafe { self.take_locked(Portion::Batch, |all| all, |record| discard(record.into_job())) };
         // SAFETY: as above.
         let last = self.back.end.cursor.with(|cursor| unsafe { (*cursor).block });
         for block in [last, self.front.spare.load(Relaxed)] {
             if !block.is_null() {
-                // SAFETY: made by `allocate`, and freed here only: the reader has come to the block that was written
+                // SAFETY: made by `allocate`, and freed here only: the reader has reached the block that was written
                 // last, and has recycled all others.
                 unsafe { Block::free(block) };
             }
@@ -188,9 +188,9 @@ impl Drop for Lane {
     }
 }
 
-/// Waits for an end that somebody else holds: for some copying, unless its thread is suspended.
+/// Waits for an end that another thread holds: for some copying, unless that thread is suspended.
 pub(super) fn snooze(backoff: &Backoff) {
-    // A model has no time to lose.
+    // A model does not spin.
     if cfg!(executors_loom) || backoff.is_completed() {
         thread::yield_now();
     } else {

@@ -1,9 +1,9 @@
 //! The queue for jobs from everywhere: several lanes.
 //!
-//! A thread keeps to one lane, and moves on to the next for good when it finds it taken (in two attempts, one right
-//! behind the other, where jobs are put in [at once](Lanes::push_at_once)), so that soon each producer has one, if they
-//! come at the same time; and may [have it to itself](super::biased_lock). Whoever puts in or takes out goes on to
-//! another lane rather than wait, except for the moment in which a lane is made.
+//! A thread keeps to one lane, and moves on to the next for good when it finds its lane held (in two attempts, one
+//! right after the other, where jobs are put in [at once](Lanes::push_at_once)): so producers that come at the same
+//! time soon have one each. A thread may also [have its lane to itself](super::biased_lock). A thread that puts in or
+//! takes out goes on to another lane rather than wait, except for the moment in which a lane is made.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -24,41 +24,42 @@ use crate::{
 use crossbeam_utils::Backoff;
 use std::sync::OnceLock;
 
-/// Each is made for its first job: a lane that nobody has used is neither built, nor looked at by who sleeps or wakes.
+/// Each is made for its first job: a lane that was never used is neither built, nor looked at by workers that sleep or
+/// wake.
 pub(crate) struct Lanes {
     places: Box<[OnceLock<Box<Lane>>]>,
-    /// Whether a thread's number tells with which lane it begins.
+    /// Whether a thread's number decides with which lane it begins.
     is_spread: bool,
-    /// Whether threads may have backs to themselves. Then somebody has to [recall](Self::recall) them now and then.
+    /// Whether threads may have backs to themselves. Then these have to be [recalled](Self::recall) now and then.
     grants_privileges: bool,
 }
 
-/// Enough that a producer for each core finds a lane to have to itself, which every other one can be, and that the
-/// others hardly meet; few enough to look at them all.
+/// Enough for a producer on each core to find a lane that it can have to itself, as every other one can be, and for the
+/// other producers hardly to meet; few enough to look at them all.
 pub(crate) fn suitable_number() -> usize {
     (4 * cores()).clamp(8, 64)
 }
 
 impl Lanes {
-    /// Rounds `lanes` up to a power of two. All threads begin with the first, so that those who look for jobs, most
-    /// often of one thread or a few, find them where they have looked before; but jobs of threads that never meet stand
-    /// in one line.
+    /// Rounds `lanes` up to a power of two. All threads begin with the first, so that workers, which most often look
+    /// for jobs of one thread or a few, find them where they have looked before; but jobs of threads that never meet
+    /// wait in one queue.
     pub(crate) fn new(lanes: usize) -> Self {
         let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
         if cfg!(executors_loom) {
-            // Loom does not see that a `OnceLock` orders the making of a lane before its use.
+            // Loom does not see that a `OnceLock` orders the creation of a lane before its use.
             places.iter().for_each(|place| _ = lane_at(place));
         }
         Lanes { places, is_spread: false, grants_privileges: false }
     }
 
-    /// Where the system is [prepared](barrier::prepare) for it.
+    /// The same, with privileges, where the system is [prepared](barrier::prepare) for them.
     pub(crate) fn with_privileges(self) -> Self {
         Lanes { grants_privileges: barrier::is_possible(), ..self }
     }
 
-    /// Where jobs of one thread do not stand in line with those of another, as far as there are lanes. A model must not
-    /// depend on those before it.
+    /// The same, where jobs of one thread do not queue behind those of another, as far as there are lanes. Not in a
+    /// model, which must not depend on those before it.
     pub(crate) fn spread(self) -> Self {
         Lanes { is_spread: !cfg!(executors_loom), ..self }
     }
@@ -69,7 +70,7 @@ impl Lanes {
         self.known_number().unwrap_or_else(|| self.number_from(local::place()))
     }
 
-    /// The same, unless the thread is to be told its own number first.
+    /// The same, unless the thread has to be given its own number first.
     #[inline(always)]
     fn known_number(&self) -> Option<usize> {
         let place = local::known_place();
@@ -81,12 +82,12 @@ impl Lanes {
         (if self.is_spread { number.wrapping_add(moves) } else { moves }) as usize
     }
 
-    /// All lanes that there are.
+    /// All lanes that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {
         self.places.iter().filter_map(OnceLock::get).map(|lane| &**lane)
     }
 
-    /// All lanes that there are, with their numbers, beginning with number `start`.
+    /// All lanes that exist, with their numbers, beginning with number `start`.
     pub(crate) fn beginning_with(&self, start: usize) -> impl Iterator<Item = (usize, &Lane)> {
         let numbers = (0..self.places.len()).map(move |step| start.wrapping_add(step));
         numbers.filter_map(|number| Some((number, self.lane(number)?)))
@@ -102,13 +103,13 @@ impl Lanes {
         self.place(number).get().map(|lane| &**lane)
     }
 
-    /// The back of the lane, which is made if there is none.
+    /// The back of the lane, which is made if there is none; unless it is held.
     #[inline(always)]
     fn back(&self, number: usize) -> Option<Back<'_>> {
         lane_at(self.place(number)).own_back()
     }
 
-    /// Puts a job into a lane that nobody else is writing to.
+    /// Puts a job into a lane that no other thread is writing to.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
         let mut back = self.own_back();
@@ -119,7 +120,7 @@ impl Lanes {
         }
     }
 
-    /// The same, with a [fence](Self::order_pushes) behind it.
+    /// The same, followed by a [fence](Self::order_pushes).
     #[cold]
     pub(crate) fn push_in_order(&self, job: Job) {
         let mut back = self.own_back();
@@ -133,8 +134,8 @@ impl Lanes {
         }
     }
 
-    /// The same, if nothing is to be done that is seldom needed; gives the job back otherwise, and has done nothing. It
-    /// calls nothing, so that who calls it saves no registers, unless the job has yet to be allocated.
+    /// The same, if nothing has to be done that is seldom needed; otherwise it gives the job back, and has done
+    /// nothing. It calls no function, so that its caller saves no registers, unless the job has yet to be allocated.
     #[inline(always)]
     pub(crate) fn push_at_once(&self, job: impl IntoJob) -> Result<(), Job> {
         if job.allocates() {
@@ -151,19 +152,19 @@ impl Lanes {
         Ok(())
     }
 
-    /// The back of a lane that nobody else is writing to.
+    /// The back of a lane that no other thread is writing to.
     #[inline(always)]
     fn own_back(&self) -> Back<'_> {
         self.back(self.own_number()).unwrap_or_else(|| self.another_back())
     }
 
-    /// Whether [`settle`](Self::settle) is to be called behind the next push.
+    /// Whether [`settle`](Self::settle) is to be called after the next push.
     #[inline(always)]
     fn settles(&self, back: &Back<'_>) -> bool {
         !back.is_privileged() && self.grants_privileges && back.is_to_be_asked()
     }
 
-    /// Moves this thread to a lane whose back nobody holds.
+    /// Moves this thread to a lane whose back is not held.
     #[cold]
     fn another_back(&self) -> Back<'_> {
         let backoff = Backoff::new();
@@ -178,16 +179,17 @@ impl Lanes {
         }
     }
 
-    /// Has the thread have the back of that lane to itself, if that is due. Only on lanes with even numbers, so that
-    /// there are some for all who come: who is on another one is sent on.
+    /// Reserves that back for the calling thread, if that is due. Only on lanes with even numbers, so that some are
+    /// left for all others: a thread on another lane is moved on.
     #[cold]
     fn settle(&self, mut back: Back<'_>) {
         if back.is_privilege_due(local::place().number) {
-            // That of this back, unless the allocator has given jobs, too, while this one was put in, and moved on.
+            // The number of this lane, unless the allocator has put jobs in, too, while this one was put in, and has
+            // moved on.
             if self.own_number().is_multiple_of(2) {
                 back.reserve();
             } else {
-                // Nobody else might come there, and a large block would be kept.
+                // No other thread might come there, and a large block would be kept.
                 if back.is_in_large_block() {
                     back.refuse_privilege();
                 } else {
@@ -197,7 +199,7 @@ impl Lanes {
         }
     }
 
-    /// A fence behind what the calling thread has put in: see [`Lane::order_pushes`].
+    /// A fence after what the calling thread has put in: see [`Lane::order_pushes`].
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
         match self.lane(self.own_number()) {
@@ -211,11 +213,11 @@ impl Lanes {
         self.iter().filter_map(Lane::recall)
     }
 
-    /// Takes one job, out of lane `start` if there is one, and tells which lane it was, if there was any.
+    /// Takes one job, out of lane `start` if there is one, and returns which lane it was, if there was any.
     ///
     /// # Errors
     ///
-    /// [`Busy`] if jobs were only seen in lanes at whose front somebody else is.
+    /// [`Busy`] if jobs were only seen in lanes at whose front another thread is.
     #[inline]
     pub(crate) fn take_one(&self, start: usize, hand: &mut Hand) -> Result<Option<usize>, Busy> {
         if let Some(front) = self.lane(start).and_then(Lane::front) {
@@ -280,12 +282,12 @@ mod tests {
         assert!(used(Lanes::new(64).spread()) > 1);
     }
 
-    /// As a source does. Returns whether it was a matter of a few instructions.
+    /// Puts a job in as a source does. Returns whether a few instructions were enough.
     fn push_in_order(lanes: &Lanes) -> bool {
         lanes.push_at_once(Job::new(|| ())).map_err(|job| lanes.push_in_order(job)).is_ok()
     }
 
-    /// In both ways, in turns.
+    /// In both ways, in turn.
     fn push_many(lanes: &Lanes) {
         for _ in 0..2 * privilege::LEAST {
             lanes.push(Job::new(|| ()));

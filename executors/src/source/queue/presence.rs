@@ -1,4 +1,4 @@
-//! Where a thread says that it is at a lock that is reserved for it.
+//! Where a thread records that it is inside a lock that is reserved for it.
 
 use crate::{
     barrier::LightSide,
@@ -13,20 +13,20 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// One thread's, for as long as it lives. It is the thread's, and not the lock's: who comes to a lock that is not
-/// reserved for it any more says so here all the same, before it finds out.
+/// One thread's, for as long as it lives. It is the thread's, and not the lock's: a thread that comes to a lock that is
+/// not reserved for it any more records here all the same that it is inside, before it finds out.
 ///
-/// It is never freed, as there may be a lock somewhere that was reserved for the thread when it ended. Another thread
-/// gets it then, and with it those locks: all that the former one did comes before what the latter does.
+/// It is never freed, because there may be a lock somewhere that was reserved for the thread when it ended. Another
+/// thread gets it then, and with it those locks: all that the former one did comes before what the latter does.
 #[derive(Debug)]
 pub(super) struct Presence {
-    /// Not 0, and nobody else's.
+    /// Not 0, and unique.
     pub(super) number: u32,
     pub(super) is_in: AtomicBool,
     pub(super) side: LightSide,
 }
 
-/// Those of threads that have ended, and how many there are in all.
+/// The presences of threads that have ended, and how many there are in all.
 #[derive(Debug)]
 struct Registry {
     vacant: Vec<&'static Presence>,
@@ -69,19 +69,19 @@ impl Presence {
         }
         DEPARTURE.try_with(|_| ()).ok()?;
         let vacant_or_number = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
-        // Allocated when the lock is given back: whoever allocates may come here again.
+        // Allocated after the lock was given back: the allocator may come here again.
         let presence = vacant_or_number.unwrap_or_else(Presence::leak);
         OWN.with(|own| own.set(Some(presence)));
         Some(presence)
     }
 
-    /// A new one, which nobody else has. (The threads of a model bring theirs.)
+    /// A new one, which no other thread has. (The threads of a model bring theirs.)
     pub(super) fn leak(number: u32) -> &'static Self {
         let presence = Presence { number, is_in: AtomicBool::new(false), side: LightSide::default() };
         &*Box::leak(Box::new(CachePadded::new(presence)))
     }
 
-    /// Whether the thread is in, as it knows itself.
+    /// Whether the thread is inside, as it knows itself.
     #[inline(always)]
     pub(super) fn knows_it_is_in(&self) -> bool {
         // Relaxed: written by the thread only.
@@ -90,7 +90,7 @@ impl Presence {
 }
 
 impl Registry {
-    /// One that nobody has any more, or the number of a new one.
+    /// One that no thread has any more, or the number of a new one.
     fn give(&mut self) -> Result<&'static Presence, u32> {
         self.vacant.pop().ok_or_else(|| {
             self.number += 1;

@@ -1,32 +1,34 @@
-//! When a thread has reason to have a part of a queue for itself.
+//! When a thread has reason to have a part of a queue to itself.
 //!
-//! While it has, it issues no locked instruction for a job there. But whoever needs that part, or falls asleep
-//! meanwhile, has to take the privilege away, which costs both of them as much as some thousand jobs of no work. So
-//! it pays for who brings, or takes, many jobs in between; and how many that is shows.
+//! While it has, it issues no locked instruction for a job there. But a thread that needs that part, or falls asleep
+//! meanwhile, has to take the privilege away, which costs both of them as much as some thousand jobs of no work. So the
+//! privilege pays for a thread that puts in, or takes, many jobs in between; how many they are is counted.
 
 use crate::{barrier, placement::cores};
 
-/// So many jobs of one thread in a row earn it the privilege; and twice as many each time that this was not worth it,
-/// up to [`most`].
+/// This many jobs in a row earn a thread the privilege; and twice as many each time that this was not worth it, up to
+/// [`most`].
 pub(crate) const LEAST: usize = if cfg!(executors_privileged) { 1 } else { 1 << 10 };
 
-/// Of those who put in jobs the one is asked about that who puts in the last of so many. Where several do, one of them
-/// may be taken for the only one: which costs it, or the others, a move to another lane.
+/// Among threads that put in jobs, the one that puts in the last of every this many is considered. Where several do,
+/// one of them may be taken for the only one: which costs it, or the others, a move to another lane.
 pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
-/// A recall takes as long as some thousand jobs of no work, of who makes it, and some hundred, of each core: so it
-/// takes a hundredth of the time at worst, also if there is somebody on each core from whom privileges are taken.
+/// The highest price of the privilege. A recall costs the thread that makes it as much time as some thousand jobs of no
+/// work, and each core as much as some hundred: so recalls take a hundredth of the time at worst, even if there is a
+/// thread on each core from which privileges are taken.
 pub(crate) fn most() -> usize {
     if cfg!(executors_privileged) { 1 } else { cores() << 16 }
 }
 
-/// It was worth it for who had so many times as many jobs before the recall.
+/// The privilege was worth it if its holder had this many times its price in jobs before the recall.
 const WORTH: usize = 16;
 
-/// What is known of the jobs of one part. The counts that it is asked with are of all jobs that have come there so far.
+/// What is known of the jobs of one part of a queue. The counts passed to it are of all jobs that have come there so
+/// far.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Privilege {
-    /// The count when it was given, or taken away, or another thread came.
+    /// The count when the privilege was given, or taken away, or another thread came.
     since: usize,
     price: usize,
     is_held: bool,
@@ -35,9 +37,9 @@ pub(crate) struct Privilege {
 impl Privilege {
     pub(crate) const NEW: Self = Privilege { since: 0, price: LEAST, is_held: false };
 
-    /// Whether to give it to the thread that has brought this count about; it is to be told when it [is
-    /// given](Self::is_given). Whether the part `is_reserved` for that thread tells whether a privilege that was
-    /// given before has been recalled since.
+    /// Whether to give it to the thread that has brought this count about; this is to be told when it [is
+    /// given](Self::is_given). `is_reserved` says whether the part is reserved for that thread, and so whether a
+    /// privilege that was given before has been recalled since.
     pub(crate) fn is_due(&mut self, jobs: usize, is_reserved: bool) -> bool {
         if self.is_held && !is_reserved {
             self.is_recalled(jobs);
@@ -54,7 +56,7 @@ impl Privilege {
         is_ready
     }
 
-    /// It is due, but cannot be given here.
+    /// The privilege is due, but cannot be given here.
     pub(super) fn is_refused(&mut self, jobs: usize) {
         self.price = (self.price * 2).min(most());
         self.since = jobs;
@@ -64,7 +66,7 @@ impl Privilege {
         (self.since, self.is_held) = (jobs, true);
     }
 
-    /// Another thread comes, so that nobody has it.
+    /// Another thread comes, so that none has the privilege.
     pub(super) fn begin_anew(&mut self, jobs: usize) {
         if self.is_held {
             self.is_recalled(jobs);
@@ -90,13 +92,13 @@ mod tests {
     }
 
     impl Worker {
-        /// One that can earn it here.
+        /// A worker that can earn the privilege here.
         fn new(price: usize) -> Option<Self> {
             let privilege = Privilege { price, ..Privilege::NEW };
             barrier::is_ready_for_test().then_some(Worker { privilege, jobs: 7 })
         }
 
-        /// How many jobs that takes.
+        /// Earns the privilege. Returns how many jobs that takes.
         fn earns(&mut self) -> usize {
             let before = self.jobs;
             self.privilege.begin_anew(before);

@@ -1,72 +1,77 @@
-//! A worker's own queue: a ring, first in first out, that others may steal from.
+//! A worker's own queue: a ring, first in, first out, that other workers may steal from.
 //!
 //! After the local queue of tokio's multi-threaded scheduler (Lerche, 2019), itself after that of Go: a thief first
-//! claims jobs, then copies them, then gives their slots free, so that no slot is ever read while it may be written. In
+//! claims jobs, then copies them, then frees their slots, so that no slot is ever read while it may be written. In
 //! addition, the owner [runs](Owner::run_first) its jobs where they lie; and the ring grows, up to a limit.
 //!
 //! Three counts run through the ring, `free <= next <= tail <= free + size`:
 //!
-//! - From `next` to `tail` are jobs that nobody has taken.
+//! - From `next` to `tail` are jobs that have not been taken.
 //! - From `free` to `next` are jobs that are held: a thief has claimed them and is copying, or the owner has taken them
 //!   meanwhile. There is at most one such thief.
 //! - Everything else is the owner's to write.
 //!
 //! `next` and how many are held share a word, the [head](Head), that is only changed by compare-and-exchange; `tail` is
 //! written by the owner only. Mostly the owner is alone with its jobs for a long time, though. Then it *reserves* the
-//! ring, and takes them without an exchange, until somebody *recalls* it; that is told [below](#a-reserved-ring). The
+//! ring, and takes jobs without an exchange, until another thread *recalls* it: see [below](#a-reserved-ring). The
 //! orderings of an open ring:
 //!
-//! - *A slot is written before it is read.* The owner stores `tail` (Release) behind its write; a thief loads it
+//! - *A slot is written before it is read.* The owner stores `tail` (Release) after its write; a thief loads it
 //!   (Acquire).
-//! - *A slot is read before it is written again.* The thief moves `free` (Release) behind its reads; the owner loads
-//!   the head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
-//!   owner synchronises with the thief even if it reads what somebody else has made of the head since.
-//! - *A thief never sees `tail` behind `next`.* The owner takes jobs by an exchange (Release) behind its stores of
-//!   `tail`, and the thief loads the head (Acquire) before `tail`.
-//! - *Who finds the ring empty knows who took the last job.* It loads the head (Acquire) that the other has written
-//!   (Release): what that one did before, such as being counted as active, precedes what who looks does next.
+//! - *A slot is read before it is written again.* The thief moves `free` (Release) after its reads; the owner loads the
+//!   head (Acquire) before it writes to what has become free. All writes to the head are read-modify-writes, so the
+//!   owner synchronises with the thief even if it reads a head that another thread has changed since.
+//! - *A thief never sees a `tail` smaller than `next`.* The owner takes jobs by an exchange (Release) after its stores
+//!   of `tail`, and the thief loads the head (Acquire) before `tail`.
+//! - *A thread that finds the ring empty synchronises with the thread that took the last job.* It loads the head
+//!   (Acquire) that the other has written (Release): what the other did before, such as being counted as active,
+//!   precedes what the looking thread does next.
 //! - *A claim is for what was there.* A thief's exchange succeeds only if the head is as it was; `tail` can only have
-//!   grown since. (Unless the counts, of 32 bits, came round to the very same values while the thief was suspended.)
+//!   grown since. (Unless the counts, of 32 bits, wrapped around to the very same values while the thief was
+//!   suspended.)
 //! - *A claimed job is in the slots that the thief sees.* The ring has no slots before its first job, and grows when
-//!   most are in use: the owner copies the bits of all of them to the same counts of twice as many slots, stores
-//!   where these are (Release), and never writes to the former ones again, which stay until the ring is dropped. A
-//!   thief that has claimed a job loads where the slots are (Acquire). If it sees former ones, the job was in them; it
-//!   has been there since the thief loaded a `tail` behind it, which the owner stored after the slots of that job. If
-//!   it sees newer ones, the job was copied, as `free` cannot pass it before the thief allows that.
+//!   most are in use: the owner copies the bits of all of them to the same counts of twice as many slots, stores where
+//!   these are (Release), and never writes to the former ones again, which stay until the ring is dropped. A thief that
+//!   has claimed a job loads where the slots are (Acquire). If it sees former ones, the job was in them: it has been
+//!   there since the thief loaded a `tail` beyond it, which the owner stored after it had stored where the slots of
+//!   that job are. If it sees newer ones, the job was copied, because `free` cannot pass it before the thief allows
+//!   that.
 //!
 //! # A reserved ring
 //!
-//! While the head says *reserved* nobody but the owner takes jobs, nothing is held, and `taken`, which the owner
-//! alone writes, stands for `free` and `next`. Who wants a job, or to know that it sees all of them, has to open the
-//! ring first (the biased locking of Dice, Moir and Scherer, 2003, and its revocation by an asymmetric fence):
+//! While the head says *reserved*, only the owner takes jobs, nothing is held, and `taken`, which only the owner
+//! writes, stands for `free` and `next`. A thread that wants a job, or wants to know that it sees all of them, has to
+//! open the ring first (the biased locking of Dice, Moir and Scherer, 2003, and its revocation by an asymmetric fence):
 //!
-//! - **O1** The owner stores in `taken` that it takes the job. **O2** Light [fence](crate::barrier). **O3** It looks
+//! - **O1** The owner stores in `taken` that it takes the job. **O2** Light [fence](crate::barrier). **O3** It checks
 //!   whether the head still says *reserved*. If so, the job is its own.
-//! - **R1** Somebody exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads `taken`, and
-//!   exchanges *recalled* for *open*, with that as `next`. If this fails, somebody else has opened the ring.
+//! - **R1** Another thread exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads
+//!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
+//!   ring.
 //!
 //! What makes that safe:
 //!
-//! - *Nobody takes a job that the owner has.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored.
-//! - *If O3 sees something else, both agree on whose the job is.* R3 may have seen the store of O1, or not. If the
-//!   ring is still *recalled*, the owner opens it itself behind its job, so that R3 fails; nobody waits for a
-//!   suspended thread. If it is open, `next` was behind the job or at it when it was opened, and the head tells which
-//!   by one bit: where it was, modulo 2, which thieves leave as it is. The job is the owner's, or it takes the first
-//!   that is left.
-//! - *R3 cannot open the ring of another time*, for which it has issued no fence: the head that it expects says how
-//!   often the ring has been reserved before. (Unless that count, of 32 bits, came round to the very same value while
-//!   the thread was suspended: four thousand million recalls, each with its fence.)
-//! - *Several may recall it.* Who finds it recalled goes on with R2, on its own account, and not before: the fence of
-//!   another one may be yet to come.
+//! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1
+//!   has stored.
+//! - *If O3 sees something else, both agree on whose the job is.* R3 may or may not have seen the store of O1. If the
+//!   ring is still *recalled*, the owner opens it itself, with `next` after its job, so that R3 fails; no thread waits
+//!   for a suspended one. If it is open, `next` was after the job or at the job when it was opened, and one bit of the
+//!   head tells which: where `next` was, modulo 2, which thieves leave as it is. In the first case the job is the
+//!   owner's; otherwise the owner takes the first that is left.
+//! - *R3 cannot end another recall of the ring*, for which it has issued no fence: the head that it expects says how
+//!   often the ring has been reserved. (Unless that count, of 32 bits, wrapped around to the very same value while the
+//!   thread was suspended: four thousand million recalls, each with its fence.)
+//! - *Several threads may recall it.* One that finds it recalled goes on with an R2 of its own, after that: the fence
+//!   of the other one may be yet to come.
 //! - *A slot is read before it is written again.* The owner reserves the ring when no thief is at it, having loaded the
-//!   head (Acquire) since.
-//! - *Who sees that a job is gone sees what was pushed before that*, as in an open ring: `taken` is stored Release, and
-//!   loaded Acquire, before `tail`.
-//! - *The ring may seem to be empty for a moment* while the owner is between O1 and O3, though the job it wants will
-//!   turn out not to be its own: then it takes one, if that is still there, at once.
+//!   head (Acquire) after the last one left.
+//! - *A thread that sees that a job is gone sees what was pushed before that*, as in an open ring: `taken` is stored
+//!   with Release, and loaded with Acquire, before `tail`.
+//! - *The ring may seem to be empty for a moment* while the owner is between O1 and O3, although the job it wants will
+//!   turn out not to be its own: the owner then takes at once the first that is left, if there is one.
 //!
-//! The owner's pushes share that fence. Who announces that it falls asleep, issues a fence, and does R1 to R3 before it
-//! looks for jobs, sees each push, or the owner sees the announcement, without a fence of its own
+//! The owner's pushes share that fence. A thread that announces that it falls asleep, issues a fence, and does R1 to R3
+//! before it looks for jobs, sees each push; or the owner sees the announcement, without a fence of its own
 //! ([`order_pushes`](Owner::order_pushes)).
 
 mod head;
@@ -104,7 +109,7 @@ const FIRST_SIZE: usize = if cfg!(executors_loom) { 4 } else { 64 };
 /// Jobs that fit into a ring that has grown as far as it may: 192 KiB, which most second-level caches hold.
 pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 
-/// Where the counts begin: they soon come round, so that nothing can rely on it that they do not.
+/// Where the counts begin: they soon wrap around, so that nothing can rely on their not doing so.
 const FIRST_COUNT: u32 = if cfg!(executors_loom) { u32::MAX - 1 } else { u32::MAX - 999 };
 
 struct Ring<T> {
@@ -116,14 +121,15 @@ struct Ring<T> {
 /// What only the owner writes.
 struct Owners<T> {
     tail: AtomicU32,
-    /// In the place of `next` while the ring is reserved.
+    /// Takes the place of `next` while the ring is reserved.
     taken: AtomicU32,
     /// Null until there is a first job.
     buffer: AtomicPtr<Buffer<T>>,
     side: LightSide,
 }
 
-// SAFETY: values move from thread to thread through the ring, and are never shared. Who may touch a slot is said above.
+// SAFETY: values move from thread to thread through the ring, and are never shared. The module says which thread may
+// touch a slot.
 unsafe impl<T: Send> Send for Ring<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Ring<T> {}
@@ -148,15 +154,15 @@ impl<T> Ring<T> {
         Head::of(self.head.load(order))
     }
 
-    /// Has the head be `after` if it is `before`; gives what it is otherwise.
+    /// Changes the head to `after` if it is `before`; returns what it is otherwise.
     #[inline(always)]
     fn exchange(&self, before: Head, after: Head) -> Result<(), Head> {
         let outcome = self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire);
         outcome.map(drop).map_err(Head::of)
     }
 
-    /// Claims as many jobs as `wanted` says of those that are there, at least one. Returns at which counts they are: in
-    /// a range from the first to the last there would be none if these come round in between.
+    /// Claims as many jobs as `wanted` says, given how many there are, and at least one. Returns their counts one by
+    /// one: a range from the first to the last would be empty if these wrap around in between.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
         barrier::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
         let head = self.head(Acquire);
@@ -168,7 +174,7 @@ impl<T> Ring<T> {
         if jobs == 0 {
             return Ok(None);
         }
-        // What is far behind is out of date, and the exchange will say so.
+        // If there seem to be more, the head is out of date, and the exchange will fail.
         let jobs = wanted(jobs.min(MAX_SIZE as u32));
         if head.held() == 0 && self.exchange(head, head.with_claimed(jobs)).is_ok() {
             Ok(Some((0..jobs).map(move |job| next.wrapping_add(job))))
@@ -177,7 +183,7 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Gives the claimed slots back to the owner, and with them what it has taken since.
+    /// Gives the claimed slots back to the owner, and with them those of what it has taken since.
     fn give_free(&self) {
         let mut head = self.head(Relaxed);
         while let Err(now) = self.exchange(head, head.with_all_free()) {
@@ -208,10 +214,10 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The caller has claimed a job, or nobody else uses the ring and there is one: so it sees slots.
+    /// The caller has claimed a job, or no other thread uses the ring and there is one: so it sees slots.
     unsafe fn slots(&self) -> Slots<T> {
-        // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, also when it is replaced; never borrowed
-        // uniquely meanwhile. The caller vouches for it that it is not null.
+        // SAFETY: made by `Box::into_raw`, and kept until the ring is dropped, even when it is replaced; never borrowed
+        // uniquely meanwhile. The caller vouches that it is not null.
         unsafe { &*self.owners.buffer.load(Acquire) }.slots()
     }
 }
@@ -220,14 +226,14 @@ impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         let jobs = self.jobs();
         for count in 0..jobs.tail.wrapping_sub(jobs.next) {
-            // SAFETY: there is a job, and nobody else uses the ring any more.
+            // SAFETY: there is a job, and no other thread uses the ring any more.
             let slots = unsafe { self.slots() };
-            // SAFETY: nobody has taken this one, and nobody is left to do so. The ring lives until this returns.
+            // SAFETY: this job has not been taken, and no thread is left to do so. The ring lives until this returns.
             discard(unsafe { slots.read(jobs.next.wrapping_add(count)) });
         }
         let mut buffer = self.owners.buffer.load(Relaxed);
         while !buffer.is_null() {
-            // SAFETY: made by `Box::into_raw`, once in this list, and nobody is left who might use it.
+            // SAFETY: made by `Box::into_raw`, once in this list, and no thread is left that might use it.
             buffer = unsafe { Box::from_raw(buffer) }.former;
         }
     }
@@ -247,7 +253,7 @@ impl<T> Recalled for RecalledRing<'_, T> {
     /// R3.
     fn end(&self) {
         let taken = self.ring.owners.taken.load(Acquire);
-        // If this fails, somebody else has opened the ring.
+        // If this fails, another thread has opened the ring.
         let _ = self.ring.exchange(self.head, Head::opened_at(taken));
     }
 }

@@ -1,26 +1,27 @@
-//! A queue that is first in, first out, whoever puts in: one lane, and a way round its back.
+//! A queue that is first in, first out, whichever thread puts in: one lane, and a way round its back.
 //!
-//! A thread that submits a job often begins to run in a worker's place, and now and then that worker was just putting
-//! in a job itself: it is suspended, and holds the back of the lane. If the submitter gave up the core, it would get it
-//! again when the worker has used its time up, milliseconds later; and as long as it keeps it, it waits in vain. So it
-//! goes round: its job is put into the *detour*, and goes from there to the lane as soon as somebody has its back.
+//! A submitter often gets its core from a worker that is running, and now and then that worker was just putting in a
+//! job itself: the worker is suspended, and holds the back of the lane. If the submitter gave up the core, it would get
+//! it back only when the worker has used up its time slice, milliseconds later; and as long as the submitter keeps the
+//! core, it waits in vain. So it goes round: it puts its job into the *detour*, from where the job goes to the lane as
+//! soon as some thread has the lane's back.
 //!
-//! The detour has a lock of the system's, under which jobs are copied and no more. So who meets somebody suspended
-//! there sleeps until just that is over.
+//! The detour has a lock of the system's, under which jobs are copied and no more. So a thread that meets a suspended
+//! holder sleeps there only until that copying is over.
 //!
-//! Why the order holds, if one job was there before another one was given, by somebody who knew of it:
+//! Why the order holds, if one job was there before another one was submitted by a thread that knew of it:
 //!
 //! - *Both in the detour:* it is first in, first out, and so is the lane to which its jobs go.
-//! - *First the one in the lane:* the detour's jobs get behind it. As long as the back is held, they are taken out of
-//!   the detour itself, when somebody who has the detour's lock sees that the lane is empty: who put one in there had
-//!   this lock, and knew of all that were in the lane before. (A job that gets into the lane after that look was given
-//!   by somebody who did not know of the detour's.)
-//! - *First the one in the detour:* who puts the other one into the lane sees that the detour is used, unless that one
-//!   is in the lane, or out, already, and lets it go first.
+//! - *The first in the lane:* the detour's jobs go behind it. As long as the back is held, they are taken out of the
+//!   detour itself, when a thread that has the detour's lock sees that the lane is empty: the thread that put one in
+//!   there had this lock, and knew of all that were in the lane before. (A job that gets into the lane after that look
+//!   was submitted by a thread that did not know of the detour's.)
+//! - *The first in the detour:* the thread that puts the other one into the lane sees that the detour is used, unless
+//!   the first is already in the lane, or out, and moves it to the lane first.
 //!
-//! Jobs go from the detour to the lane, and never back. The detour's length is lowered when the lane's count has been
-//! raised (both stored with Release, and loaded with Acquire). So whoever looks into the detour and then into the lane
-//! overlooks none.
+//! Jobs go from the detour to the lane, and never back. The detour's length is lowered after the lane's count has been
+//! raised (both stored with Release, and loaded with Acquire). So a thread that looks into the detour and then into the
+//! lane overlooks none.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -49,19 +50,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Who finds the back held looks again after so many pauses (some tenths of a microsecond): the holder needs some tens
-/// of nanoseconds, and may have come for a single job.
+/// A thread that finds the back held looks again after this many pauses (some tenths of a microsecond): the holder
+/// needs some tens of nanoseconds, and may have come for a single job.
 const PAUSES: u32 = 8;
 
-/// Then it stays away so many times, before it goes round. If the holder has more jobs, it puts them in faster with
-/// the lines of the queue to itself: two submitters of empty jobs need 26 to 34 ns for each, in place of 50 to 95 as
-/// long as both looked as often as they could. A model has no time to lose.
+/// Then it stays away this many times, before it goes round. If the holder has more jobs, it puts them in faster with
+/// the cache lines of the queue to itself: two submitters of empty jobs need 26 to 34 ns for each job, instead of 50 to
+/// 95 when both looked as often as they could. A model does not wait.
 const ABSENCES: u32 = if cfg!(executors_loom) { 0 } else { 2 };
 
-/// Long beside the time that the queue's lines take to come, short beside a wake-up.
+/// Long compared with the time that the queue's cache lines take to come, short compared with a wake-up.
 const ABSENCE: Duration = Duration::from_micros(1);
 
-/// After so many jobs in the detour a submitter lets others have the core, maybe the one who holds the back.
+/// Each time that the detour has a multiple of this many jobs, the submitter yields, maybe to the thread that holds the
+/// back.
 const MANY: usize = 64;
 
 pub(crate) struct SingleLane {
@@ -69,11 +71,11 @@ pub(crate) struct SingleLane {
     detour: Detour,
 }
 
-/// Jobs that were given while the back of the lane was held for long.
+/// Jobs that were submitted while the back of the lane was held for long.
 struct Detour {
     /// How many there are. Written under the lock.
     len: AtomicUsize,
-    /// How many jobs had been put into the lane when the last one came here; modulo what fits. Advice.
+    /// How many jobs had been put into the lane when the last one came here. Wraps around. Only a hint.
     lane_was_at: AtomicUsize,
     jobs: Mutex<VecDeque<Job>>,
 }
@@ -99,7 +101,7 @@ impl SingleLane {
     #[cold]
     fn back_in_time(&self) -> Option<Back<'_>> {
         if self.detour.lane_was_at.load(Relaxed) == self.lane.put_in() {
-            // Most likely somebody has waited for the same holder.
+            // Most likely another thread has waited for the same holder.
             return None;
         }
         (0..PAUSES).for_each(|_| hint::spin_loop());
@@ -116,7 +118,7 @@ impl SingleLane {
         self.detour.push(job, self.lane.put_in());
     }
 
-    /// Takes the first job, if there is one, as soon as nobody else is taking one.
+    /// Takes the first job, if there is one, as soon as no other thread is taking one.
     #[inline]
     pub(crate) fn take_first(&self, hand: &mut Hand) {
         if self.try_take_first(hand).is_err() {
@@ -129,7 +131,7 @@ impl SingleLane {
         insist(|| self.try_take_first(hand));
     }
 
-    /// Takes the first job, as soon as nobody else is taking one.
+    /// Takes the first job, as soon as no other thread is taking one.
     pub(crate) fn pop(&self) -> Option<Job> {
         let mut hand = Hand::empty();
         self.take_first(&mut hand);
@@ -140,7 +142,7 @@ impl SingleLane {
     ///
     /// # Errors
     ///
-    /// [`Busy`] if somebody else is taking, or has just taken or moved one: there may be some nevertheless.
+    /// [`Busy`] if another thread is taking, or has just taken or moved one: there may be some nevertheless.
     #[inline]
     pub(crate) fn try_take_first(&self, hand: &mut Hand) -> Result<(), Busy> {
         if self.detour.is_used() { self.take_first_of_both(hand) } else { self.lane.take_first(hand) }
@@ -161,7 +163,7 @@ impl SingleLane {
         }
     }
 
-    /// How many jobs have been taken out of the lane, as far as has been seen here; modulo what fits.
+    /// How many jobs have been taken out of the lane, as far as has been seen here. Wraps around.
     pub(crate) fn taken(&self) -> usize {
         self.lane.taken()
     }
@@ -171,10 +173,10 @@ impl SingleLane {
         self.len() == 0
     }
 
-    /// How many jobs there are; exact when nobody puts in or takes out.
+    /// How many jobs there are; exact while no thread puts any in or takes any out.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        // In this order: none is overlooked.
+        // In this order, so that none is overlooked.
         self.detour.len.load(Acquire) + self.lane.len()
     }
 }
@@ -214,7 +216,7 @@ impl Detour {
         self.len.store(0, Release);
     }
 
-    /// Takes the first job, if all that were put into the lane before are out.
+    /// Takes the first job, if all that were put into the lane before it are out.
     fn take_first_behind(&self, lane: &Lane) -> Option<Job> {
         let mut jobs = self.lock();
         let job = if lane.is_empty() { jobs.pop_front() } else { None };

@@ -1,48 +1,50 @@
-//! A worker's own stack, last in first out, of which others may steal what is oldest.
+//! A worker's own stack, last in, first out, from which other workers may steal what is oldest.
 //!
 //! After the deque of Chase and Lev ("Dynamic circular work-stealing deque", 2005), with the fences of Lê, Pop, Cohen
-//! and Zappa Nardelli (2013). In two things it differs: its size is fixed, for what is forked when it is full is done
-//! at once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and then
-//! takes what it has put there without a fence, until somebody *recalls* it.
+//! and Zappa Nardelli (2013). It differs in two things: its size is fixed, because what is forked when it is full is
+//! done at once, and there is enough to steal; and the owner may *reserve* it, as it does its [ring](super::ring), and
+//! then takes what it has put there without a fence, until another thread *recalls* it.
 //!
 //! Two counts run through the stack, `top <= bottom <= top + CAPACITY`: items are from `top` to `bottom`. (But while
 //! the owner takes the last one, or one that was stolen, `bottom` may be `top - 1`.) `bottom` is written by the owner
-//! only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are pointers; what they
-//! point to belongs to who has taken the item.
+//! only, `top` is in the [head](Head), which is only changed by compare-and-exchange. The items are pointers; what an
+//! item points to belongs to the thread that has taken it.
 //!
-//! - *An item is written before it is read.* The owner stores `bottom` (Release) behind the slot and what it points to;
-//!   a thief loads it (Acquire). The owner stores it Release also when it takes an item: a thief that reads that has
-//!   seen what was pushed before.
+//! - *An item is written before it is read.* The owner stores `bottom` (Release) after the slot and what it points to;
+//!   a thief loads it (Acquire). The owner also stores it with Release when it takes an item: a thief that reads that
+//!   has seen what was pushed before.
 //! - *The last item is taken once.* **P1** The owner stores in `bottom` that it takes the item. **P2** Fence. **P3** It
-//!   looks at the head: if there are others before this item, it is the owner's; if not, it is whose exchange moves
-//!   `top`. **S1** A thief loads the head. **S2** Fence. **S3** It loads `bottom`, and if that is behind `top`, the
-//!   slot; **S4** it moves `top` by an exchange. Of P2 and S2 one is first: so the thief sees what P1 has stored, and
-//!   leaves the item; or the owner sees at least the head that the thief has loaded, and if the item is that head's
-//!   oldest, the exchanges decide.
+//!   loads the head: if there are older items, this one is the owner's; if not, it goes to the thread whose exchange
+//!   moves `top`. **S1** A thief loads the head. **S2** Fence. **S3** It loads `bottom`, and if that is beyond `top`,
+//!   the slot. **S4** It moves `top` by an exchange. Of P2 and S2 one comes first: so the thief sees what P1 has
+//!   stored, and leaves the item; or the owner sees at least the head that the thief has loaded, and if the item is
+//!   that head's oldest, the exchanges decide.
 //! - *A slot that a thief has read was not written again* if S4 succeeds: the head was the same all the while. Before
-//!   the owner writes a slot again, `top` has passed its item; but while the stack is reserved, or recalled, in which
-//!   states no thief reads slots, and which no head outlasts: it says how often the stack has been reserved. (Unless
-//!   that, of 30 bits, and `top`, of 32, came round to the very same values while the thief was suspended.)
+//!   the owner writes a slot again, `top` has passed its item, except while the stack is reserved or recalled. In these
+//!   states no thief reads slots, and no head outlasts them, because the head says how often the stack has been
+//!   reserved. (Unless that count, of 30 bits, and `top`, of 32, wrapped around to the very same values while the thief
+//!   was suspended.)
 //!
 //! # A reserved stack
 //!
-//! While the head says *reserved*, or *recalled*, nobody but the owner takes items. (The biased locking of Dice, Moir
-//! and Scherer, 2003, and its revocation by an asymmetric fence.)
+//! While the head says *reserved*, or *recalled*, only the owner takes items. (The biased locking of Dice, Moir and
+//! Scherer, 2003, and its revocation by an asymmetric fence.)
 //!
-//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved* the item is the
+//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved*, the item is the
 //!   owner's.
-//! - **R1** Somebody exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
+//! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
-//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. Who wants to steal waits for
-//!   that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and loses
-//!   less.
+//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. A thread that wants to steal
+//!   waits for that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and
+//!   loses less.
 //!
 //! What makes that safe:
 //!
-//! - *Nobody takes an item that the owner has.* If P3 sees *reserved*, R2 comes behind O2, and S3, which comes behind
-//!   R3, sees what P1 has stored. If it was the owner who opened the stack, S1 has acquired all that it had stored.
-//! - *R3 cannot open the stack of another time*, for which it has issued no fence: the head that it expects says which
-//!   time it is. And who finds it recalled by another goes on with R2 on its own account.
+//! - *No other thread takes an item that the owner has.* If P3 sees *reserved*, R2 comes after O2, and S3, which comes
+//!   after R3, sees what P1 has stored. If it was the owner that opened the stack, S1 has acquired all that it had
+//!   stored.
+//! - *R3 cannot end another recall of the stack*, for which it has issued no fence: the head that it expects says how
+//!   often the stack has been reserved. And a thread that finds it recalled by another goes on with an R2 of its own.
 //!
 //! The owner's pushes share that fence, see [`order_pushes`](Owner::order_pushes).
 
@@ -69,10 +71,10 @@ use crate::{
 use head::Head;
 use std::{array, ptr};
 
-/// Items that fit into a stack: more than the depth of a computation that halves what it does.
+/// Items that fit into a stack: more than the depth of a computation that halves its work.
 pub(crate) const CAPACITY: usize = if cfg!(executors_loom) { 2 } else { 256 };
 
-/// Where the counts begin: they come round at once, so that nothing can rely on it that they do not.
+/// Where the counts begin: they wrap around at once, so that nothing can rely on their not doing so.
 const FIRST_COUNT: u32 = u32::MAX;
 
 struct Stack<T> {
@@ -104,7 +106,7 @@ impl<T> Stack<T> {
         Head::of(self.head.load(order))
     }
 
-    /// Has the head be `after` if it is `before`. Returns whether it is.
+    /// Changes the head to `after` if it is `before`. Returns whether it did.
     #[inline(always)]
     fn exchange(&self, before: Head, after: Head) -> bool {
         self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire).is_ok()
@@ -129,7 +131,7 @@ impl<T> Recalled for RecalledStack<'_, T> {
 
     /// R3.
     fn end(&self) {
-        // If this fails, somebody else has opened the stack.
+        // If this fails, another thread has opened the stack.
         let _ = self.stack.exchange(self.head, self.head.opened());
     }
 }

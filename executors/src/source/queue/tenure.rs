@@ -1,29 +1,30 @@
 //! Turns of several jobs each, for workers that take from the same queues, one job at a time.
 //!
-//! A job that passes from one core to another brings the lines of the queue along, tens of nanoseconds for each;
-//! where the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing,
-//! workers that take one each are slower together than one of them alone. With a lock as with a lock-free exchange
-//! it is chance whether they do: who meets the other and pauses lets it take several.
+//! A job that passes from one core to another brings the cache lines of the queue along, tens of nanoseconds for each;
+//! if the core that takes it out has put it in, they are there already. So as long as jobs do next to nothing, workers
+//! that take one each are slower together than one of them alone. With a lock, as with a lock-free exchange, it is a
+//! matter of chance whether they do: a worker that meets the other and pauses lets it take several.
 //!
-//! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then
-//! it stays away for a moment, and measures the pace of the others. If that is clearly better, it goes on in turns:
-//! whenever somebody else has been at the queue since its own last visit, it waits, and then it is its turn until
-//! somebody else has waited likewise. After many turns it measures both again. If it is not better, or jobs come at
-//! such a distance that it cannot be, the worker takes them as it comes, for some visits before the next trial, for
-//! twice as many each time.
+//! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then it
+//! stays away for a moment, and measures the pace of the others. If that is clearly better, it goes on in turns:
+//! whenever another worker has been at the queue since its own last visit, it waits, and then it is its turn until
+//! another worker has waited likewise. After many turns it measures both again. If it is not better, or jobs come too
+//! far apart for it to be, the worker takes them as it comes: for some visits before the next trial, and for twice as
+//! many each time.
 //!
-//! Turns are long, as not only the queue's lines change cores with them, but those of the jobs, too: tasks that
-//! yield again and again are all fetched at the beginning of a turn, and stay for the rest of it. So who waits
-//! looks every few microseconds whether the others get on; if they do not, as a job takes long or blocks, its turn
-//! has come.
+//! Turns are long, because not only the queue's cache lines change cores with them, but those of the jobs, too: tasks
+//! that yield again and again are all fetched at the beginning of a turn, and stay for the rest of it. So a waiting
+//! worker checks every few microseconds whether the others make progress; if they do not, because a job takes long or
+//! blocks, its turn has come.
 //!
-//! This is made for two cores, and was measured on two. With more, all who are not in turn wait at the same time,
-//! and turns become shorter; and the pace of all but one is hardly ever clearly better than that of all, so that
-//! jobs are taken as workers come. Where there are more workers than cores, who waits also keeps its core from them.
+//! This is made for two cores, and was measured on two. With more, all workers that are not in turn wait at the same
+//! time, and turns become shorter; and the pace of all but one is hardly ever clearly better than that of all, so that
+//! jobs are taken as workers come. Where there are more workers than cores, a waiting worker also keeps its core from
+//! the others.
 //!
 //! Lock cohorting (Dice, Marathe and Shavit, 2012) keeps a lock on one socket for some time in this way.
 //!
-//! All this is advice: who ignores it, as workers do that search, or sees an old value, takes a job a moment
+//! All this is advice: a worker that ignores it, as searching workers do, or sees an old value, takes a job a moment
 //! earlier or later than it should. So everything is Relaxed, and not part of any model.
 
 use crossbeam_utils::CachePadded;
@@ -34,34 +35,34 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often who waits looks whether the others get on: about as long as waking a thread takes. Up to twice as long may
-/// a job lie behind one that blocks, while this worker has time; longer if others get on meanwhile. A look fetches a
-/// line from whoever takes jobs, and a turn begins with fetching all of them: with looks of a microsecond, turns end
-/// before they have begun where lines come slowly.
+/// How often a waiting worker checks whether the others make progress: about as long as waking a thread takes. A job
+/// may lie up to twice as long behind one that blocks, although this worker has time; longer if others make progress
+/// meanwhile. A look fetches a cache line from the worker that takes jobs, and a turn begins with fetching all of them:
+/// with looks of a microsecond, turns end before they have begun where cache lines come slowly.
 const LOOK: Duration = Duration::from_micros(4);
 
-/// A wait to find out takes so many looks.
+/// How many looks the wait of a trial takes.
 const TRIAL_LOOKS: u32 = 4;
 
-/// A turn takes so many. (With half as many, chains of no work take 1.2 times as long, and two hundred tasks that yield
-/// 1.1 times; with twice as many 1.1 and 0.95 times.)
+/// How many looks a turn takes. (With half as many, chains of no work take 1.2 times as long, and two hundred tasks
+/// that yield 1.1 times; with twice as many 1.1 and 0.95 times.)
 const TURN_LOOKS: u32 = 16;
 
-/// Jobs for each microsecond, at least: fewer are worth no waiting, whatever was measured.
+/// The fewest jobs per microsecond for which waiting pays, whatever was measured.
 const FEW: f64 = 4.0;
 
-/// While the pace of the others is nearly that of before, they get on.
+/// The others make progress while their pace is at least this fraction of the pace before.
 const NEARLY: f64 = 0.8;
 
 /// How much better the pace of the others has to be.
 const CLEARLY: f64 = 1.25;
 
-/// Visits during which the common pace is measured; and before the first trial.
+/// Visits during which the common pace is measured; and, at first, visits before the next trial.
 const TRIAL: u32 = 16;
 
-/// A trial takes less, unless jobs are long or there was a pause. Far more than it takes here, for hosts on which lines
-/// come slowly: in some minutes a hop of a chain with 50 ns of work took 440 ns on this one, so that a quarter of this
-/// was too little.
+/// A trial takes less, unless jobs are long or there was a pause. Far more than a trial takes here, for hosts on which
+/// cache lines come slowly: for some minutes a hop of a chain with 50 ns of work took 440 ns on this one, so that a
+/// quarter of this was too little.
 const LONG: Duration = Duration::from_micros(4 * TRIAL as u64);
 
 /// Turns before both paces are measured again.
@@ -75,7 +76,7 @@ const NOBODY: usize = 0;
 /// Whose turn it is.
 pub(crate) struct Tenure(CachePadded<AtomicUsize>);
 
-/// One of those who take turns.
+/// One of the workers that take turns.
 pub(crate) struct Tenant {
     name: usize,
     phase: Cell<Phase>,
@@ -85,11 +86,11 @@ pub(crate) struct Tenant {
 
 #[derive(Clone, Copy)]
 enum Phase {
-    /// Takes jobs as it comes, so many times more.
+    /// Takes jobs as it comes, `left` more times.
     Free { left: u32 },
     /// Likewise, while the pace is measured.
     Trial { left: u32, since: Mark },
-    /// Waits for its turn, so many times more, as long as the pace of the others is better than this.
+    /// Waits for its turn, `left` more times, as long as the pace of the others is better than `pace`.
     Turns { left: u32, pace: f64 },
 }
 
@@ -97,12 +98,12 @@ enum Phase {
 #[derive(Clone, Copy)]
 struct Mark {
     time: Instant,
-    /// Modulo what fits.
+    /// Wraps around.
     taken: usize,
 }
 
 impl Mark {
-    /// Jobs for each microsecond.
+    /// Jobs per microsecond.
     fn pace_since(self, other: Mark) -> f64 {
         let micros = self.time.saturating_duration_since(other.time).as_secs_f64() * 1e6;
         // A clock may be coarse.
@@ -111,13 +112,13 @@ impl Mark {
 }
 
 impl Tenant {
-    /// Those without a seat take jobs by searching for them, and have no turns.
+    /// Threads without a seat take jobs by searching for them, and have no turns.
     pub(crate) fn new(seat: Option<usize>) -> Self {
         let name = seat.map_or(NOBODY, |seat| seat + 1);
         Tenant { name, phase: Cell::new(Phase::Free { left: 0 }), respite: Cell::new(TRIAL) }
     }
 
-    /// Counts a visit, if this is one that is only counted.
+    /// Counts a visit, if this is one that is only counted. Returns whether it is.
     fn counts_visit(&self) -> bool {
         let mut phase = self.phase.get();
         match &mut phase {
@@ -133,12 +134,12 @@ impl Tenant {
         self.phase.set(Phase::Free { left: self.respite.replace((2 * self.respite.get()).min(LONGEST)) });
     }
 
-    /// What to do after a wait in which the others went on at a pace of `theirs`; with this worker it was `ours`.
+    /// Decides how to go on after a wait in which the others had a pace of `theirs`; with this worker it was `ours`.
     fn judge(&self, theirs: f64, ours: f64, turns_left: u32) {
         if theirs < FEW.max(CLEARLY * ours) {
             return self.goes_free();
         }
-        // One wait may be well spent by luck.
+        // One wait may have paid by luck.
         if turns_left < TURNS {
             self.respite.set(TRIAL);
         }
@@ -154,8 +155,8 @@ impl Tenure {
         Tenure(CachePadded::new(AtomicUsize::new(NOBODY)))
     }
 
-    /// Whether the tenant is to take a job now, after it has waited for its turn if it is to have one. Not if it would
-    /// wait while there is no job. `taken` tells how many jobs have been taken by now, modulo what fits.
+    /// Whether the tenant is to take a job now; waits for its turn first if it is to have one. `false` if it would wait
+    /// while there is no job. `taken` tells how many jobs have been taken by now, and wraps around.
     #[inline]
     pub(crate) fn admits(&self, tenant: &Tenant, is_empty: impl FnOnce() -> bool, taken: impl Fn() -> usize) -> bool {
         if self.lets_in(tenant) {
@@ -168,7 +169,7 @@ impl Tenure {
         is_worth_it
     }
 
-    /// Whether the tenant may take a job at once; if not, there is [`await_turn`](Self::await_turn) before it.
+    /// Whether the tenant may take a job at once; if not, [`await_turn`](Self::await_turn) comes first.
     #[inline]
     fn lets_in(&self, tenant: &Tenant) -> bool {
         self.0.load(Relaxed) == tenant.name || tenant.counts_visit()
@@ -193,7 +194,7 @@ impl Tenure {
     }
 }
 
-/// Waits for so many looks, or until the others get on at less than `least`. Returns at what pace they did.
+/// Waits for this many looks, or until the pace of the others is less than `least`. Returns their pace.
 fn pace_of_others(begin: Mark, looks: u32, least: f64, mark: impl Fn() -> Mark) -> f64 {
     let mut last = begin;
     for _ in 0..looks {
@@ -208,7 +209,7 @@ fn pace_of_others(begin: Mark, looks: u32, least: f64, mark: impl Fn() -> Mark) 
     last.pace_since(begin)
 }
 
-/// Touches nothing for as long as that since `begin`.
+/// Spins, and touches nothing, until `time` has passed since `begin`.
 pub(super) fn stay_away(begin: Instant, time: Duration) {
     while begin.elapsed() < time {
         hint::spin_loop();
@@ -221,7 +222,7 @@ mod tests {
 
     const MICROSECOND: Duration = Duration::from_micros(1);
 
-    /// Somebody with a clock of its own, so that it makes no difference when the test has its core.
+    /// A worker with a clock of its own, so that it makes no difference when the test has its core.
     struct Visitor {
         tenant: Tenant,
         mark: Cell<Mark>,
@@ -233,8 +234,9 @@ mod tests {
         }
     }
 
-    /// How often the visitor looks in each wait of so many visits, before each of which somebody else has had a turn,
-    /// if jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it waits.
+    /// How often the visitor looks in each wait of this many visits, before each of which another worker has had a
+    /// turn, if jobs are taken at a pace of `ours` in every `interval`, or of `theirs` in each microsecond while it
+    /// waits.
     fn looks_at(interval: Duration, visitor: &Visitor, visits: u32, ours: usize, theirs: usize) -> Vec<u32> {
         let (tenure, Visitor { tenant, mark }) = (Tenure::new(), visitor);
         let goes_on = |interval, jobs| {
@@ -266,7 +268,7 @@ mod tests {
         looks_at(interval, visitor, visits, ours, theirs).len() as u32
     }
 
-    /// `ours` for each nine tenths of a microsecond.
+    /// The same, with `ours` jobs for each nine tenths of a microsecond.
     fn waits(visitor: &Visitor, visits: u32, ours: usize, theirs: usize) -> u32 {
         waits_at(MICROSECOND * 9 / 10, visitor, visits, ours, theirs)
     }

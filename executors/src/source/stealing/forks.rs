@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl StealingSource {
-    /// Where the worker puts parts of its job; nowhere if it has no seat of its own, as nobody looks there.
+    /// Where the worker puts parts of its job; `None` if it has no seat of its own, because no thread would look there.
     #[inline(always)]
     pub(crate) fn forker<'a>(&self, local: &'a StealingLocal) -> Option<&'a Forker> {
         match local.forker.get() {
@@ -50,12 +50,12 @@ impl StealingSource {
         }
     }
 
-    /// A part of `part`, for its forker, which waits for it: one that the worker which has taken `part` has forked
-    /// before that was settled.
+    /// A part of `part` for its forker, which waits for it: one that the worker that has taken `part` forked before
+    /// `part` was settled.
     ///
     /// # Errors
     ///
-    /// What that worker shows to others, if it has none for them; nothing if `part` is settled.
+    /// The end of that worker's stack that is for others, if there is no part for them; `None` if `part` is settled.
     pub(crate) fn take_part_of(&self, part: &Stub, local: &StealingLocal) -> Result<Loan, Option<&Forks>> {
         let taker = insist(|| if part.is_settled() { Ok(None) } else { part.taker().map(Some) });
         let Some(taker) = taker else { return Err(None) };

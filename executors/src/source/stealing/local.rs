@@ -1,4 +1,4 @@
-//! What a worker has for itself.
+//! What a worker keeps to itself.
 
 use super::rounds::Rounds;
 use crate::{
@@ -14,25 +14,26 @@ use crate::{
 };
 use std::cell::{Cell, OnceCell};
 
-/// Its ring, and what it remembers.
+/// A worker's ring, and what it remembers.
 pub(crate) struct StealingLocal {
     pub(super) seat: usize,
     pub(super) ring: Owner<Job>,
-    /// Whether the seat is the worker's own. Nobody steals from one without.
+    /// Whether the seat is the worker's own. No thread steals from a worker without one.
     pub(super) has_seat: bool,
-    /// The thieves' end of the ring, until there may be jobs for them.
+    /// The thieves' end of the ring, kept here until there may be jobs for them.
     pub(super) stealer: Cell<Option<Stealer<Job>>>,
-    /// Whether the ring is to be [shown](super::shown) before a job is put there.
+    /// Whether the seat has to be [shown](super::shown) before a job is put into the ring.
     pub(super) is_hidden: Cell<bool>,
-    /// Whether own jobs have been spilled and may be there still: then those that follow go there, too, so as not to
-    /// overtake.
+    /// Whether own jobs have been spilled and may still be there: then later ones go there, too, so that they do not
+    /// overtake these.
     pub(super) spilled: Cell<bool>,
-    /// Parts of its job that others may take. Once it has forked.
+    /// Parts of its job that others may take. Set once a job has forked.
     pub(super) forker: OnceCell<Box<Forker>>,
-    /// Jobs run, as far as they are counted here, and what they have earned.
+    /// How many jobs it has run, as far as they are counted here, and the privilege that they have earned.
     ran: Cell<usize>,
     privilege: Cell<Privilege>,
-    /// Whom to steal from: groups of equally near workers, none of them empty, the nearest first. Once it is asked for.
+    /// Workers to steal from: groups of equally near ones, none of them empty, the nearest first. Set when first asked
+    /// for.
     pub(super) circles: OnceCell<Vec<Vec<usize>>>,
     pub(super) dice: Dice,
     /// The lane to look at first.
@@ -43,7 +44,7 @@ pub(crate) struct StealingLocal {
 }
 
 impl StealingLocal {
-    /// Of the worker of `seat`, which is its own, or shared with all who have none.
+    /// For the worker on `seat`, which is its own, or shared by all threads that have none.
     pub(super) fn new(seat: usize, has_seat: bool) -> Self {
         let (ring, stealer) = ring::ring();
         StealingLocal {
@@ -64,25 +65,25 @@ impl StealingLocal {
         }
     }
 
-    /// The worker has run so many more jobs, and may have earned to have its ring to itself.
+    /// The worker has run `jobs` more jobs, and may have earned the privilege to have its ring to itself.
     pub(super) fn earn_privilege(&self, jobs: usize) {
         let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
         self.ran.set(ran);
-        // Who recalls rings looks at those that are shown.
+        // A thread that recalls rings looks only at those that are shown.
         if privilege.is_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
             privilege.is_given(ran);
         }
         self.privilege.set(privilege);
     }
 
-    /// Jobs were found in that lane: the next is looked at first next time, so that no lane is starved by a busy one.
-    /// Also if the lane is empty now: its producer may be back before this worker is.
+    /// Jobs were found in that lane: the next one is looked at first next time, so that no lane is starved by a busy
+    /// one. Also if the lane is empty now: its producer may come back before this worker does.
     pub(super) fn go_on_behind(&self, lane: usize) {
         self.last_lane.set(lane);
         self.lane.set(lane.wrapping_add(1));
     }
 
-    /// All lanes were seen empty: the producer that was there last is the most likely to be back.
+    /// All lanes were seen empty: the producer of the lane that had jobs last is the most likely to come back.
     pub(super) fn go_back(&self) {
         self.lane.set(self.last_lane.get());
     }

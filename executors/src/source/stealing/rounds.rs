@@ -1,12 +1,12 @@
-//! Jobs that wait behind one that does not end, while nobody runs dry and would steal them.
+//! Jobs that wait behind one that does not end, while no worker runs dry and would steal them.
 //!
 //! A worker that takes several jobs from outside has them in its ring, behind the one that it runs. If that one blocks,
-//! and all others have jobs of their own, as those that run chains always do, none of them comes to steal. So who looks
-//! for jobs from outside looks at another worker now and then; and if that has begun none of its jobs from one such
-//! look to the next, takes one of them with every other look, until it goes on.
+//! and all other workers have jobs of their own, as those that run chains always do, none of them comes to steal. So a
+//! worker that looks for jobs from outside looks at another worker now and then; and if that one has begun none of its
+//! jobs from one such look to the next, takes one of them with every other look, until that worker goes on.
 //!
-//! One at a time: of several, all but the first would be seen by nobody while they are on their way. Parts of the job
-//! that blocks are left to it.
+//! One at a time: of several, no thread would see any but the first while they are on their way. Parts of the job that
+//! blocks are left to it.
 
 use super::{Seat, StealingLocal, StealingSource};
 use crate::{
@@ -16,14 +16,14 @@ use crate::{
 };
 use std::cell::Cell;
 
-/// One of so many looks outside is at another worker. It fetches a line that this one writes with each job, and has to
-/// fetch back: some 100 ns, for up to 2000 jobs.
+/// One of this many looks outside is at another worker. It fetches a cache line that the other worker writes with each
+/// job, and has to fetch back: some 100 ns, for up to 2000 jobs.
 const LOOKS: u32 = if cfg!(executors_privileged) { 2 } else { 32 };
 
-/// A worker's rounds past the others.
+/// The state of a worker's rounds past the others.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// Looks outside until now.
+    /// Looks outside so far.
     looks: Cell<u32>,
     /// Where the worker looked last.
     seat: Cell<usize>,
@@ -39,7 +39,7 @@ impl Rounds {
 }
 
 impl StealingSource {
-    /// A job that is stranded, if it is time to look for one. To be asked with each look outside.
+    /// A stranded job, if it is time to look for one. To be called with each look outside.
     pub(super) fn pop_stranded(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         if local.rounds.are_due() { self.make_a_round(local, meter) } else { None }
     }
@@ -50,7 +50,7 @@ impl StealingSource {
         if let Some(before) = waited.take()
             && self.waiting(seat.get()).is_some_and(|now| now.has_not_moved_since(before))
         {
-            // If somebody else is at it, so much the better.
+            // If another thread is at it, so much the better.
             let job = self.take_one_of(seat.get()).ok()??;
             looks.set(LOOKS - 2); // the next look is at the lanes
             waited.set(self.waiting(seat.get()));
@@ -72,7 +72,7 @@ impl StealingSource {
         }
     }
 
-    /// What is in the ring of a worker that has jobs there, or where it spills them.
+    /// What is in the ring of a worker that has jobs there or in its spill.
     fn waiting(&self, seat: usize) -> Option<Span> {
         let in_ring = self.seats[seat].ring.get().map(|ring| ring.jobs()).unwrap_or_default();
         let has_spilled = || self.spilled(seat).is_some_and(|spill| !spill.is_empty());
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
     use crate::{placement::Neighbourhood, source::Source};
 
-    /// In which of some rounds a worker gets a job of another, which has 10, and 10 more that it has spilled. That one
-    /// begins one of the first 10 after each round, or none.
+    /// In which rounds a worker gets a job of another worker, which has 10, and 10 more that it has spilled. After each
+    /// round that one begins one of its first 10, or none.
     fn found_in(begins: bool) -> Vec<usize> {
         let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
         let [stuck, worker] = [0, 1].map(|seat| source.attach(Some(seat)));

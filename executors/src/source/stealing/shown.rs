@@ -1,16 +1,19 @@
-//! On which seats there may be jobs.
+//! Which seats may have jobs.
 //!
-//! Most workers of a large pool sleep, mostly with an empty ring and nothing spilled; and nobody but their owner puts
-//! jobs there. So a worker that has none hides its seat before it sleeps, and shows it again before its next push. Who
-//! looks for jobs, each time that it wakes and before it sleeps, looks at one line in place of several for each worker.
+//! Most workers of a large pool sleep, mostly with an empty ring and nothing spilled; and only their owner puts jobs
+//! there. So a worker that has none hides its seat before it sleeps, and shows it again before its next push. A worker
+//! that looks for jobs, each time that it wakes and before it sleeps, looks at one cache line instead of several for
+//! each worker.
 //!
-//! - *No job is overlooked.* The owner shows the seat before its push, and issues a fence in between: so who looks
-//!   behind a fence of its own sees the seat, or comes first, and then the owner sees what that one has written before
-//!   its fence. That holds also for an owner that has the ring to itself, and spares the fence behind its pushes: who
-//!   sees the seat sees that the ring is reserved, too, and [recalls](crate::source::Source::recall) it.
-//! - *Who finds a seat hidden knows who took the last job*, as with an empty [ring](crate::source::queue::ring): the
-//!   owner has seen that it was taken, and hides the seat (Release) behind a fence (Acquire); who looks loads the set
-//!   (Acquire). So whoever has the job counts as active for who asks whether all are idle.
+//! - *No job is overlooked.* The owner shows the seat before its push, and issues a fence in between. So a thread that
+//!   looks after a fence of its own sees the seat; or its fence comes first, and then the owner sees what that thread
+//!   has written before it. That also holds for an owner that has the ring to itself, and spares the fence after its
+//!   pushes: a thread that sees the seat also sees that the ring is reserved, and
+//!   [recalls](crate::source::Source::recall) it.
+//! - *A thread that finds a seat hidden synchronises with the thread that took the last job*, as with an empty
+//!   [ring](crate::source::queue::ring): the owner has seen that the job was taken, and hides the seat (Release) after
+//!   a fence (Acquire); the looking thread loads the set (Acquire). So the worker that has the job counts as active to
+//!   a thread that asks whether all are idle.
 //!
 //! `shown/model.rs` fails without the fence of [`Shown::show`], without that of [`Shown::hide`], and if the set is
 //! loaded Relaxed.
@@ -37,25 +40,25 @@ fn place_of(seat: usize) -> (usize, u64) {
 }
 
 impl Shown {
-    /// None of so many seats.
+    /// An empty set, with room for `seats`.
     pub(super) fn of(seats: usize) -> Self {
         Shown((0..seats.div_ceil(u64::BITS as usize)).map(|_| Apart::new(AtomicU64::new(0))).collect())
     }
 
-    /// To be called before jobs are put there.
+    /// Shows a seat. To be called before jobs are put there.
     #[cold]
     pub(super) fn show(&self, seat: usize) {
         let (word, bit) = place_of(seat);
-        // Relaxed: the fence orders it for who looks behind one. Who sees that a job has gone from a lane to the seat
-        // sees this by what has told of that.
+        // Relaxed: the fence orders it for threads that look after one. A thread that sees that a job has gone from a
+        // lane to the seat sees the seat through whatever told it that.
         self.0[word].fetch_or(bit, Relaxed);
         fence(SeqCst);
     }
 
-    /// The caller, who alone puts jobs there, has seen that there are none.
+    /// Hides a seat. The caller, which alone puts jobs there, has seen that there are none.
     pub(super) fn hide(&self, seat: usize) {
         let (word, bit) = place_of(seat);
-        // Pairs with those who took the jobs, and with `iter`.
+        // Pairs with the threads that took the jobs, and with `iter`.
         fence(AcqRel);
         self.0[word].fetch_and(!bit, Relaxed);
     }
@@ -69,7 +72,7 @@ impl Shown {
         self.iter().next().is_none()
     }
 
-    /// All that are shown. Each word is read when the iterator comes there, and not before.
+    /// All seats that are shown. Each word is read when the iterator gets there, not before.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(word, seats)| {
             let mut left = seats.load(Acquire);

@@ -1,4 +1,4 @@
-//! What a worker does that has no jobs: it takes those of others.
+//! What a worker without jobs does: it takes those of others.
 
 use super::{BATCH, StealingLocal, StealingSource};
 use crate::{
@@ -9,17 +9,17 @@ use crate::{
 use std::hint;
 
 impl StealingSource {
-    /// Takes jobs of somebody who has some, the nearest first.
+    /// Takes jobs of another worker that has some, beginning with the nearest.
     pub(super) fn steal(&self, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
-        // What others push behind this look is announced behind it; and what came to them out of the lanes, which were
-        // looked at before, was shown before it was gone there.
+        // What others push after this look is announced after it; and what came to them out of the lanes, at which this
+        // worker looked before, was shown before it was gone from there.
         if self.shown.iter().all(|seat| seat == local.seat) {
             return Ok(None);
         }
         first_found(self.victims(local).map(|victim| self.steal_from(victim, local, meter)))
     }
 
-    /// From the nearest on, those that are shown.
+    /// Those that are shown, beginning with the nearest.
     pub(super) fn victims(&self, local: &StealingLocal) -> impl Iterator<Item = usize> {
         let circles = local.circles.get_or_init(|| self.neighbourhood.circles(local.seat));
         let victims = circles.iter().flat_map(|circle| {
@@ -29,7 +29,7 @@ impl StealingSource {
         victims.copied().filter(|&seat| self.shown.contains(seat))
     }
 
-    /// A part of the job that the victim runs comes first: what has begun is ended before something else begins.
+    /// A part of the job that the victim runs comes first: what has begun is finished before something else begins.
     fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
         if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)? {
             meter.took_part();
@@ -37,7 +37,7 @@ impl StealingSource {
         }
         let from_ring = match self.seats[victim].ring.get() {
             Some(ring) if is_worth_stealing(|| ring.jobs()) => {
-                // One alone needs no room.
+                // A single job needs no room.
                 ring.steal_half(&local.ring, || self.make_room(local))
             }
             _ => Ok(None),
@@ -52,15 +52,15 @@ impl StealingSource {
     }
 }
 
-/// How long a lone job is watched before it is stolen, in turns of the processor's pause.
+/// How long a lone job is watched before it is stolen, in pauses of the processor.
 const PAUSES: u32 = 16;
 
-/// Whether the owner of a queue will not come to its jobs very soon itself.
+/// Whether to steal from a queue: whether its owner will not get to its jobs very soon itself.
 ///
 /// A single job is most often the next of a chain, which its owner will take in a few nanoseconds; a thief that is
-/// faster drags the chain to its own core, only to have it dragged back. So a single job is watched for a moment. If it
-/// stays, its owner is busy with a longer one (or even waits for this one). Of parts, which their owner takes back and
-/// puts in again at the same place, it is enough that there is one at each look.
+/// faster drags the chain to its own core, only for it to be dragged back. So a single job is watched for a moment. If
+/// it stays, its owner is busy with a longer one (or even waits for this one). For parts, which their owner takes back
+/// and puts in again at the same place, it is enough that there is one at each look.
 fn is_worth_stealing(look: impl Fn() -> Span) -> bool {
     let jobs = look();
     match jobs.len() {

@@ -10,7 +10,7 @@ use crate::sync::{
     check, thread,
 };
 
-/// A pool of two workers, of which one runs a job that gives a job to the other.
+/// A pool of two workers, one of which runs a job that submits a job to the other.
 #[derive(Default)]
 struct Pool {
     given: Gate,
@@ -25,7 +25,7 @@ fn pool() -> Arc<(Ledger, Pool)> {
 
 impl Pool {
     fn run(&self, job: usize) {
-        self.has_run[job].store(true, Relaxed); // the ledger alone must show it
+        self.has_run[job].store(true, Relaxed); // the ledger alone must make it visible
     }
 
     fn all_have_run(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Models of the lock. What is inside is watched by loom: two at a time are an error of their own.
+//! Models of the lock. Loom watches what is inside, and reports two threads that are inside at a time.
 
 use super::{BiasedLock, Entry, Presence};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 struct Room {
     lock: BiasedLock,
     inside: Watch,
-    /// How often somebody was in.
+    /// How often a thread was inside.
     visits: AtomicUsize,
 }
 
@@ -100,7 +100,8 @@ fn a_reserved_lock_is_recalled_by_two() {
     recallers_against_owner(2, 2);
 }
 
-/// A thread that has found the lock reserved for it goes on when it is reserved for another, and recalled from that.
+/// A thread that has found the lock reserved for it goes on when it is reserved for another, and recalled from that
+/// one.
 #[test]
 fn who_was_late_to_come_disturbs_no_other() {
     check(3, || {
@@ -122,8 +123,8 @@ fn who_was_late_to_come_disturbs_no_other() {
     });
 }
 
-/// Somebody who has recalled the lock is suspended before it ends that, and goes on when the lock has been reserved for
-/// the same thread again, and recalled by a third.
+/// A thread that has recalled the lock is suspended before it ends that, and goes on when the lock has been reserved
+/// for the same thread again, and recalled by a third one.
 #[test]
 fn who_was_late_to_end_a_recall_leaves_it_to_others() {
     check(3, || {
@@ -141,8 +142,8 @@ fn who_was_late_to_end_a_recall_leaves_it_to_others() {
     });
 }
 
-/// Whoever falls asleep sees what is done inside, or who does it sees that it sleeps: whether it finds the lock
-/// reserved, recalled by somebody else, locked, or not reserved yet. The visitor leaves as `leave` says.
+/// A thread that falls asleep sees what is done inside, or the visitor sees that it sleeps: whether the former finds
+/// the lock reserved, recalled by another thread, locked, or not reserved yet. The visitor leaves as `leave` says.
 fn a_visit_is_seen_or_sees_who_looks(leave: impl Fn(&BiasedLock, Entry<'_>, &Presence) + Sync + Send + 'static) {
     check(3, move || {
         let [owner] = presences();
@@ -181,7 +182,7 @@ fn a_visit_is_seen_or_the_leaver_sees_who_looks() {
     a_visit_is_seen_or_sees_who_looks(|lock, entry, _owner| lock.leave_in_order(&entry));
 }
 
-/// Whoever allocates memory inside may come there again; also when the lock has been recalled meanwhile.
+/// An allocator that is called inside may come there again; also when the lock has been recalled meanwhile.
 #[test]
 fn who_is_in_does_not_come_in_again() {
     check(0, || {

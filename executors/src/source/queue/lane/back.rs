@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{marker::PhantomData, mem, ptr};
 
-/// Who locks it, and puts in a job, uses the first 64 bytes.
+/// Locking it, and putting in a job, uses the first 64 bytes.
 #[repr(C)]
 pub(super) struct BackEnd {
     pub(super) lock: BiasedLock,
@@ -29,11 +29,11 @@ impl BackEnd {
     }
 }
 
-/// This end, which is the holder's for as long as this lives.
+/// The back of a lane, which is the holder's for as long as this lives.
 #[must_use = "nobody else can put in while this lives"]
 pub(in crate::source::queue) struct Back<'a> {
     lane: &'a Lane,
-    /// Of this thread.
+    /// How this thread has entered.
     entry: Entry<'a>,
     stays_here: PhantomData<*const ()>,
 }
@@ -66,17 +66,17 @@ impl<'a> Back<'a> {
         matches!(self.entry, Entry::Privileged(_))
     }
 
-    /// Whether to ask, behind the next push, [whether a privilege is due](Self::is_privilege_due): now and then, as it
-    /// takes a thousand jobs.
+    /// Whether to ask, after the next push, [whether a privilege is due](Self::is_privilege_due): only now and then,
+    /// because it takes a thousand jobs.
     #[inline(always)]
     pub(in crate::source::queue) fn is_to_be_asked(&self) -> bool {
-        // SAFETY: the lock makes the cursor this thread's, and nobody changes it meanwhile.
+        // SAFETY: the lock makes the cursor this thread's, and it is not changed meanwhile.
         let passed = self.lane.back.end.cursor.with(|cursor| unsafe { (*cursor).passed });
         passed.wrapping_add(1).is_multiple_of(privilege::INTERVAL)
     }
 
-    /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if it was the one that
-    /// did so, each time that this was asked for long enough.
+    /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if, for long enough, it
+    /// was the one that did so each time that this was asked.
     pub(in crate::source::queue) fn is_privilege_due(&mut self, thread: u32) -> bool {
         debug_assert!(!self.is_privileged(), "it would not have locked it");
         self.with_cursor(|cursor| {
@@ -87,20 +87,20 @@ impl<'a> Back<'a> {
         })
     }
 
-    /// Whether the next job goes into a large block: that goes back to the system when more jobs have come than it has
+    /// Whether the next job goes into a large block. That goes back to the system when more jobs have come than it has
     /// room for, or a few hundred where few wait.
     pub(in crate::source::queue) fn is_in_large_block(&mut self) -> bool {
         // SAFETY: the block is alive until a reader has passed the end mark, which is yet to be written.
         self.with_cursor(|cursor| !cursor.block.is_null() && unsafe { Block::is_large(cursor.block) })
     }
 
-    /// It is due, but not to be given.
+    /// The privilege is due, but not to be given.
     #[cold]
     pub(in crate::source::queue) fn refuse_privilege(&mut self) {
         self.with_cursor(|cursor| cursor.privilege.is_refused(cursor.passed));
     }
 
-    /// Leaves the back, which is locked, to the calling thread alone.
+    /// Leaves the back, which is locked, and reserves it for the calling thread.
     #[cold]
     pub(in crate::source::queue) fn reserve(mut self) {
         debug_assert!(!self.is_privileged());
@@ -110,7 +110,7 @@ impl<'a> Back<'a> {
         mem::forget(self);
     }
 
-    /// Leaves it, with a fence behind what was put in: see [`BiasedLock::leave_in_order`].
+    /// Leaves the back, with a fence after what was put in: see [`BiasedLock::leave_in_order`].
     #[inline(always)]
     pub(in crate::source::queue) fn leave_in_order(self) {
         self.lane.back.lock.leave_in_order(&self.entry);
@@ -143,13 +143,13 @@ impl Lane {
             if !cursor.has_room(job.record_words()) {
                 self.go_on(cursor);
             }
-            // SAFETY: there is room, and no reader comes here before the count says so.
+            // SAFETY: there is room, and no reader gets here before the count says so.
             unsafe { cursor.write(job) };
             self.back.end.pass(cursor, 1);
         });
     }
 
-    /// Takes the cursor to the next stretch of its block, or to another block.
+    /// Moves the cursor to the next stretch of its block, or to another block.
     #[cold]
     fn go_on(&self, cursor: &mut Cursor) {
         if cursor.block.is_null() {
@@ -157,7 +157,7 @@ impl Lane {
             self.front.first.store(first, Relaxed); // published by the count
             return cursor.begin(first);
         }
-        // A model has no room for many.
+        // A model has no room for many jobs.
         let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
         // SAFETY: the block is alive until a reader has passed the end mark.
         if let Some(end) = unsafe { Block::next_stretch(cursor.block, cursor.end, waiting) } {

@@ -1,4 +1,4 @@
-//! What both ends of a lane are: a count, and a place in the blocks.
+//! What both ends of a lane have: a count, and a place in the blocks.
 
 use crate::{
     job::{IntoJob, record::Record},
@@ -15,7 +15,7 @@ use std::ptr;
 
 #[repr(C)]
 pub(super) struct End {
-    /// Jobs that have passed this end. Written under the lock, read by all.
+    /// How many jobs have passed this end. Written under the lock, read by all.
     pub(super) passed: AtomicUsize,
     pub(super) cursor: UnsafeCell<Cursor>,
 }
@@ -25,13 +25,14 @@ pub(super) struct End {
 pub(super) struct Cursor {
     pub(super) block: *mut Block,
     pub(super) at: usize,
-    /// Where the stretch ends that is written.
+    /// Where the stretch that is written ends.
     pub(super) end: usize,
-    /// What `passed` is, so that this end only ever writes that.
+    /// The value of `passed`, so that this end never has to load it.
     pub(super) passed: usize,
     /// What had passed the back when the front last looked.
     pub(super) seen: usize,
-    /// Of the back: the thread that was asked last whether it should have the back to itself, and whether it has.
+    /// For the back: for which thread it was last asked whether it should have the back to itself, and the state of
+    /// that.
     pub(super) giver: u32,
     pub(super) privilege: Privilege,
 }
@@ -52,7 +53,7 @@ impl End {
         }
     }
 
-    /// So many more jobs have passed. The cursor is that of this end.
+    /// Counts that `jobs` more jobs have passed. The cursor is that of this end.
     #[inline]
     pub(super) fn pass(&self, cursor: &mut Cursor, jobs: usize) {
         cursor.passed = cursor.passed.wrapping_add(jobs);
@@ -65,7 +66,7 @@ impl Cursor {
         (self.block, self.at, self.end) = (block, 0, STRETCH);
     }
 
-    /// Whether a record of so many `words` can be written behind the last one. One word must remain for the end mark.
+    /// Whether a record of this many `words` can be written after the last one. One word must remain for the end mark.
     #[inline(always)]
     pub(super) fn has_room(&self, words: usize) -> bool {
         self.at + words < self.end
@@ -73,7 +74,7 @@ impl Cursor {
 
     /// # Safety
     ///
-    /// The block is alive, has room for the record, and nobody reads there.
+    /// The block is alive, has room for the record, and no thread reads there.
     #[inline(always)]
     pub(super) unsafe fn write(&mut self, job: impl IntoJob) {
         let words = job.record_words();
@@ -85,15 +86,15 @@ impl Cursor {
         self.at += words;
     }
 
-    /// Reads the record, if it is none but the end mark.
+    /// Reads the next record, or `None` if there is the end mark.
     ///
     /// # Safety
     ///
-    /// The block is alive, there is a record or the end mark, and nobody writes there; all this while `'a` lasts, for
-    /// which the caller has to find a bound.
+    /// The block is alive, there is a record or the end mark, and no thread writes there; all this while `'a` lasts,
+    /// for which the caller has to find a bound.
     #[inline]
     pub(super) unsafe fn read<'a>(&mut self) -> Option<Record<'a>> {
-        // SAFETY: as promised. A record is asked for once, as the cursor goes on behind it.
+        // SAFETY: as promised. A record is asked for once, because the cursor moves past it.
         unsafe {
             Block::watch(self.block, self.at, 1, Watch::read);
             let record = Record::at(Block::word(self.block, self.at))?;

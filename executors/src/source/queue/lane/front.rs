@@ -17,9 +17,10 @@ use std::ptr;
 pub(super) struct FrontEnd {
     locked: AtomicBool,
     pub(super) end: End,
-    /// The block that everything begins with, once there is one.
+    /// The first block of all, once there is one.
     pub(super) first: AtomicPtr<Block>,
-    /// A block that has been read and can be written again, or null. Here as the back comes for it once in a block.
+    /// A block that has been read and can be written again, or null. Here because the back comes for it only once in a
+    /// block.
     pub(super) spare: AtomicPtr<Block>,
 }
 
@@ -34,17 +35,17 @@ impl FrontEnd {
     }
 }
 
-/// How many jobs somebody comes for.
+/// How many jobs a thread comes for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Portion {
-    /// As long as there are known to be more, the producer's line is left alone.
+    /// As long as there are known to be more, the producer's cache line is left alone.
     One,
-    /// Worth a look how many there are by now.
+    /// Worth a look at how many there are by now.
     Batch,
 }
 
-/// Counts what has been taken, when it has all been given away: jobs are seen here until they are seen where they go.
-/// Also if the one to whom they were given has panicked.
+/// Counts what has been taken, after all of it has been passed on: jobs are seen here until they are seen where they
+/// go. Also if the code to which they were passed has panicked.
 struct Visit<'a> {
     end: &'a End,
     cursor: &'a mut Cursor,
@@ -58,12 +59,12 @@ impl Drop for Visit<'_> {
     }
 }
 
-/// This end, which is the holder's for as long as this lives.
+/// The front of a lane, which is the holder's for as long as this lives.
 #[must_use = "nobody else can take out while this lives"]
 pub(in crate::source::queue) struct Front<'a>(&'a Lane);
 
 impl<'a> Front<'a> {
-    /// Locks it, unless somebody holds it.
+    /// Locks it, unless it is held.
     #[inline]
     pub(super) fn enter(lane: &'a Lane) -> Option<Self> {
         let locked = &lane.front.locked;
@@ -78,7 +79,7 @@ impl<'a> Front<'a> {
         unsafe { self.0.take_locked(Portion::One, |_| 1, |record| hand.put(record)) };
     }
 
-    /// Takes out as many jobs as `most` says of so many that are there, and gives them to `sink` one by one. Returns
+    /// Takes out as many jobs as `most` says, given how many there are, and passes them to `sink` one by one. Returns
     /// how many.
     #[inline]
     pub(super) fn take(self, most: impl FnOnce(usize) -> usize, sink: impl FnMut(Record<'_>)) -> usize {
@@ -127,7 +128,7 @@ impl Lane {
         })
     }
 
-    /// Reads the next record. Its block is recycled by the next call, for which the cursor must be back.
+    /// Reads the next record. The next call may recycle its block, and needs the cursor back.
     ///
     /// # Safety
     ///
@@ -137,9 +138,9 @@ impl Lane {
         if cursor.block.is_null() {
             cursor.begin(self.front.first.load(Relaxed));
         }
-        // SAFETY: there is a record or, behind the last of a block, the end mark and a block with a record. The block
-        // that is left has no record in use: the last was borrowed from the cursor, which is here. That of the new one
-        // is borrowed likewise, and the producer comes to no block that was not recycled.
+        // SAFETY: there is a record or, after the last one of a block, the end mark and a block with a record. No
+        // record of the block that is left is in use: the last one was borrowed from the cursor, which is here. That of
+        // the new one is borrowed likewise, and the producer gets to no block that was not recycled.
         unsafe {
             cursor.read().unwrap_or_else(|| {
                 self.leave_block(cursor);
@@ -150,11 +151,11 @@ impl Lane {
 
     /// # Safety
     ///
-    /// The cursor is that of the front, and has come to the end mark of its block. None of the block's records is in
+    /// The cursor is that of the front, and has reached the end mark of its block. None of the block's records is in
     /// use.
     #[cold]
     unsafe fn leave_block(&self, cursor: &mut Cursor) {
-        // SAFETY: as promised, and behind an end mark there is another block.
+        // SAFETY: as promised, and after an end mark there is another block.
         unsafe {
             let next = Block::next(cursor.block);
             self.recycle(cursor.block);
@@ -164,7 +165,7 @@ impl Lane {
 
     /// # Safety
     ///
-    /// Nobody uses the block any more.
+    /// The block is not used any more.
     unsafe fn recycle(&self, block: *mut Block) {
         // SAFETY: alive until it is passed on or freed, and as promised.
         unsafe {

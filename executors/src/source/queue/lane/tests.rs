@@ -51,12 +51,12 @@ fn jobs_come_out_in_order_also_where_very_many_wait() {
         }
     };
     let take = |jobs| assert_eq!(lane.take(|_| jobs, |record| record.into_job().run()), Ok(jobs));
-    // SAFETY: nobody else uses the lane, so its block is alive.
+    // SAFETY: no other thread uses the lane, so its block is alive.
     let is_large = || lane.back.end.cursor.with(|cursor| unsafe { Block::is_large((*cursor).block) });
-    // Where the system has none, small blocks follow.
+    // Where the system gives no large ones, small blocks follow.
     let piece = huge_page::map();
     let are_there = piece.is_some();
-    // SAFETY: from `map`, and used by nobody.
+    // SAFETY: from `map`, and not used.
     piece.into_iter().for_each(|piece| unsafe { huge_page::unmap(piece) });
     for round in 0..3 {
         put_in(MANY);

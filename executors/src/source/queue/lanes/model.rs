@@ -12,7 +12,7 @@ use crate::{
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// How often each job was run. (Not loom's counters: they are no part of what is modelled.)
+/// How often each job was run. (Not loom's counters: they are not part of what is modelled.)
 type Runs = std::sync::Arc<[AtomicUsize]>;
 
 fn runs(jobs: usize) -> Runs {
@@ -50,7 +50,7 @@ fn assert_each_ran_once(runs: &Runs) {
     assert!(runs.iter().all(|run| run.load(Relaxed) == 1), "{runs:?}");
 }
 
-/// Producers put in, the model's own thread takes out what it sees, and at the end the rest.
+/// Producers put jobs in; the model's own thread takes out what it sees, and the rest at the end.
 fn producers_and_a_consumer(producers: usize, each: usize, lanes: usize, preemptions: usize) {
     check(preemptions, move || {
         let (lanes, runs) = (Arc::new(Lanes::new(lanes)), runs(producers * each));
@@ -85,7 +85,8 @@ fn two_producers_and_a_consumer_at_two_lanes() {
     producers_and_a_consumer(2, 3, 2, 2);
 }
 
-/// A submitter puts a job in and then looks who sleeps; who falls asleep says so and then looks for jobs.
+/// A submitter puts a job in and then checks whether a worker sleeps; a worker that falls asleep says so and then looks
+/// for jobs.
 fn a_job_is_seen_or_its_submitter_sees_who_looks(push_in_order: fn(&Lanes)) {
     check(3, move || {
         let (lanes, sleeps) = (Arc::new(Lanes::new(2)), Arc::new(AtomicBool::new(false)));
@@ -134,8 +135,8 @@ fn two_consumers() {
     });
 }
 
-/// Who takes one at a time does not look before it locks the front. Meanwhile the producer passes the end of a block,
-/// which is behind the second job.
+/// A consumer that takes one at a time does not look before it locks the front. Meanwhile the producer passes the end
+/// of a block, which comes after the second job.
 #[test]
 fn two_consumers_of_one_job_at_a_time() {
     /// Takes one job and runs it. Returns whether there was one.
@@ -160,7 +161,7 @@ fn two_consumers_of_one_job_at_a_time() {
     });
 }
 
-/// Jobs that nobody takes are dropped with the lanes, wherever they are.
+/// Jobs that are not taken are dropped with the lanes, wherever they are.
 #[test]
 fn the_rest_is_dropped() {
     check(1, || {

@@ -1,12 +1,12 @@
-//! The head of a ring: one word that says whose the first job is.
+//! The head of a ring: one word that says which thread the first job belongs to.
 
-/// The counts in a head, and whether they hold.
+/// The counts in a head, and whether they are valid.
 ///
-/// | state | the first job is | who leaves it |
+/// | state | the first job goes to | who ends the state |
 /// |---|---|---|
-/// | open | whose exchange moves `next` | the owner, who reserves the ring when nothing is held |
-/// | reserved | the owner's; `taken` is in the place of `next` | anybody, who recalls it |
-/// | recalled | nobody's, until it is known which jobs the owner has taken | who opens it: the owner, or who recalled it |
+/// | open | the thread whose exchange moves `next` | the owner, by reserving the ring when nothing is held |
+/// | reserved | the owner; `taken` is in the place of `next` | any thread, by recalling it |
+/// | recalled | no thread, until it is known what the owner has taken | the owner, or a recaller, by opening it |
 #[derive(Clone, Copy)]
 pub(super) struct Head(u64);
 
@@ -42,7 +42,7 @@ impl Head {
         self.0 >= Self::RESERVED
     }
 
-    /// The first job that nobody has taken, if the ring is open.
+    /// The first job that has not been taken, if the ring is open.
     #[inline(always)]
     pub(super) fn next(self) -> u32 {
         self.0 as u32
@@ -58,7 +58,7 @@ impl Head {
         self.next().wrapping_sub(self.held())
     }
 
-    /// When the owner has taken the next one.
+    /// The head when the owner has taken the next job.
     #[inline(always)]
     pub(super) fn behind_next(self) -> Self {
         if self.held() == 0 { Head::open(self.next().wrapping_add(1), 0) } else { self.with_next_held() }
@@ -70,17 +70,17 @@ impl Head {
         Head::open(self.next().wrapping_add(1), self.held() + 1)
     }
 
-    /// When a thief has claimed so many.
+    /// The head when a thief has claimed `jobs` jobs.
     pub(super) fn with_claimed(self, jobs: u32) -> Self {
         Head(Head::open(self.next().wrapping_add(jobs), jobs).0 | self.0 & Self::OPENED_AT_ODD)
     }
 
-    /// When nothing is held any more.
+    /// The head when nothing is held any more.
     pub(super) fn with_all_free(self) -> Self {
         Head(Head::open(self.next(), 0).0 | self.0 & Self::OPENED_AT_ODD)
     }
 
-    /// When the ring has been reserved so many `times`.
+    /// The head when the ring has been reserved this many `times`.
     pub(super) fn reserved(times: u32) -> Self {
         Head(Self::RESERVED | u64::from(times))
     }
@@ -89,13 +89,13 @@ impl Head {
         Head(Self::RECALLED | self.0 & Self::COUNTS)
     }
 
-    /// When a ring that was recalled is open, and the owner has taken what is before `next`.
+    /// The head when a ring that was recalled is open, and the owner has taken what is before `next`.
     pub(super) fn opened_at(next: u32) -> Self {
         Head(Head::open(next, 0).0 | if next.is_multiple_of(2) { 0 } else { Self::OPENED_AT_ODD })
     }
 
-    /// Whether the ring was opened at `count`, for an owner who knows that it was there or one before, and that nobody
-    /// but thieves has written to the head since.
+    /// Whether the ring was opened at `count`, for an owner that knows that it was there or one before, and that only
+    /// thieves have written to the head since.
     pub(super) fn was_opened_at(self, count: u32) -> bool {
         Head::opened_at(count).0 & Self::OPENED_AT_ODD == self.0 & Self::OPENED_AT_ODD
     }

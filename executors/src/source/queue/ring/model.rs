@@ -1,5 +1,5 @@
-//! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error of its
-//! own.
+//! Models of the ring. Jobs are boxes, so that a job that is read twice, or before it was written, is an error by
+//! itself.
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
@@ -45,7 +45,7 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, jobs: usize) {
     assert_eq!(all, (0..jobs).collect::<Vec<_>>());
 }
 
-/// The owner goes round the ring, which may be reserved at first, while thieves are at it.
+/// The owner goes round the ring, which may be reserved at first, while thieves steal from it.
 fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) {
     check(preemptions, move || {
         let (owner, stealer) = ring();
@@ -129,8 +129,8 @@ fn a_ring_is_reserved_and_recalled_again_and_again() {
     });
 }
 
-/// A thief that has recalled the ring is suspended before it opens it, and comes back when another has opened it, and
-/// the ring has been reserved again, and recalled by a third.
+/// A thief that has recalled the ring is suspended before it opens it, and goes on when another has opened it, and the
+/// ring has been reserved again, and recalled by a third.
 #[test]
 fn who_was_late_to_open_a_ring_leaves_it_to_others() {
     check(3, || {
@@ -150,8 +150,8 @@ fn who_was_late_to_open_a_ring_leaves_it_to_others() {
     });
 }
 
-/// Whoever falls asleep sees the push, or the owner sees that it sleeps: whether it finds the ring reserved, recalled
-/// by somebody else, or not reserved yet.
+/// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the ring
+/// reserved, recalled by another thread, or not reserved yet.
 #[test]
 fn a_push_is_seen_or_its_owner_sees_who_looks() {
     check(3, || {
@@ -202,7 +202,7 @@ fn thieves_may_be_robbed() {
     });
 }
 
-/// The tail is never seen behind the head: the ring would look full.
+/// No thread sees a `tail` smaller than `next`: the ring would look full.
 fn never_looks_full(is_reserved: bool) {
     check(3, move || {
         let (owner, stealer) = ring();

@@ -1,4 +1,4 @@
-//! The end of a ring that puts jobs in, and takes them out first in first out.
+//! The end of a ring at which jobs are put in, and taken out first in, first out.
 
 use super::{
     FIRST_COUNT, FIRST_SIZE, Head, MAX_SIZE, Ring,
@@ -21,8 +21,8 @@ pub(crate) struct Owner<T> {
     ring: Arc<Ring<T>>,
     slots: Cell<Slots<T>>,
     tail: Cell<u32>,
-    /// The owner may write up to here: what `free` was when it last looked, and the size of the ring; or nothing, if it
-    /// has [forgotten](Self::forget_room) that.
+    /// The owner may write up to here: what `free` was when it last looked, plus the size of the ring; or no further
+    /// than `tail`, if it has [forgotten](Self::forget_room) that.
     limit: Cell<u32>,
     /// How often the ring was reserved.
     times: Cell<u32>,
@@ -38,10 +38,10 @@ impl<T> Owner<T> {
     }
 
     /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
-    /// before the next is asked for: two may be the same, and to fill the second one panics if there is no other.
+    /// before the next is asked for: two may be the same, and filling the second one panics if there is no other.
     ///
-    /// Apart from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a small
-    /// job does.
+    /// Separate from filling it, so that a job is written once, to its slot: moving it as a whole costs more than a
+    /// small job does.
     #[inline(always)]
     pub(crate) fn place(&self) -> Option<Place<'_, T>> {
         (self.tail.get() != self.limit.get()).then_some(Place(self))
@@ -57,12 +57,12 @@ impl<T> Owner<T> {
         Ok(())
     }
 
-    /// Looks how many jobs can be pushed now, and makes the ring larger if there is room for few: otherwise an owner
-    /// that takes one and pushes one, again and again, would come here each time.
+    /// Returns how many jobs can be pushed now, having made the ring larger if there was room for few: otherwise an
+    /// owner that takes one and pushes one, again and again, would come here each time.
     #[cold]
     pub(crate) fn make_room(&self) -> usize {
         let head = self.ring.head(Acquire);
-        // If it is opened meanwhile, nobody else has taken what is before.
+        // Also if it is opened meanwhile: what is before `taken` was taken by the owner, and by no other thread.
         let free = if head.is_open() { head.free() } else { self.taken() };
         self.limit.set(free.wrapping_add(self.slots.get().size()));
         let room = || self.limit.get().wrapping_sub(self.tail.get());
@@ -88,15 +88,15 @@ impl<T> Owner<T> {
         }
         let mut buffer = Buffer::new((2 * former_size as usize).max(FIRST_SIZE));
         if self.slots.get().size() != former_size {
-            // The allocator has given a job, for which the ring has become larger.
+            // The allocator has pushed a job, for which the ring has become larger.
             return;
         }
         // Relaxed: written by the owner only.
         buffer.former = self.ring.owners.buffer.load(Relaxed);
         let slots = buffer.slots();
         for back in 1..=former_size {
-            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are some,
-            // as many as `former_size`. The new ones are in `buffer`, which is kept likewise, and here until then. Only
+            // SAFETY: the former slots are those of the ring, which keeps them until it is dropped, and there are as
+            // many as `former_size`. The new ones are in `buffer`, which is here now, and will be kept likewise. Only
             // the owner writes slots, and no thief knows the new ones yet.
             unsafe { slots.copy(self.tail.get().wrapping_sub(back), former) };
         }
@@ -108,12 +108,12 @@ impl<T> Owner<T> {
     /// Takes the first job.
     pub(crate) fn pop(&self) -> Option<T> {
         let (slots, count) = self.take_first()?;
-        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here. It
-        // was taken for this read, and nobody writes the slot before the owner's next push.
+        // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here.
+        // The job was taken for this read, and the slot is not written before the owner's next push.
         Some(unsafe { slots.read(count) })
     }
 
-    /// Takes the first job, and says where it is: there it stays until the owner's next push.
+    /// Takes the first job, and returns where it is: it stays there until the owner's next push.
     #[inline(always)]
     fn take_first(&self) -> Option<(Slots<T>, u32)> {
         let head = self.ring.head(Acquire);
@@ -137,7 +137,7 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Nobody has opened the ring yet who recalled it. The owner does, with the first job taken.
+    /// No thread that recalled the ring has opened it yet. The owner does, with the first job taken.
     #[cold]
     fn open_behind_next(&self) -> (u32, Head) {
         let next = self.taken();
@@ -172,20 +172,20 @@ impl<T> Owner<T> {
         if head.was_opened_at(behind) { Some(count) } else { self.take_open(head) }
     }
 
-    /// Has an open ring be the owner's only, until somebody recalls it. Returns whether it has.
+    /// Reserves an open ring for the owner, until another thread recalls it. Returns whether it did.
     ///
-    /// Not before that is [ready](crate::barrier::is_ready).
+    /// Not to be called before heavy fences are [ready](crate::barrier::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) -> bool {
         let head = self.ring.head(Acquire);
         if !head.is_open() || head.held() > 0 {
             return false;
         }
-        // Release, as all who write this do: see the ring.
+        // Release, like all stores of `taken`: see the ring.
         self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
-        // Pairs with the fence of who finds that it is not: see `order_pushes`.
+        // Pairs with the fence of a thread that finds it not reserved: see `order_pushes`.
         fence(SeqCst);
         is_reserved
     }
@@ -194,16 +194,16 @@ impl<T> Owner<T> {
         self.ring.head(Relaxed).is_reserved()
     }
 
-    /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
-    /// write and a [recall](super::Stealer::recall), and then look into this ring: they see the pushes, or the owner
-    /// sees what they have written.
+    /// Acts as a fence between the owner's pushes and what it reads next, with respect to all threads that issue a
+    /// fence between what they write and a [recall](super::Stealer::recall), and then look into this ring: they see the
+    /// pushes, or the owner sees what they have written.
     ///
-    /// If the ring is not reserved, it is a fence indeed. If it is, as the owner sees it here, there are three ways
-    /// of coming to look: who has not issued its heavy fence yet will see the push; who has opened the ring, or found
-    /// it opened by another's, before this, would have had the owner see that here; and who found that it was not
-    /// reserved yet did so before the fence in [`reserve`](Self::reserve), behind which the owner sees what that one
-    /// has written. (If the ring is not always looked at, whoever [shows](crate::source::stealing) it sees to those who
-    /// did not.)
+    /// If the ring is not reserved, this is a real fence. If it is, as the owner sees it here, there are three cases: a
+    /// thread that has not issued its heavy fence yet will see the push; one that has opened the ring before this, or
+    /// found it opened after the heavy fence of another, would have made the owner see that here; and one that found
+    /// that it was not reserved yet did so before the fence in [`reserve`](Self::reserve), after which the owner sees
+    /// what that thread has written. (If the ring is not always looked at, the code that
+    /// [shows](crate::source::stealing) it makes the owner see what those that did not look have written.)
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
         let side = &self.ring.owners.side;
@@ -214,14 +214,14 @@ impl<T> Owner<T> {
         side.fence();
     }
 
-    /// How many jobs it has taken, if the ring is reserved, or was when somebody recalled it.
+    /// How many jobs the owner has taken: valid if the ring is reserved, or was when it was recalled.
     #[inline(always)]
     fn taken(&self) -> u32 {
         // Relaxed: written by the owner only.
         self.ring.owners.taken.load(Relaxed)
     }
 
-    /// How many jobs nobody has taken.
+    /// How many jobs have not been taken.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Relaxed: the owner knows the tail; what thieves have taken meanwhile need not be seen.
@@ -235,7 +235,7 @@ impl<T> Owner<T> {
 pub(crate) struct Place<'a, T>(&'a Owner<T>);
 
 impl<T> Place<'_, T> {
-    /// Makes what `write` puts there the last job.
+    /// Makes what `write` writes there the last job.
     ///
     /// # Safety
     ///
@@ -244,10 +244,10 @@ impl<T> Place<'_, T> {
     pub(crate) unsafe fn fill(self, write: impl FnOnce(*mut T)) {
         let Place(owner) = self;
         let (tail, slots) = (owner.tail.get(), owner.slots.get());
-        // Costs nothing: who has just asked for the place has compared these two.
+        // Costs nothing: asking for the place has just compared these two.
         assert_ne!(tail, owner.limit.get(), "a place is filled before the next is asked for");
         // SAFETY: the slots are those of the owner's ring, which lives as long as the owner, borrowed here; and it has
-        // some, for without any the limit is the tail.
+        // some, because without any the limit is the tail.
         let cell = unsafe { slots.cell(tail) };
         // The slot is below the limit, and so the owner's to write.
         cell.with_mut(|slot| write(slot.cast()));
@@ -268,13 +268,13 @@ impl Place<'_, Job> {
 
 /// In place, without moving the job as a whole.
 impl Owner<Job> {
-    /// Takes the first job and runs it; what it throws passes through. Returns whether there was one.
+    /// Takes the first job and runs it; a panic of the job passes through. Returns whether there was one.
     #[inline(always)]
     pub(crate) fn run_first(&self) -> bool {
         let Some((slots, count)) = self.take_first() else { return false };
         // SAFETY: these are the slots in which the job is, of a ring that lives as long as the owner, borrowed here.
         let slot = unsafe { slots.slot(count) };
-        // SAFETY: it was taken for this run, and nobody writes the slot before the owner's next push. The job is moved
+        // SAFETY: it was taken for this run, and the slot is not written before the owner's next push. The job is moved
         // out before its code, which may push to this ring, begins.
         unsafe { Job::run_at(slot) };
         true

@@ -3,16 +3,16 @@
 use crate::sync::cell::UnsafeCell;
 use std::{mem::MaybeUninit, ptr};
 
-/// Slots, as many as a power of two.
+/// Slots; their number is a power of two.
 pub(super) struct Buffer<T> {
     slots: Box<[Slot<T>]>,
-    /// What this one has replaced, if it has. Thieves may still be at it.
+    /// The buffer that this one has replaced, if any. Thieves may still be using it.
     pub(super) former: *mut Buffer<T>,
 }
 
 type Slot<T> = UnsafeCell<MaybeUninit<T>>;
 
-/// Where the slots of a ring are, for as long as that lives.
+/// Where the slots of a ring are, for as long as the ring lives.
 pub(super) struct Slots<T> {
     first: *const Slot<T>,
     mask: u32,
@@ -31,7 +31,7 @@ impl<T> Buffer<T> {
 }
 
 impl<T> Slots<T> {
-    /// Of a ring that has none yet: its limit says that there is no place, and no job is in it.
+    /// For a ring that has none yet: its limit says that there is no place, and no job is in it.
     pub(super) const NONE: Self = Slots { first: ptr::null(), mask: u32::MAX };
 
     #[inline]
@@ -50,7 +50,7 @@ impl<T> Slots<T> {
 
     /// # Safety
     ///
-    /// As for [`cell`](Self::cell), and nobody else may use the slot meanwhile.
+    /// As for [`cell`](Self::cell), and no other thread may use the slot meanwhile.
     #[inline]
     pub(super) unsafe fn slot(self, count: u32) -> *mut T {
         // SAFETY: the caller vouches for it.
@@ -59,18 +59,18 @@ impl<T> Slots<T> {
 
     /// # Safety
     ///
-    /// As for [`cell`](Self::cell). The job was taken or claimed by the caller, who must not use it again.
+    /// As for [`cell`](Self::cell). The caller has taken or claimed the job, and must not read it again.
     #[inline]
     pub(super) unsafe fn read(self, count: u32) -> T {
         // SAFETY: the caller vouches for it.
         unsafe { self.cell(count) }.with(|slot| unsafe { slot.cast::<T>().read() })
     }
 
-    /// Copies the bits of a job, maybe one that somebody takes meanwhile, from `former` slots.
+    /// Copies the bits of a job, maybe one that is taken meanwhile, from `former` slots.
     ///
     /// # Safety
     ///
-    /// As for [`cell`](Self::cell), for both. Nobody writes the former slot any more; the new one is the caller's to
+    /// As for [`cell`](Self::cell), for both. The former slot is not written any more; the new one is the caller's to
     /// write.
     pub(super) unsafe fn copy(self, count: u32, former: Self) {
         // SAFETY: the caller vouches for it.

@@ -1,4 +1,4 @@
-//! The end of a ring that is for everybody: thieves, and who looks whether there are jobs.
+//! The shared end of a ring: for thieves, and for threads that check whether there are jobs.
 
 use super::{Owner, RecalledRing, Ring};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-/// The end of a ring that is for everybody.
+/// The shared end of a ring.
 pub(crate) struct Stealer<T>(Arc<Ring<T>>);
 
 impl<T> Stealer<T> {
@@ -15,7 +15,7 @@ impl<T> Stealer<T> {
     }
 
     /// Moves half of the jobs, rounded up, to the ring of another worker, except the first, which is returned. If there
-    /// is more than that one, `make_room` is asked for how many others the thief has room.
+    /// is more than one, `make_room` is asked for how many others the thief has room.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl<T> Stealer<T> {
         Ok(job)
     }
 
-    /// Where the jobs begin and end that nobody has taken; exact when nobody puts in or takes out.
+    /// Where the jobs that have not been taken begin and end; exact while no thread puts any in or takes any out.
     pub(crate) fn jobs(&self) -> Span {
         self.0.jobs()
     }
@@ -61,12 +61,12 @@ impl<T> Stealer<T> {
         self.jobs().len()
     }
 
-    /// Whether neither the owner has it reserved nor anybody is about to open it.
+    /// Whether neither the owner has it reserved nor any thread is about to open it.
     pub(crate) fn is_open(&self) -> bool {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the ring is open. What comes of it is to be [ended](crate::barrier::end_recalls), by R2 and R3.
+    /// R1, unless the ring is open. The result is to be [ended](crate::barrier::end_recalls), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledRing<'_, T>> {
         self.0.recall()
     }

@@ -19,7 +19,7 @@ fn what_comes_first_goes_first() {
     }
 }
 
-/// A thief claims jobs on both sides of where the counts come round.
+/// A thief claims jobs on both sides of where the counts wrap around.
 #[test]
 fn nothing_is_lost_when_the_counts_come_round() {
     for before in [1, 50, 99, 100, 101, 150] {
@@ -64,7 +64,7 @@ fn jobs_keep_their_order_while_the_ring_grows() {
     assert_eq!(drain(&owner), (taken.start..jobs.start).collect::<Vec<_>>());
 }
 
-/// A job that pushes as many as there is room for, and more, before it looks at what it owns.
+/// A job that pushes as many as there is room for, and more, before it looks at what it has captured.
 #[test]
 fn a_job_runs_in_its_slot_while_it_pushes() {
     let (owner, _stealer) = ring::<Job>();
@@ -90,7 +90,7 @@ fn a_job_runs_in_its_slot_while_it_pushes() {
     assert_eq!(ran.load(std::sync::atomic::Ordering::Relaxed), 4 * FIRST_SIZE);
 }
 
-/// For jobs, which must be `Send`, that stay on the thread of the test.
+/// Lets jobs, which must be `Send`, have the owner's end: they stay on the thread of the test.
 struct Confined(Owner<Job>);
 
 // SAFETY: the test has one thread.

@@ -1,4 +1,4 @@
-//! Models of the single lane, in which whoever finds its back held goes round at once.
+//! Models of the single lane, in which a thread that finds the back held goes round at once.
 
 use super::SingleLane;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Mutex;
 
-/// The numbers of the jobs that ran, in their order. (Not loom's: they are no part of what is modelled.)
+/// The numbers of the jobs that ran, in their order. (Not loom's: they are not part of what is modelled.)
 type Order = std::sync::Arc<Mutex<Vec<usize>>>;
 
 fn push(queue: &SingleLane, number: usize, order: &Order) {
@@ -32,13 +32,13 @@ fn take_one(queue: &SingleLane) -> bool {
     queue.pop().map(Job::run).is_some()
 }
 
-/// Runs what is there.
+/// Runs all jobs that are there.
 fn take_all(queue: &SingleLane) {
     while take_one(queue) {}
 }
 
-/// Producers put in, with numbers that tell whose they are; the model's own thread takes out `early` times, and at the
-/// end the rest.
+/// Producers put jobs in, with numbers that tell whose they are; the model's own thread takes one out `early` times,
+/// and the rest at the end.
 fn producers_and_a_consumer(producers: usize, each: usize, early: usize, preemptions: usize) {
     check(preemptions, move || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
@@ -68,7 +68,7 @@ fn each_producer_keeps_its_order() {
     producers_and_a_consumer(2, 2, 1, 2);
 }
 
-/// A job that was there before another one was given to the queue by another thread, which knows of it, comes first.
+/// A job that is in the queue comes before one that another thread, which knows of it, puts in later.
 #[test]
 fn what_was_there_before_comes_first() {
     check(2, || {
@@ -86,7 +86,7 @@ fn what_was_there_before_comes_first() {
     });
 }
 
-/// A job is seen while somebody moves it from the detour into the lane.
+/// A job is seen while another thread moves it from the detour into the lane.
 #[test]
 fn nothing_is_overlooked() {
     check(3, || {
@@ -98,8 +98,8 @@ fn nothing_is_overlooked() {
     });
 }
 
-/// Who finds the back held takes nothing out of the detour that has something before it in the lane, be it only since
-/// that look.
+/// A thread that finds the back held takes no job out of the detour that has another before it in the lane, even if
+/// that got there only after the look.
 #[test]
 fn the_detour_is_behind_the_lane() {
     check(2, || {

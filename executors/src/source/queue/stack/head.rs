@@ -1,19 +1,19 @@
 //! The head of a stack: one word that says where its oldest item is, and who may take it.
 
-/// Where the oldest item is, and whose.
+/// Where the oldest item is, and which thread it goes to.
 ///
-/// | state | the oldest item is | who leaves it |
+/// | state | the oldest item goes to | who ends the state |
 /// |---|---|---|
-/// | open | whose exchange moves `top`, or the owner's while it is not the last | the owner, who reserves the stack |
-/// | reserved | the owner's | anybody, who recalls it |
-/// | recalled | the owner's | who opens it: the owner, or who recalled it behind a heavy fence |
+/// | open | the thread whose exchange moves `top` | the owner, by reserving the stack |
+/// | reserved | the owner | any thread, by recalling it |
+/// | recalled | the owner | the owner, or a recaller after a heavy fence, by opening it |
 #[derive(Clone, Copy)]
 pub(super) struct Head(u64);
 
 impl Head {
     const RESERVED: u64 = 1 << 63;
     const RECALLED: u64 = 1 << 62;
-    /// How often the stack was reserved; behind it is `top`.
+    /// How often the stack was reserved, in units of this; below is `top`.
     const ONE_TIME: u64 = 1 << 32;
     const TIMES: u64 = Self::RECALLED - Self::ONE_TIME;
     const TOP: u64 = Self::ONE_TIME - 1;
@@ -28,7 +28,7 @@ impl Head {
         self.0
     }
 
-    /// Of a stack that has never been reserved.
+    /// The head of a stack that has never been reserved.
     pub(super) fn open_at(top: u32) -> Self {
         Head(u64::from(top))
     }
@@ -49,12 +49,12 @@ impl Head {
         self.0 as u32
     }
 
-    /// When the oldest item of an open stack was taken.
+    /// The head when the oldest item of an open stack was taken.
     pub(super) fn behind_top(self) -> Self {
         Head(self.0 & Self::TIMES | u64::from(self.top().wrapping_add(1)))
     }
 
-    /// When an open stack is reserved once more.
+    /// The head when an open stack is reserved once more.
     pub(super) fn reserved(self) -> Self {
         let times = (self.0 & Self::TIMES).wrapping_add(Self::ONE_TIME) & Self::TIMES;
         Head(Self::RESERVED | times | self.0 & Self::TOP)

@@ -1,5 +1,5 @@
-//! Models of the stack. Items point to cells, so that an item that is read before it was written, or by two, is an
-//! error of its own.
+//! Models of the stack. Items point to cells, so that an item that is read before it was written, or by two threads, is
+//! an error by itself.
 
 use super::{Owner, Thief, stack};
 use crate::{
@@ -20,23 +20,23 @@ use std::ptr::NonNull;
 
 type Item = UnsafeCell<usize>;
 
-/// Returns at which count it is.
+/// Pushes an item. Returns at which count it is.
 fn push(owner: &Owner<Item>, item: usize) -> u32 {
     let cell = UnsafeCell::new(0);
-    // SAFETY: nobody else has it yet.
+    // SAFETY: no other thread has it yet.
     cell.with_mut(|value| unsafe { *value = item });
     owner.push(NonNull::from(Box::leak(Box::new(cell)))).expect("there is room")
 }
 
-/// What the item says that somebody has taken.
+/// The value of an item that was taken.
 fn open(item: NonNull<Item>) -> usize {
-    // SAFETY: a box that `push` has leaked, and which nobody else takes; this is what the models are about.
+    // SAFETY: a box that `push` has leaked, and which no other thread takes; this is what the models are about.
     let item = unsafe { Box::from_raw(item.as_ptr()) };
     // SAFETY: it is ours now.
     item.with_mut(|value| unsafe { *value })
 }
 
-/// What a thief gets, in so many attempts.
+/// What a thief gets, in this many attempts.
 fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
     (0..attempts).filter_map(|_| thief.steal(|| true).unwrap_or(None)).map(open).collect()
 }
@@ -44,7 +44,7 @@ fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
 /// An owner that knows, as a worker does, what it has put in.
 struct Forker {
     owner: Owner<Item>,
-    /// What it has not taken back, and at which counts.
+    /// What it has not taken back, with the counts.
     pushed: Vec<(usize, u32)>,
     own: Vec<usize>,
 }
@@ -55,7 +55,7 @@ impl Forker {
         (Forker { owner, pushed: Vec::new(), own: Vec::new() }, Arc::new(thief))
     }
 
-    /// Reserves the stack, whatever has become of it since that was done before.
+    /// Reserves the stack, whatever has become of it since it was last reserved.
     fn reserve(&self) {
         self.owner.order_pushes();
         if self.owner.is_open() {
@@ -88,7 +88,7 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, items: usize) {
     assert_eq!(all, (0..items).collect::<Vec<_>>());
 }
 
-/// The owner forks as a computation does that divides what it does by two, while thieves are at it, so many times each.
+/// The owner forks like a computation that halves its work, while thieves make `attempts` attempts each.
 fn owner_against_thieves(thieves: usize, attempts: usize, is_reserved: bool, preemptions: usize) {
     check(preemptions, move || {
         let (mut forker, thief) = Forker::new();
@@ -152,8 +152,8 @@ fn a_stack_is_reserved_and_recalled_again_and_again() {
     });
 }
 
-/// A thief that has recalled the stack is suspended before it opens it, and comes back when another has opened it, and
-/// the stack has been reserved again, and recalled by a third.
+/// A thief that has recalled the stack is suspended before it opens it, and goes on when another has opened it, and the
+/// stack has been reserved again, and recalled by a third.
 #[test]
 fn who_was_late_to_open_a_stack_leaves_it_to_others() {
     check(3, || {
@@ -172,8 +172,8 @@ fn who_was_late_to_open_a_stack_leaves_it_to_others() {
     });
 }
 
-/// Whoever falls asleep sees the push, or the owner sees that it sleeps: whether it finds the stack reserved, recalled
-/// by somebody else, or not reserved yet.
+/// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the stack
+/// reserved, recalled by another thread, or not reserved yet.
 #[test]
 fn a_push_is_seen_or_its_owner_sees_who_looks() {
     check(3, || {

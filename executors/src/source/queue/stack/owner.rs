@@ -1,4 +1,4 @@
-//! The end of a stack that puts items in, and takes them out last in first out.
+//! The end of a stack at which items are put in, and taken out last in, first out.
 
 use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
@@ -14,12 +14,13 @@ use crate::{
 };
 use std::{cell::Cell, ptr::NonNull};
 
-/// So many pushes to an open stack earn the owner the privilege of having it for itself: twice as many each time that
-/// somebody else has had to open it, up to [`MOST`], and half as many each time that the owner has opened it.
+/// This many pushes to an open stack earn the owner the privilege of having it to itself: twice as many each time that
+/// another thread has had to open it, up to [`MOST`], and half as many each time that the owner has opened it.
 ///
-/// An owner that opens it itself has lost the time of some pushes; if it does not come there for so long that another
-/// has to, that one loses as much as a thousand pushes take, and the owner a quarter of that. (The price that
-/// [`privilege`](crate::source::queue::privilege) asks is of another kind, as there each recall costs that much.)
+/// An owner that opens the stack itself has lost the time of some pushes; if it does not get there for so long that
+/// another thread has to, that thread loses as much time as a thousand pushes take, and the owner a quarter of that.
+/// (The price that [`privilege`](crate::source::queue::privilege) asks is of another kind, because there each recall
+/// costs that much.)
 const LEAST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 const MOST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 16 };
@@ -28,13 +29,13 @@ const MOST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 16 };
 pub(crate) struct Owner<T> {
     stack: Arc<Stack<T>>,
     bottom: Cell<u32>,
-    /// No later than where `top` is; and just there while the stack is reserved.
+    /// At `top` or before it; exactly at `top` while the stack is reserved.
     top: Cell<u32>,
     /// Whether it has reserved the stack, and not noticed since that it was recalled.
     has_reserved: Cell<bool>,
-    /// Pushes since it noticed.
+    /// Pushes since it last noticed a recall.
     earned: Cell<u32>,
-    /// How many it takes.
+    /// How many pushes the privilege takes.
     price: Cell<u32>,
 }
 
@@ -44,7 +45,7 @@ impl<T> Owner<T> {
         Owner { stack, bottom, top, has_reserved, earned, price: Cell::new(LEAST) }
     }
 
-    /// Puts an item on top of the others, unless the stack is full. Returns at which count.
+    /// Puts an item on top of the others, unless the stack is full. Returns its count.
     #[inline(always)]
     pub(crate) fn push(&self, item: NonNull<T>) -> Option<u32> {
         let bottom = self.bottom.get();
@@ -60,19 +61,19 @@ impl<T> Owner<T> {
     #[cold]
     #[inline(never)]
     fn finds_room(&self) -> bool {
-        // Acquire: who has taken an item has read its slot before it moved `top`.
+        // Acquire: a thief has read the slot of an item before it moved `top`.
         self.top.set(self.stack.head(Acquire).top());
         (self.bottom.get().wrapping_sub(self.top.get()) as usize) < CAPACITY
     }
 
-    /// Takes back what was pushed last and not taken back, which was at that count. Returns whether the owner has it;
-    /// if not, somebody has stolen it, and all that was pushed before.
+    /// Takes back what was pushed last and not taken back, at count `pushed_at`. Returns whether the owner has it; if
+    /// not, it was stolen, and so was all that was pushed before.
     ///
-    /// Ends the process if the owner has another item.
+    /// Aborts the process if the owner gets another item.
     #[inline(always)]
     pub(crate) fn pop(&self, pushed_at: u32) -> bool {
         if self.bottom.get() == self.top.get() {
-            // While the stack is reserved, this is where the items end that were stolen before.
+            // While the stack is reserved, the items that were stolen before end here.
             return false;
         }
         let last = self.bottom.get().wrapping_sub(1);
@@ -110,9 +111,9 @@ impl<T> Owner<T> {
         self.stack.owners.bottom.store(bottom, Release);
     }
 
-    /// What a fence between its pushes and what it reads next would be for all who issue a fence between what they
-    /// write and a [recall](super::Thief::recall), and then look into this stack: they see the pushes, or the owner
-    /// sees what they have written. The reasons are those of the
+    /// Acts as a fence between the owner's pushes and what it reads next, with respect to all threads that issue a
+    /// fence between what they write and a [recall](super::Thief::recall), and then look into this stack: they see the
+    /// pushes, or the owner sees what they have written. The reasons are those of the
     /// [ring's](crate::source::queue::ring::Owner::order_pushes).
     #[inline(always)]
     pub(crate) fn order_pushes(&self) {
@@ -131,7 +132,7 @@ impl<T> Owner<T> {
         fence(SeqCst);
         self.earned.update(|earned| earned + 1);
         if self.earned.get() >= self.price.get() {
-            // So that this is not asked often if it is not ready.
+            // So that this is not asked often while heavy fences are not ready.
             self.earned.set(0);
             if barrier::is_ready() {
                 self.reserve();
@@ -139,8 +140,8 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Sees to it that the stack is open, if it was recalled; and what its privilege was worth, if it was so since the
-    /// owner last looked.
+    /// Opens the stack, if it was recalled; and if it was recalled since the owner last looked, adapts the price of the
+    /// privilege to what that was worth.
     fn open(&self) {
         if !self.has_reserved.replace(false) {
             return;
@@ -160,9 +161,9 @@ impl<T> Owner<T> {
         self.stack.head(Relaxed).is_open()
     }
 
-    /// Has an open stack be the owner's only, until somebody recalls it.
+    /// Reserves an open stack for the owner, until another thread recalls it.
     ///
-    /// Not before that is [ready](crate::barrier::is_ready).
+    /// Not to be called before heavy fences are [ready](crate::barrier::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) {
         let head = self.stack.head(Relaxed);
@@ -171,7 +172,7 @@ impl<T> Owner<T> {
             self.has_reserved.set(true);
             self.top.set(head.top());
         }
-        // Pairs with the fence of who finds that it is not reserved: see `order_pushes`.
+        // Pairs with the fence of a thread that finds it not reserved: see `order_pushes`.
         fence(SeqCst);
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a stack that is for everybody: thieves, and who looks whether there is something.
+//! The shared end of a stack: for thieves, and for threads that check whether there are items.
 
 use super::{RecalledStack, Stack};
 use crate::{
@@ -14,11 +14,10 @@ use crate::{
 };
 use std::{hint, ptr::NonNull};
 
-/// How long a thief waits for the owner to open the stack itself, in turns of the processor's pause: for a microsecond
-/// or two.
+/// How long a thief waits for the owner to open the stack itself, in pauses of the processor: for a microsecond or two.
 const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
 
-/// The end of a stack that is for everybody.
+/// The shared end of a stack.
 pub(crate) struct Thief<T>(Arc<Stack<T>>);
 
 impl<T> Thief<T> {
@@ -26,8 +25,8 @@ impl<T> Thief<T> {
         Thief(stack)
     }
 
-    /// Takes the oldest item, if it `is_wanted` when it has been seen: what that looks at is as it was when the item
-    /// was pushed, or later.
+    /// Takes the oldest item, if it `is_wanted`, which is asked when the item has been seen: what that looks at is as
+    /// it was when the item was pushed, or later.
     ///
     /// # Errors
     ///
@@ -41,8 +40,8 @@ impl<T> Thief<T> {
         }
         // S2, which pairs with P2.
         fence(SeqCst);
-        // S3. If S4 succeeds, the item that is taken is the one that was there now: its owner cannot take that and push
-        // another in its place without a change of the head.
+        // S3. If S4 succeeds, the item that is taken is the one that is there now: its owner cannot take it and push
+        // another in its place without changing the head.
         if self.0.owners.bottom.load(Acquire).wrapping_sub(head.top()).cast_signed() <= 0 || !is_wanted() {
             return Ok(None);
         }
@@ -63,24 +62,24 @@ impl<T> Thief<T> {
         }
     }
 
-    /// Where the items begin and end; exact when nobody puts in or takes out.
+    /// Where the items begin and end; exact while no thread puts any in or takes any out.
     pub(crate) fn items(&self) -> Span {
         let next = self.0.head(Acquire).top();
         let tail = self.0.owners.bottom.load(Acquire);
-        // The owner has said that it takes an item that was stolen from it.
+        // The owner is taking an item that was stolen from it: `bottom` is `top - 1`.
         if tail.wrapping_sub(next).cast_signed() < 0 { Span { next, tail: next } } else { Span { next, tail } }
     }
 
-    /// Whether neither the owner has it reserved nor anybody is about to open it.
+    /// Whether neither the owner has it reserved nor any thread is about to open it.
     pub(crate) fn is_open(&self) -> bool {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the stack is open. What comes of it is to be [ended](crate::barrier::end_recalls), by R2 and R3.
+    /// R1, unless the stack is open. The result is to be [ended](crate::barrier::end_recalls), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
         let mut head = self.0.head(Acquire);
         while head.is_reserved() {
-            // Whoever else has changed it has recalled it, or opened it since.
+            // If another thread has changed the head, it has recalled the stack, or that was opened since.
             let recalled = head.recalled();
             head = if self.0.exchange(head, recalled) { recalled } else { self.0.head(Acquire) };
         }

@@ -1,4 +1,4 @@
-//! Models of hiding and showing: a seat with one job, whose owner may spare the fence behind a push.
+//! Models of hiding and showing: a seat with one job, whose owner may spare the fence after a push.
 
 use super::Shown;
 use crate::{
@@ -24,7 +24,7 @@ struct Crew {
 }
 
 impl Crew {
-    /// Whose owner shows itself, and has had one job.
+    /// A crew whose owner shows its seat, and has had one job.
     fn new() -> Arc<Self> {
         let shown = Shown::of(1);
         shown.show(0);
@@ -32,7 +32,7 @@ impl Crew {
         Arc::new(Crew { shown, jobs, asleep, side })
     }
 
-    /// The owner sleeps and wakes, and gets a job. Returns whether it sees that the other one sleeps.
+    /// The owner sleeps and wakes, and gets a job. Returns whether it sees that the other worker sleeps.
     fn rest_and_push(&self, order: impl FnOnce()) -> bool {
         self.shown.hide(0);
         self.shown.show(0);
@@ -45,8 +45,8 @@ impl Crew {
         self.shown.iter().any(|_| self.jobs.load(Acquire) > 0)
     }
 
-    /// Another worker falls asleep. Returns whether it sees the job, by a look behind a heavy fence if the owner spares
-    /// its own.
+    /// Another worker falls asleep. Returns whether it sees the job, if need be by a second look after a heavy fence,
+    /// where the owner spares its own.
     fn fall_asleep(&self, spares_fences: bool) -> bool {
         self.asleep.store(true, Relaxed);
         fence(SeqCst);
@@ -82,8 +82,8 @@ fn the_same_if_its_owner_spares_a_fence() {
     is_seen(true);
 }
 
-/// A thief takes the only job of a seat, which its owner hides then. Who finds the seat hidden sees that somebody is
-/// active, without a fence in between, which not all have.
+/// A thief takes the only job of a seat, which the owner then hides. A thread that finds the seat hidden sees that a
+/// worker is active, without a fence in between: not all threads that look have one.
 #[test]
 fn who_finds_a_seat_hidden_knows_who_took_the_last_job() {
     check(3, || {
