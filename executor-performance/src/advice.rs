@@ -1,4 +1,4 @@
-//! Which executor to take, as far as a record can tell: one sentence, and a line of code.
+//! Which executor a record recommends: one sentence, and a line of code.
 
 mod code;
 mod need;
@@ -19,33 +19,33 @@ pub const CANDIDATES: [&str; 5] = ["channel", "workstealing", "workstealing-park
 /// Which executor is best over all runs, and how sure that is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// The best executor that can do what it has to.
+    /// The best executor that meets all `needs`.
     pub best: String,
     /// What it has to be able to do.
     pub needs: Vec<Need>,
-    /// Its worker threads, if the runs agree on that.
+    /// How many worker threads it has, if all runs agree.
     pub threads: Option<usize>,
-    /// The second best, and how many times as long it takes; the geometric mean, if there are several runs. None if
-    /// there is no other, or there are too few samples.
+    /// The second best that meets them, and how many times as long it takes: the geometric mean over all runs. None if
+    /// there is no other, or the costs of the two have no ratio.
     pub runner_up: Option<(String, Ratio)>,
-    /// The best executor that cannot do that, and how many times as long as that one the best takes.
+    /// The best executor that does not meet them, and how many times as long as that one `best` takes.
     pub forgone: Option<(String, Ratio)>,
-    /// Runs that count.
+    /// How many runs count: those with rows.
     pub runs: usize,
-    /// Executors that failed in one of them, which do not.
+    /// Executors that failed in one of these runs. They do not count.
     pub failed: Vec<String>,
-    /// Others that were not measured in all of them, and do not count either.
+    /// Other executors that were not measured in all of these runs. They do not count either.
     pub unmeasured: Vec<String>,
-    /// What makes the figures doubtful, as far as it has not been told already.
+    /// What makes the figures doubtful, unless it has been printed already.
     pub warnings: Vec<String>,
 }
 
 impl Advice {
-    /// What `record` says to whoever `needs` something that not every executor can do.
+    /// What `record` recommends, of the executors that meet all `needs`.
     ///
     /// # Errors
     ///
-    /// If no executor that can was measured without a failure in all runs.
+    /// If no executor that meets them was measured in all runs without a failure.
     pub fn of(record: &Record, needs: &[Need]) -> Result<Self, String> {
         let runs: Vec<&Run> = record.runs.iter().filter(|run| !run.rows.is_empty()).collect();
         let mut names: Vec<&str> = Vec::new();
@@ -96,7 +96,8 @@ impl Advice {
         self.runner_up.as_ref().is_some_and(|(_, ratio)| may_be_one(ratio))
     }
 
-    /// What to write to have the best executor. None for those that are not of this workspace.
+    /// The code that builds the best executor. None if it is not from this workspace, or the runs have different
+    /// numbers of threads.
     pub fn code(&self) -> Option<Vec<String>> {
         code::lines(&self.best, self.threads?, &self.needs)
     }
@@ -105,7 +106,7 @@ impl Advice {
 /// An executor that did not fail, and what its samples cost in each run.
 type Candidate<'a> = (&'a str, Vec<Costs<'a>>);
 
-/// Whether the executor called `name` can do all that one `needs` of it.
+/// Whether the executor called `name` meets all `needs`.
 pub fn can(name: &str, needs: &[Need]) -> bool {
     needs.is_empty() || name == code::DISPATCHER
 }
@@ -115,22 +116,22 @@ fn nothing(needs: &[Need]) -> String {
     format!("{able} was measured in all runs: there is nothing to recommend")
 }
 
-/// Whether the samples allow for no difference.
+/// Whether the ratio may be 1: then there may be no difference.
 fn may_be_one(ratio: &Ratio) -> bool {
     ratio.low <= 1.0 && 1.0 <= ratio.high
 }
 
-/// What the samples of the executor called `name` cost. None if it failed, or has none.
+/// What the samples of the executor called `name` cost. None if it failed, or has no samples.
 fn costs<'a>(run: &'a Run, name: &str) -> Option<Costs<'a>> {
     run.rows.iter().find(|row| row.executor == name && row.is_ok())?.costs(run)
 }
 
-/// What it costs in the mean of all runs, each of which weighs the same.
+/// The mean cost over all runs, with equal weights.
 fn cost(costs: &[Costs<'_>]) -> f64 {
     Level::mean_of(&costs.iter().map(Costs::level).collect::<Vec<_>>()).cost()
 }
 
-/// How many times as much `above` costs as `below`, in the mean of all runs.
+/// How many times as much `above` costs as `below`: the mean over all runs.
 fn ratio(above: &[Costs<'_>], below: &[Costs<'_>], seed: u64) -> Option<Ratio> {
     Ratio::of_turns(&above.iter().zip(below).map(|(above, below)| above.beside(below)).collect::<Vec<_>>(), seed)
 }
@@ -145,13 +146,13 @@ impl fmt::Display for Advice {
         if let Some(threads) = threads {
             write!(f, " with {threads} thread{}", if *threads == 1 { "" } else { "s" })?;
         }
-        let mean = if *runs == 1 { String::new() } else { format!(" in the mean of {runs} workloads") };
+        let mean = if *runs == 1 { String::new() } else { format!(" on average over {runs} workloads") };
         let times = |Ratio { value, low, high }: &Ratio| {
             format!("{value:.2} times as long{mean} (95 % interval {low:.2} to {high:.2})")
         };
         match runner_up {
             None if !needs.is_empty() => write!(f, ", the only one measured that has {}", listed(needs))?,
-            None => write!(f, ", of which nothing better is known as no other was measured")?,
+            None => write!(f, ": nothing better is known, because no other was measured")?,
             Some((other, ratio)) if self.is_within_noise() => {
                 write!(f, ", or `{other}` just as well: it takes {}, which is within the noise", times(ratio))?;
             }
@@ -170,7 +171,7 @@ impl fmt::Display for Advice {
         }
         for (left_out, why) in [(failed, "failed"), (unmeasured, "were not measured")] {
             if !left_out.is_empty() {
-                writeln!(f, "Left out, as they {why}: {}.", left_out.join(", "))?;
+                writeln!(f, "Left out because they {why}: {}.", left_out.join(", "))?;
             }
         }
         warnings.iter().try_for_each(|warning| writeln!(f, "Warning: {warning}."))?;
@@ -217,7 +218,7 @@ mod tests {
         }
         let advice = Advice::of(&record, &[]).expect("there is one");
         assert_eq!((&*advice.failed, &*advice.unmeasured), (&[][..], &["broken".to_owned()][..]));
-        assert!(advice.to_string().contains("Left out, as they were not measured: broken."), "{advice}");
+        assert!(advice.to_string().contains("Left out because they were not measured: broken."), "{advice}");
     }
 
     #[test]
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(advice.failed, ["broken"]);
         let (other, ratio) = advice.runner_up.expect("there is another");
         assert_eq!(other, "channel");
-        // 2.5 twice, and 40 to 25.
+        // 2.5 in two runs, and 40 to 25 in the third.
         let mean = (2.5_f64 * 2.5 * 1.6).powf(1.0 / 3.0);
         assert!((ratio.value / mean - 1.0).abs() < 1e-9, "{ratio:?}");
     }
@@ -237,7 +238,7 @@ mod tests {
         let mut record = one_run(&[("channel", &[1.0; 5]), ("burst", &[3.0; 5])]);
         record.runs.extend(one_run(&[("channel", &[8.0; 5]), ("burst", &[3.0; 5])]).runs);
         let advice = Advice::of(&record, &[]).expect("there is one");
-        // Of 8 and 9; a sum would say 9 and 6.
+        // The products are 8 and 9; the sums would be 9 and 6.
         assert_eq!(advice.best, "channel");
     }
 
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn processes_are_compared_if_there_are_several() {
-        // In each process one is ahead, but not the same.
+        // In each process one of them is ahead, but not always the same one.
         let (one, other) = ([10.0, 10.0, 12.0, 12.0, 10.0, 10.0], [11.0, 11.0, 11.0, 11.0, 11.0, 11.0]);
         let mut record = one_run(&[("channel", &one), ("burst", &other)]);
         let advice = Advice::of(&record, &[]).expect("there is one");

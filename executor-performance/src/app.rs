@@ -1,4 +1,4 @@
-//! What the program does with its orders.
+//! Carries out the orders of the command line.
 
 use crate::{
     advice::Advice,
@@ -21,13 +21,14 @@ use std::{
     time::Duration,
 };
 
-/// Does what is ordered, and asks before what was not said. From then on it listens for an `interrupt`.
+/// Carries out the `orders`. Asks first for what `recommend` was not told; only after that does it listen for an
+/// `interrupt`.
 ///
 /// # Errors
 ///
 /// If that cannot be done: a line that says why. Nothing has been measured then.
 pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
-    // With a configuration file, all is said there.
+    // A configuration file says everything, so there is nothing to ask for.
     let (words, answers) = match orders {
         [Order { command: Command::Recommend(own), options, words }] if options.config.is_none() => (words, own.ask()),
         _ => return perform_told(orders, interrupt),
@@ -41,7 +42,7 @@ pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Strin
 
 fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
     let Some(Order { options, command, .. }) = orders.first() else { return Ok(Outcome::Done) };
-    // Not before: whoever is asked a question wants to leave at once.
+    // Not earlier: an interrupt at a question must end the program at once.
     interrupt.listen();
     choose_colors(options.output.color);
     match command {
@@ -60,11 +61,12 @@ fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Stri
         Command::Recommend(own) => {
             refuse_comparison(&options.comparison)?;
             let record = Record::new(options.sampling.seed);
-            // Who has failed in one workload is out of the question; to wait for it again would be for nothing.
+            // An executor that has failed in one workload cannot be recommended, so there is no point in waiting for it
+            // again.
             let host = host(orders)?.map(Host::unforgiving);
             measure(orders, options, record, host.as_ref(), None, interrupt, |record| {
                 if interrupt.came() {
-                    return Err("there is no advice, as not all was measured".to_owned());
+                    return Err("there is no advice, because not everything was measured".to_owned());
                 }
                 recommend(record, &own.needs, options)
             })
@@ -95,8 +97,8 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     })
 }
 
-/// Measures what is ordered into the `record`, on guests of the `host` if there is one, and says what `conclude` makes
-/// of it. Pages, documents and pictures compare it with the `baseline`, if there is one.
+/// Measures what is ordered, on guests of the `host` if there is one, and adds the runs to the `record`. The outcome
+/// includes that of `conclude`. Pages, documents and pictures compare the record with the `baseline`, if there is one.
 fn measure(
     orders: &[Order],
     options: &Options,
@@ -121,7 +123,7 @@ fn refuse_comparison(options: &ComparisonOptions) -> Result<(), String> {
         ComparisonOptions { fail_on_regression: true, .. } => "--fail-on-regression",
         _ => return Ok(()),
     };
-    Err(format!("{option} means nothing to recommend: leave it out, and measure one of the experiments to compare"))
+    Err(format!("{option} does not apply to recommend: leave it out, and measure one of the experiments to compare"))
 }
 
 fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
@@ -134,14 +136,14 @@ fn recommend(record: &Record, needs: &[Need], options: &Options) -> Result<Outco
     Ok(written(terminal(&options.output).prose(&advice)))
 }
 
-/// Who calls the guests, unless everything happens in this process.
+/// The host that starts the guests. None if everything happens in this process.
 fn host(orders: &[Order]) -> Result<Option<Host>, String> {
     if orders.iter().all(|order| order.options.sampling.in_process) {
         return Ok(None);
     }
     Host::of_this_program()
         .map(Some)
-        .map_err(|why| format!("this program does not know where it is ({why}): use --in-process"))
+        .map_err(|why| format!("the path of this program is not known ({why}): use --in-process"))
 }
 
 /// Serves an executor to the process that measures.
@@ -157,7 +159,7 @@ pub fn serve(orders: &[Order], service: &Service) -> Result<Outcome, String> {
     Err(format!("run {run} has no executor {executor}: {VARIABLE} is for processes that this program starts"))
 }
 
-/// What to compare with, if anything. That it can be compared is seen before anything is measured.
+/// The baseline to compare with, if there is one. Checks that it can be compared before anything is measured.
 fn baseline(
     options: &ComparisonOptions,
     record: &Record,
@@ -167,7 +169,7 @@ fn baseline(
     let Some(path) = &options.baseline else {
         let useless = [("--fail-on-regression", options.fail_on_regression), ("--force", options.force)];
         return match useless.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(format!("{option} means nothing without --baseline: name a file to compare with")),
+            Some((option, _)) => Err(format!("{option} has no effect without --baseline: name a file to compare with")),
             None => Ok(None),
         };
     };
@@ -185,7 +187,7 @@ fn terms(options: &Options) -> Terms {
     Terms { threshold: noise_threshold / 100.0, fail_on_regression, force }
 }
 
-/// The terminal, and all that was asked for.
+/// The terminal, and all outputs that were asked for.
 fn sinks(
     options: &OutputOptions,
     outlines: &[Run],
@@ -199,7 +201,7 @@ fn sinks(
     Ok(sinks)
 }
 
-/// Where tables go: not to where a file format goes.
+/// The sink for tables. It writes to stderr if a file format goes to standard output.
 fn terminal(options: &OutputOptions) -> Terminal<Box<dyn io::Write>> {
     let out: Box<dyn io::Write> =
         if writes_to_output(options) { Box::new(anstream::stderr()) } else { Box::new(anstream::stdout()) };
@@ -228,7 +230,7 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
     let comparison = Comparison::of(&old, &new, &terms)?;
     let told = documents.iter().map(|document| written(document.write(&comparison))).fold(Outcome::Done, Outcome::max);
-    // What is written to the standard output says it already.
+    // The document on standard output says it already.
     let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison, output) };
     Ok(shown.max(told).max(judged(&comparison, &terms)))
 }
@@ -237,7 +239,7 @@ fn show(comparison: &Comparison, options: &OutputOptions) -> Outcome {
     written(terminal(options).comparison(comparison))
 }
 
-/// Whether what has changed is good. If it is not, that is told.
+/// The outcome of a comparison. Reports regressions if they count as failures.
 fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
     let regressions = if terms.fail_on_regression { comparison.regressions() } else { Vec::new() };
     regressions.iter().for_each(|line| error(line));
@@ -248,7 +250,7 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     let source = Target::File(path.to_owned()).place();
     if let Some(same) = options.output.iter().find(|destination| destination.target.place() == source) {
-        return Err(format!("--output names {}, which is what is reported: choose another file", same.target));
+        return Err(format!("--output names {}, which is the record itself: choose another file", same.target));
     }
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
@@ -262,7 +264,7 @@ fn print(text: &[u8]) -> io::Result<()> {
 fn written(result: io::Result<()>) -> Outcome {
     match result {
         Ok(()) => Outcome::Done,
-        // Whoever closes the pipe has read enough.
+        // A reader that closes the pipe has read enough.
         Err(why) if why.kind() == ErrorKind::BrokenPipe => Outcome::Done,
         Err(why) => {
             error(&format!("results could not be written: {why}"));

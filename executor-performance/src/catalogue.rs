@@ -1,4 +1,4 @@
-//! What there is to be measured, and how: a line each, made of the registry and of what the planner takes.
+//! The lists of executors and experiments, made from the registry and from what the planner accepts.
 
 use crate::{
     cli,
@@ -7,13 +7,13 @@ use crate::{
 };
 use std::ffi::OsString;
 
-/// Options of the load, each with its mark, and with a value that every experiment can follow which has a use for it.
+/// Options of the load, each with its mark, and with a value that every experiment accepts that uses the option.
 const LOADS: [(char, &str, &str); 3] =
     [('p', "--producers", "1"), ('m', "--messages", "1"), ('a', "--message-amplification", "1")];
 
-/// The executors, and what they can do beside running jobs. What marks mean stands above, indented.
+/// The executors, and what they can do besides running jobs, after an indented legend of the marks.
 pub fn executors() -> String {
-    let mut text = "executors\n  * is measured if none is named\n".to_owned();
+    let mut text = "executors\n  * is measured if no executor is named\n".to_owned();
     for ability in Ability::MARKED {
         text += &format!("  {} can {}\n", ability.mark(), ability.phrase());
     }
@@ -31,7 +31,7 @@ pub fn executors() -> String {
 ///
 /// # Errors
 ///
-/// If one cannot be planned as it is by default: a line that says why.
+/// If one cannot be planned with its defaults: a line that says why.
 pub fn experiments() -> Result<String, String> {
     let (mut lines, mut needed) = (String::new(), Vec::new());
     for (name, about) in cli::experiments() {
@@ -78,7 +78,7 @@ mod tests {
         assert!(others.len() == marks.len() && !marks.contains(&' ') && !marks.contains(&'*'), "{marks:?}");
     }
 
-    /// Which executors there are is a matter of features and of the compiler's flags.
+    /// Which executors there are depends on features and on the compiler's flags.
     #[test]
     fn executors_and_experiments_are_listed() {
         insta::assert_snapshot!("experiments", experiments().expect("they can be planned"));

@@ -1,4 +1,4 @@
-//! Plots, as SVG. Colours are classes that [`STYLE`] defines, for light and for dark surroundings.
+//! Plots, as SVG. Colours are classes that [`STYLE`] defines, for the light and the dark colour scheme.
 
 mod axis;
 mod bars;
@@ -22,19 +22,19 @@ use maud::Markup;
 /// The width of each chart.
 pub const WIDTH: f64 = 760.0;
 
-/// A picture of that height, [`WIDTH`] wide.
+/// A picture that is [`WIDTH`] wide.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// What it shows.
     pub title: String,
-    /// How high it is.
+    /// Its height.
     pub height: f64,
-    /// What is to be put into an `<svg>`.
+    /// What goes into an `<svg>`.
     pub content: Markup,
 }
 
-/// What charts and pages look like. Before each colour that a variable has, the light one stands as it is: most
-/// programs beside browsers know no variables, and would draw all in black.
+/// The style of charts and pages. The literal light colour precedes each colour that comes from a variable: most
+/// programs other than browsers do not know variables, and would draw everything in black.
 pub const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1f2328;--soft:#59636e;--rule:#d8dee4;--paper:#fff;--panel:#f6f8fa;--good:#1a7f37;--bad:#cf222e;\
 --c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#0a7a83;--c6:#9a6700;--c7:#bf3989;--c8:#57606a;--c9:#4d7c0f}\
@@ -46,14 +46,14 @@ svg .band{fill:#d8dee4;fill:var(--rule);opacity:.6}svg .slower{fill:#cf222e;fill
 svg .same,svg .unsure{fill:#59636e;fill:var(--soft);stroke:#59636e;stroke:var(--soft)}svg .range{stroke-width:2}svg .whisker{stroke:#1f2328;stroke:var(--ink);stroke-width:1.5}svg .series{fill:none;stroke-width:2}svg .dot{stroke:none}svg .bar{opacity:.85}\
 svg .paper{fill:#fff;fill:var(--paper)}";
 
-/// The colour that the variable `name` has in light surroundings.
+/// The colour that the variable `name` has in the light colour scheme.
 #[cfg(test)]
 pub(crate) fn light(name: &str) -> Option<&'static str> {
     let (_, value) = STYLE.split_once(&format!("--{name}:"))?;
     value.split([';', '}']).next()
 }
 
-/// A length or a place, short.
+/// A length or a position, in few digits.
 fn px(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

@@ -39,8 +39,8 @@ pub struct Order {
     pub options: Options,
     /// What to do.
     pub command: Command,
-    /// The command line that says this and nothing else, for other processes: a file may have changed since it was
-    /// read, or be a pipe, which is read only once.
+    /// A command line that gives only this order, for other processes: a configuration file may have changed since it
+    /// was read, or be a pipe, which can be read only once.
     pub words: Vec<OsString>,
 }
 
@@ -48,7 +48,7 @@ pub struct Order {
 ///
 /// # Errors
 ///
-/// If there is nothing to run.
+/// If there is nothing to run: help was asked for, or something is wrong.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Refusal> {
     let words: Vec<OsString> = words.into_iter().collect();
     let (line, matches) = parsed(&words)?;
@@ -73,7 +73,7 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     let matches = definition().try_get_matches_from(words)?;
     let mut line = CommandLine::from_arg_matches(&matches)?;
     if let Some((option, command)) = definition::meaningless(&matches) {
-        return Err(Refusal::Wrong(format!("--{option} means nothing to {command}: leave it out")));
+        return Err(Refusal::Wrong(format!("--{option} does not apply to {command}: leave it out")));
     }
     if let Some(Command::Recommend(own)) = &line.command {
         let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
@@ -83,7 +83,7 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     Ok((line, matches))
 }
 
-/// What a command line says that is of the configuration file at `path`.
+/// The order of a command line that comes from the configuration file at `path`.
 fn ordered(words: Vec<OsString>, path: &Path) -> Result<Order, Refusal> {
     match parsed(&words)?.0 {
         CommandLine { options, command: Some(command) } => {
@@ -188,7 +188,7 @@ mod tests {
         let Err(Refusal::Shown(help)) = parsed("executor-performance compare --help") else { panic!("help") };
         let help = help.to_string();
         assert!(help.contains("--noise-threshold") && !help.contains("--threads"), "{help}");
-        // Which cannot hold a comparison.
+        // These formats cannot hold a comparison.
         assert!(!help.contains(".csv") && !help.contains("-o run.json"), "{help}");
         let Err(Refusal::Shown(help)) = parsed("executor-performance recommend --help") else { panic!("help") };
         let help = help.to_string();
@@ -239,7 +239,8 @@ mod tests {
         assert!(super::manual(Some("latenzy")).expect_err("none").contains("choose from throughput, latency"));
     }
 
-    /// What is offered to complete, beside what always is. The scripts are far too long to be read, and not ours.
+    /// What is offered for completion, besides what is always offered. The scripts are too long to be read, and not
+    /// ours.
     #[test]
     fn shells_complete_every_command_and_option() {
         let script = |shell: Shell| {
@@ -283,7 +284,7 @@ mod tests {
         assert_eq!((options.output.output.len(), options.load.messages.expect("given").values()), (1, &[5][..]));
     }
 
-    /// By which it is known that there is nothing to be asked for.
+    /// This is how the program knows that there is nothing to ask for.
     #[test]
     fn what_a_file_says_names_the_file_and_its_words_do_not() {
         let path = std::env::temp_dir().join(format!("cli-{}.toml", std::process::id()));

@@ -28,7 +28,7 @@ impl Clock for WallClock {
     }
 }
 
-/// CPU time that all threads of this process have used up to now, in user and kernel mode. `None` where the system does
+/// CPU time that all threads of this process have used up to now, in user and kernel mode. `None` if the system does
 /// not tell.
 pub fn cpu_time() -> Option<Duration> {
     #[cfg(unix)]
@@ -37,7 +37,7 @@ pub fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// As [`cpu_time`], of this thread alone.
+/// As [`cpu_time`], for this thread alone.
 pub fn cpu_time_of_this_thread() -> Option<Duration> {
     #[cfg(unix)]
     return shown_by(rustix::time::ClockId::ThreadCPUTime);
@@ -45,7 +45,7 @@ pub fn cpu_time_of_this_thread() -> Option<Duration> {
     None
 }
 
-/// The CPU time between two looks at the same clock, if it told both.
+/// The CPU time between two readings of the same clock, if both are known.
 pub(crate) fn difference(later: Option<Duration>, earlier: Option<Duration>) -> Option<Duration> {
     Some(later?.saturating_sub(earlier?))
 }
@@ -59,14 +59,14 @@ fn shown_by(clock: rustix::time::ClockId) -> Option<Duration> {
 /// How good the wall clock is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
-    /// The smallest difference that it was seen to show, in nanoseconds.
+    /// The smallest difference between two readings that was seen, in nanoseconds.
     pub step_ns: f64,
-    /// What it takes to read it, in nanoseconds.
+    /// How long it takes to read it, in nanoseconds.
     pub reading_ns: f64,
 }
 
 impl Precision {
-    /// Looks at the clock for some milliseconds.
+    /// Reads the clock again and again for some milliseconds.
     pub fn measured() -> Self {
         const BATCHES: usize = 50;
         const READINGS: u32 = 1000;
@@ -81,7 +81,7 @@ impl Precision {
                 }
                 last = now;
             }
-            // The best batch, as nothing makes one faster than it is.
+            // The best batch, because disturbances can only make a batch slower.
             reading = reading.min(last - began);
         }
         Precision { step_ns: step.as_nanos() as f64, reading_ns: reading.as_nanos() as f64 / f64::from(READINGS) }

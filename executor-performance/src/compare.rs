@@ -17,14 +17,14 @@ pub use self::{
 
 use crate::record::Record;
 
-/// What counts.
+/// The terms of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
-    /// Differences up to this are not real, as a fraction.
+    /// Differences up to this do not count as real, as a fraction.
     pub threshold: f64,
     /// Whether it is a failure if something has become slower.
     pub fail_on_regression: bool,
-    /// Whether unlike things are compared, too.
+    /// Whether unlike records are compared, too.
     pub force: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// What has changed in `record`. None as long as it has nothing to compare.
+    /// What has changed in `record`. None while it has nothing to compare.
     pub fn compared_with(&self, record: &Record) -> Option<Comparison> {
         Comparison::of(&self.record, record, &self.terms).ok()
     }
@@ -51,7 +51,7 @@ pub(crate) mod mock {
 
     pub(crate) const TERMS: Terms = Terms { threshold: 0.05, fail_on_regression: true, force: false };
 
-    /// The record, whose samples are of several processes each, which hardly differ.
+    /// The record, with samples of several processes, which hardly differ.
     pub(crate) fn of_processes() -> Record {
         let mut record = record();
         for row in record.runs.iter_mut().flat_map(|run| &mut run.rows) {
@@ -62,7 +62,7 @@ pub(crate) mod mock {
         record
     }
 
-    /// A record whose work-stealing pool runs that many times as many jobs.
+    /// A record whose work-stealing pool runs `factor` times as many jobs.
     pub(crate) fn faster(factor: f64) -> Record {
         let mut record = of_processes();
         for run in record.runs.iter_mut().filter(|run| run.experiment == "throughput") {

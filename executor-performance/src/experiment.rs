@@ -65,11 +65,11 @@ pub trait Experiment {
     /// The experiment's name in results: as on the command line, if it has no modes.
     fn name(&self) -> &'static str;
 
-    /// One turn, as presently fitted.
+    /// One turn, as it is fitted now.
     fn turn(&self) -> Self::Turn;
 
-    /// Chooses how much one turn does, so that enough of them fit into the time that there is. Tries the subjects out
-    /// for that. What a subject fails at here it will fail at again when it is sampled, so failures are not reported.
+    /// Chooses how much one turn does, so that enough turns fit into the budget. Tries the subjects out for that.
+    /// Failures are not reported: a subject that fails here will fail again when it is sampled.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Self::Turn>>]);
 
     /// The settings, for machines: always the same columns.
@@ -82,17 +82,18 @@ pub trait Experiment {
     /// there are no samples. Executors are compared by the first.
     fn figures(&self, samples: &[SampleOf<Self>]) -> Vec<Figure>;
 
-    /// What [`figures`](Self::figures) are figures of.
+    /// The metrics of [`figures`](Self::figures).
     fn metrics(&self) -> Vec<Metric> {
         self.figures(&[]).into_iter().map(|figure| figure.metric).collect()
     }
 
-    /// What the first figure is of the single times of all samples; none if it is the median of their first figures.
+    /// How the first figure follows from the single times of all samples; none if it is the median of the first figures
+    /// of the samples.
     fn pooled(&self) -> Option<Pooled> {
         None
     }
 
-    /// The distribution of single times over all `samples`, if it measures such.
+    /// The distribution of single times over all `samples`, if the experiment measures any.
     fn times(&self, _samples: &[SampleOf<Self>]) -> Option<Distribution> {
         None
     }
@@ -106,9 +107,9 @@ pub trait Experiment {
 /// What a turn of the experiment `X` measures.
 pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 
-/// A thing to do with an executor that gives one sample.
+/// What is done with an executor to get one sample.
 ///
-/// Turns go to other processes, and samples come from there.
+/// Turns are sent to other processes, and samples come back.
 pub trait Turn: Serialize + DeserializeOwned + 'static {
     /// What it measures.
     type Sample: Sample + Serialize + DeserializeOwned;
@@ -116,7 +117,7 @@ pub trait Turn: Serialize + DeserializeOwned + 'static {
 
 /// A turn that any executor can take.
 pub trait JobTurn: Turn {
-    /// Builds an executor by `plan`, does it with that, and shuts that down.
+    /// Builds an executor by `plan`, takes the turn with it, and shuts it down.
     ///
     /// # Errors
     ///
@@ -124,9 +125,9 @@ pub trait JobTurn: Turn {
     fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Self::Sample, Failure>;
 }
 
-/// A turn that executors can take which run futures.
+/// A turn for executors that run futures.
 pub trait FutureTurn: Turn {
-    /// Builds an executor by `plan`, does it with that, and shuts that down.
+    /// Builds an executor by `plan`, takes the turn with it, and shuts it down.
     ///
     /// # Errors
     ///
@@ -134,9 +135,9 @@ pub trait FutureTurn: Turn {
     fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<Self::Sample, Failure>;
 }
 
-/// A turn that executors can take whose jobs can wait for jobs.
+/// A turn for executors whose jobs can wait for jobs.
 pub trait ForkTurn: Turn {
-    /// Builds an executor by `plan`, does it with that, and shuts that down.
+    /// Builds an executor by `plan`, takes the turn with it, and shuts it down.
     ///
     /// # Errors
     ///
@@ -146,7 +147,7 @@ pub trait ForkTurn: Turn {
 
 /// What one turn measured.
 pub trait Sample {
-    /// The one number by which executors are compared, of which less is better, and whose scatter decides when to stop.
+    /// The number by which executors are compared. Less is better. Its scatter decides when to stop.
     fn cost(&self) -> f64;
 }
 
@@ -162,7 +163,7 @@ pub trait Subject<T: Turn>: fmt::Debug {
     /// If there is no valid sample.
     fn take(&self, turn: &T) -> Result<T::Sample, Failure>;
 
-    /// As [`take`](Self::take), and says what the process that did it used for it.
+    /// As [`take`](Self::take), and also returns what the process used for it.
     ///
     /// # Errors
     ///
@@ -172,7 +173,7 @@ pub trait Subject<T: Turn>: fmt::Debug {
         self.take(turn).map(|sample| (sample, meter.read()))
     }
 
-    /// Lets a new process take the turns that follow, if it is not this one that does.
+    /// Lets a new process take the following turns, unless this process takes them.
     fn renew(&self) {}
 }
 
@@ -207,7 +208,7 @@ fn median(values: &[f64]) -> Option<f64> {
     Summary::of(values).map(|summary| summary.median)
 }
 
-/// How many threads there are, for people, if they have been assembled before.
+/// How many threads there are, for people, if all of them were started before.
 fn assembled(threads: usize) -> (&'static str, String) {
     ("threads", format!("{threads}, all there after as many jobs that waited for each other"))
 }

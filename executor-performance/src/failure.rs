@@ -1,4 +1,4 @@
-//! Why there is no number.
+//! Why there are no figures.
 
 use std::{fmt, io, time::Duration};
 
@@ -20,7 +20,7 @@ pub enum Failure {
         /// How long none ended.
         patience: Duration,
     },
-    /// Chains that go on until they are told to stop stopped before.
+    /// Chains that go on until they are told to stop have stopped before that.
     Broken {
         /// Jobs that ran.
         ran: u64,
@@ -32,14 +32,14 @@ pub enum Failure {
         /// How long it was waited for.
         patience: Duration,
     },
-    /// Even without an executor, it takes longer than one would be waited for.
+    /// Even without an executor, the problem takes longer than an executor would be waited for.
     TooLarge {
-        /// The option that says how large it is.
+        /// The option that says how large the problem is.
         option: &'static str,
         /// How long it was waited for.
         patience: Duration,
     },
-    /// What came of it is wrong.
+    /// The result is wrong.
     Wrong(String),
     /// More jobs ran than were given to the executor.
     Miscounted {
@@ -50,32 +50,32 @@ pub enum Failure {
     },
     /// The executor did not shut down.
     Shutdown(String),
-    /// It did not come to an end, and was killed.
+    /// A sample did not end, and the executor was killed.
     Hung {
         /// How long it was waited for.
         limit: Duration,
     },
     /// The process in which it ran ended.
     Crashed(String),
-    /// Without an executor, it panics, too.
+    /// The problem panics without an executor, too.
     Faulty,
     /// The process in which it was to run could not be started.
     Host(io::Error),
-    /// Something of the above, as another process put it.
+    /// One of the above, in the words of another process.
     Told(String),
     /// The run was interrupted before there was a sample.
     Interrupted,
 }
 
-/// How it begins if it says nothing about the executor, in records, too.
+/// How a failure begins that says nothing about the executor, in records, too.
 const NOT_MEASURED: &str = "not measured: ";
 
-/// Whether a failure that was put into words says nothing about the executor.
+/// Whether a failure, in words, says nothing about the executor.
 pub(crate) fn says_nothing_about_executor(failure: &str) -> bool {
     failure.starts_with(NOT_MEASURED)
 }
 
-/// What helps if it is not the executor.
+/// What helps if the executor is not the reason.
 const RAISE_PATIENCE: &str = "; if that is too short, raise --patience";
 
 impl fmt::Display for Failure {

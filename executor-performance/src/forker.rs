@@ -1,8 +1,8 @@
-//! Executors whose jobs can fork, and wait for what they have forked: each by the best way that it has.
+//! Executors whose jobs can fork, and wait for what they have forked: each in the best way that it offers.
 //!
-//! All begin at the same: of two parts, the second is given to the executor, and the first is solved at once. How the
-//! second is waited for is what they differ in. Executors whose workers would just block are not among these: soon all
-//! of them wait for jobs that nobody is left to run.
+//! All begin in the same way: of two parts, the second is given to the executor, and the first is solved at once. They
+//! differ in how they wait for the second. Executors whose workers would only block are not among these: soon all
+//! workers would wait for jobs that no worker is left to run.
 
 use crate::{
     spawner::Spawner,
@@ -16,14 +16,14 @@ use executors::{
 /// An executor that solves problems by forking and joining.
 pub trait Forker: Executor + Sync + 'static {
     /// Solves `problem` with jobs of the executor at `site`, and calls `done` with the solution in the first of them.
-    /// The site is not used any more by then, nor is the problem: it is in a box so that not even a reference in it is
-    /// left on the stack.
+    /// By then neither the site nor the problem is used any more. The problem is in a box, so that not even a reference
+    /// in it is left on the stack.
     fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static)
     where
         Self: Sized;
 }
 
-/// Other pools of this workspace: whoever waits for a job that has not begun runs it.
+/// Other pools of this workspace: a job that waits for one that has not begun runs it.
 macro_rules! impl_forker_by_handles {
     ($($pool:ty),+ $(,)?) => {$(
         impl Forker for $pool {
@@ -42,7 +42,7 @@ impl_forker_by_handles!(
     dispatcher::Dispatcher,
 );
 
-/// The pool that has a call of its own for this.
+/// The pool that has a method of its own for this.
 impl<K: Parker + Clone + 'static> Forker for crossbeam_workstealing_pool::ThreadPool<K> {
     fn solve<P: Problem>(site: Site<Self>, problem: Box<P>, done: impl FnOnce(P::Solution) + Send + 'static) {
         site.executor().execute(move || done(by_fork_join(site, *problem)));
@@ -73,9 +73,9 @@ fn by_handles<E: Pool + 'static, P: Problem>(site: Site<E>, problem: P) -> P::So
     }
 }
 
-/// An executor of futures that gives the result of one back.
+/// An executor of futures that returns their results.
 pub(crate) trait TaskForker: Spawner {
-    /// Polls `future` until it is done, and tells what came of it to whoever awaits that.
+    /// Polls `future` until it is done. The returned future gives its output.
     fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
     where
         F: Future<Output: Send> + Send + 'static;
@@ -113,5 +113,5 @@ fn joined<S: TaskForker, P: Problem>(site: Site<S>, one: P, other: P) -> impl Fu
     }
 }
 
-/// Why a job gives up that waits for another.
+/// Why a job that waits for another gives up.
 pub(crate) const LOST: &str = "a job that another waited for was lost";

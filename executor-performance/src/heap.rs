@@ -1,10 +1,11 @@
 //! How much of the heap is in use.
 
-/// Bytes of the heap that this process has in use, where glibc says so: chunks that were allocated and not freed, with
-/// what the allocator keeps of each. Freed chunks that a thread keeps for itself count as used; these are a few
-/// kilobytes for each thread. Stacks are no part of the heap.
+/// Bytes of the heap that this process has in use, if glibc tells: chunks that were allocated and not freed, with what
+/// the allocator keeps for each. Freed chunks that a thread keeps for itself count as used; these are a few kilobytes
+/// for each thread. Stacks are no part of the heap.
 ///
-/// This asks the allocator that is there. One that counts would do so at each allocation, and change what is measured.
+/// This asks the allocator in use. An allocator that counts would do so at each allocation, and change what is
+/// measured.
 pub fn in_use() -> Option<u64> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,4 +1,5 @@
-//! Being asked to stop, as by Ctrl-C. The first time, what is there is kept; the second time, the program ends at once.
+//! Requests to stop, such as Ctrl-C. After the first, the results so far are kept; after the second, the program ends
+//! at once.
 
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
@@ -9,7 +10,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-/// Tells whether somebody asked to stop.
+/// Tells whether the program was asked to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     /// The number of the signal, or none.
@@ -17,30 +18,30 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes signals from now on. If the system does not allow that, they end the program as ever.
+    /// Handles signals from now on. If the system does not allow that, they end the program as usual.
     pub fn listen(&self) {
         for signal in [SIGINT, SIGTERM] {
             let again = Arc::new(AtomicBool::new(false));
-            // In this order, as the first signal must not yet see what it sets.
+            // In this order, because the first signal must not see the flag that it sets.
             let _ = flag::register_conditional_default(signal, Arc::clone(&again));
             let _ = flag::register(signal, again);
             let _ = flag::register_usize(signal, Arc::clone(&self.signal), signal as usize);
         }
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether the program was asked to stop.
     pub fn came(&self) -> bool {
-        // Relaxed: nothing else is told by it.
+        // Relaxed: it publishes nothing else.
         self.signal.load(Ordering::Relaxed) != 0
     }
 
-    /// As if somebody had asked.
+    /// As if a signal had come.
     #[cfg(test)]
     pub(crate) fn come(&self) {
         self.signal.store(SIGINT as usize, Ordering::Relaxed);
     }
 
-    /// Ends the program as the signal would have, so that a script which called it ends, too. Returns if none came.
+    /// Ends the program as the signal would have, so that a script that called it ends, too. Returns if none came.
     pub fn obey(&self) {
         let signal = self.signal.load(Ordering::Relaxed);
         if signal != 0 {

@@ -2,9 +2,9 @@
 //!
 //! The command line ([`cli`]) becomes a [`plan`] of runs. An [`experiment`] says what an executor has to do for one
 //! sample; the [`registry`] builds executors and knows of no experiment. The [`sampler`] lets them take turns, each in
-//! a process of its own ([`isolation`]), until the numbers are good enough or the time is up, and what comes out is a
-//! [`record`], which every [`sink`] reads, by way of tables ([`view`]) and plots ([`chart`]), and [`compare`] holds
-//! against another.
+//! a process of its own ([`isolation`]), until the numbers are good enough or the time is up. The result is a
+//! [`record`]. Every [`sink`] shows records, by way of tables ([`view`]) and plots ([`chart`]), and [`compare`]
+//! compares two of them.
 
 #![warn(missing_docs)]
 
@@ -39,12 +39,12 @@ pub mod workload;
 
 pub use self::measure::{Measurement, measure};
 
-/// Keeps the examples of the README true: here, as the published library does not come with it.
+/// Tests the examples of the README: here, because the published library does not include it.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// And those of the guide for those who move to the library.
+/// Tests the examples of the migration guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/migration.md")]
 struct Migration;

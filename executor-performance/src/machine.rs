@@ -18,15 +18,15 @@ pub use self::{
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// What `/proc` counts CPU time in.
+/// The unit of CPU time in `/proc`.
 const TICKS_IN_A_SECOND: f64 = 100.0;
 
 /// Facts about this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What computes.
+    /// The processor.
     pub processor: Processor,
-    /// What runs on it.
+    /// The operating system.
     pub system: System,
     /// Processes that wanted to run, on average over the last minute before the measurements.
     pub load_average: Option<f64>,
@@ -36,7 +36,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The facts now. Looks at what others do for a moment.
+    /// The facts now. Watches for a moment what other processes do.
     pub fn now() -> Self {
         Machine {
             processor: Processor::here(),
@@ -55,7 +55,7 @@ impl Machine {
                 "{threads} threads on {cores} cores: this measures the operating system's scheduler as well"
             ));
         }
-        // Not by the load average: what has ended in the last minute is in it, such as the run before this one.
+        // Not by the load average, which includes what has ended in the last minute, such as the run before this one.
         if let Some(others) = self.other_cores.filter(|others| *others > surroundings::DISTURBED) {
             doubts.push(format!(
                 "the machine is busy (other processes keep {others:.1} cores busy): wait until it is quiet, or expect noise"
@@ -73,7 +73,7 @@ impl Machine {
         doubts
     }
 
-    /// In what `other` is another machine, as far as that matters to figures; nothing if it is the same.
+    /// How `other` differs from this machine, as far as that matters to figures. Empty if it does not.
     pub fn differences(&self, other: &Machine) -> Vec<String> {
         let pairs = [
             ("processor", self.processor.name.clone(), other.processor.name.clone()),

@@ -17,7 +17,7 @@ const REGRESSED: u8 = 3;
 fn main() -> ExitCode {
     let (interrupt, service) = (Interrupt::default(), Service::asked_for());
     if service.is_some() {
-        // What asks the host to stop comes here as well, and the host wants its sample.
+        // A signal that asks the host to stop comes here as well, and the host wants its sample.
         interrupt.listen();
     }
     let outcome = match cli::parse(env::args_os()) {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
             None => app::perform(&orders, &interrupt),
         },
         Err(Refusal::Shown(help)) => {
-            // Whoever closes the pipe has read enough.
+            // A reader that closes the pipe has read enough.
             let _ = help.print();
             Ok(Outcome::Done)
         }

@@ -1,4 +1,4 @@
-//! Measuring a job of one's own, from one's own program.
+//! Measuring a user's own job, from the user's own program.
 
 use crate::{
     advice::{Advice, CANDIDATES},
@@ -30,12 +30,12 @@ pub struct Measurement {
 /// Measures which executor of this workspace runs `job` best on this machine, to recommend one.
 ///
 /// The job is run over and over: as often as fits into the budget, by several threads at a time. It should do what the
-/// jobs of your program do, and must not panic: an executor on which one does has failed. Everything happens in this
-/// process, so an executor or a job that hangs or crashes takes it along, and what differs from process to process does
-/// not show: the advice says so, and has all [`warnings`](Advice::warnings) that a run of the program would print.
+/// jobs of your program do, and must not panic: an executor on which it panics has failed. Everything happens in this
+/// process, so an executor or a job that hangs or crashes takes the process with it, and differences between processes
+/// do not show; the advice says so, and has all [`warnings`](Advice::warnings) that a run of the program would print.
 ///
 /// The crate is not published. The program that measures, which may be an example or a benchmark of yours, needs the
-/// first of these lines, or the second if the repository is there already; it is to be built with `--release`:
+/// first of these lines, or the second if you have the repository already. Build it with `--release`:
 ///
 /// ```toml
 /// [dev-dependencies]
@@ -43,7 +43,8 @@ pub struct Measurement {
 /// executor-performance = { path = "../rust-executors/executor-performance" }
 /// ```
 ///
-/// `examples/own_job.rs` is a whole program: `cargo run --release -p executor-performance --example own_job`. In short:
+/// `examples/own_job.rs` is a complete program: `cargo run --release -p executor-performance --example own_job`. In
+/// short:
 ///
 /// ```
 /// use std::time::Duration;
@@ -76,28 +77,28 @@ where
 }
 
 /// A closure cannot be sent to other processes.
-const ONE_PROCESS: &str = "all samples are of one process, and the next may differ by more than they tell: run the \
+const ONE_PROCESS: &str = "all samples are of one process, and the next may differ by more than they show: run the \
                            program again and see whether it says the same";
 
 impl Measurement {
-    /// So many worker threads, instead of one for each core.
+    /// Uses `threads` worker threads, instead of one for each core.
     pub fn threads(self, threads: usize) -> Self {
         Measurement { threads, ..self }
     }
 
-    /// Takes about so long, instead of a minute. At least five samples of each executor are taken, and each has at
-    /// least 16 jobs from outside for each thread.
+    /// Takes about as long as `budget`, instead of a minute. At least five samples of each executor are taken, and each
+    /// has at least 16 jobs from outside for each thread.
     pub fn budget(self, budget: Duration) -> Self {
         Measurement { budget, ..self }
     }
 
-    /// Gives up executors of whose jobs none has ended for so long, instead of ten seconds.
+    /// Gives up on an executor when none of its jobs has ended for `patience`, instead of ten seconds.
     pub fn patience(self, patience: Duration) -> Self {
         Measurement { patience, ..self }
     }
 
-    /// Lets each job that comes from outside have so many successors, one after the other, each given to the executor
-    /// by the one before; by default none.
+    /// Gives each job that comes from outside this many `successors`, one after the other, each given to the executor
+    /// by the one before it. The default is none.
     pub fn successors(self, successors: u64) -> Self {
         Measurement { successors, ..self }
     }
@@ -107,12 +108,12 @@ impl Measurement {
         Measurement { executors: names.into_iter().map(str::to_owned).collect(), ..self }
     }
 
-    /// Measures, and says which executor to take. Blocks until that is known.
+    /// Measures, and returns which executor to take. Blocks until that is known.
     ///
     /// # Errors
     ///
-    /// If there is no executor of a name, or one cannot have so many threads, or none ran all jobs: a line that says
-    /// why.
+    /// If there is no executor with one of the names, or one cannot have that many threads, or none ran all jobs: a
+    /// line that says why.
     pub fn recommend(self) -> Result<Advice, String> {
         const JOBS: u64 = 10_000_000;
         let Measurement { job, threads, budget, patience, successors, executors } = self;
@@ -141,7 +142,7 @@ impl Measurement {
         let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads, ability, question: None });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());
-        // Nothing is printed on the way, so that what makes the figures doubtful is to be told in the end.
+        // Nothing is printed on the way, so the advice has to say what makes the figures doubtful.
         session.run(vec![run], |record| {
             let warnings = [view::doubts(record), vec![ONE_PROCESS.to_owned()]].concat();
             advice = Advice::of(record, &[]).map(|advice| Advice { warnings, ..advice });

@@ -1,4 +1,4 @@
-//! From orders to runs that nothing stands in the way of any more: what makes no sense is refused before anything runs.
+//! From orders to runs that are ready to begin: what makes no sense is refused before anything runs.
 
 mod recommend;
 
@@ -18,12 +18,12 @@ use crate::{
 };
 use std::{ffi::OsString, fmt, time::Duration};
 
-/// What each job of the latency experiment does, beside passing on.
+/// What each job of the latency experiment does, besides passing on.
 const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
 
 /// A run that can begin.
 pub trait Planned {
-    /// The run as it will begin, but for what will be fitted to the budget.
+    /// The run as it will begin, before anything is fitted to the budget.
     fn outline(&self) -> Run;
 
     /// The names of its executors.
@@ -38,7 +38,7 @@ pub trait Planned {
     /// What executors must be able to do to take part.
     fn ability(&self) -> Ability;
 
-    /// Serves the executor called `executor` to another process, and does not return if there is one.
+    /// Serves the executor called `executor` to another process. Does not return if there is such an executor.
     fn serve(&self, executor: &str);
 
     /// Runs it.
@@ -110,8 +110,8 @@ impl<X: Experiment> fmt::Debug for Prepared<X> {
 }
 
 /// The runs that `orders` ask for: one for each point of their sweeps, or several if the experiment has several
-/// workloads. Their executors are guests of the `host`, if there is one and they are not to be in this process. Always
-/// the same for the same orders.
+/// workloads. Their executors are guests of the `host`, if there is one, unless the options ask for this process. The
+/// plan is always the same for the same orders.
 ///
 /// # Errors
 ///
@@ -210,7 +210,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         Command::Idle(own) => {
             let queued = point.single_jobs(100_000, "idle")?.jobs();
             let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
-            // Before the window, and before the queue is looked at.
+            // Once before the executor is built, and once before the window.
             sampling.bears(format_args!("--settle {} ms", own.settle), settle.saturating_mul(2))?;
             site.jobs(Idle::new(threads, Vigil { settle, window, queued, patience }), 5.0)
         }
@@ -244,7 +244,7 @@ impl Site<'_> {
         self.prepare(vec![experiment], &Roster::of_executors(), rse)
     }
 
-    /// As [`jobs`](Self::jobs), of each of the `experiments`, which are points of a sweep.
+    /// As [`jobs`](Self::jobs), for each of the `experiments`, which are points of a sweep.
     fn points<X>(&self, experiments: impl Iterator<Item = X>, rse: f64) -> Runs
     where
         X: Experiment<Turn: JobTurn + 'static> + 'static,

@@ -18,19 +18,19 @@ pub struct Program {
     pub git: String,
     /// Features of this program that were chosen.
     pub features: Vec<String>,
-    /// Features that the crate `executors` was built with. None if that was not recorded.
+    /// Features that the crate `executors` was built with. Empty if that was not recorded.
     #[serde(default)]
     pub executors_features: Vec<String>,
     /// Crates whose versions matter to the figures, each with its version.
     pub crates: Vec<String>,
     /// The command, with its arguments.
     pub command: String,
-    /// What the random numbers begin with.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
 impl Program {
-    /// This one.
+    /// The facts about this program.
     pub fn this(seed: u64) -> Self {
         let list = |text: &str| text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         Program {
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// The arguments as one would type them, the program without its path.
+/// The arguments as they would be typed, the program without its path.
 fn command(args: impl Iterator<Item = String>) -> String {
     let words = args.enumerate().map(|(index, word)| {
         let name = Path::new(&word).file_name().filter(|_| index == 0);

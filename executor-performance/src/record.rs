@@ -1,4 +1,4 @@
-//! What was measured, in the one form that all writers read and that stands in files: see `docs/record-format.md`.
+//! What was measured, in the one form that all writers read and that files have: see `docs/record-format.md`.
 
 mod column;
 mod costs;
@@ -25,20 +25,20 @@ use crate::{clock::Precision, machine::Machine, program::Program};
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
-/// The version of the form. Fields may be added without raising it; readers ignore what they do not know.
+/// The version of the format. Fields may be added without raising it; readers ignore fields that they do not know.
 pub const SCHEMA: u32 = 1;
 
-/// More decimals than a number has.
+/// The most decimals that a number has.
 const DECIMALS: usize = 17;
 
 /// All runs of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of the form: [`SCHEMA`].
+    /// The version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// What measured.
+    /// The program that measured.
     pub program: Program,
-    /// Where.
+    /// The machine.
     pub machine: Machine,
     /// How good its clock is.
     pub clock: Precision,
@@ -58,7 +58,7 @@ impl Record {
         }
     }
 
-    /// As text.
+    /// The record as JSON text.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a record has nothing that JSON has not") + "\n"
     }
@@ -78,12 +78,12 @@ impl Record {
         let text = if path == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
         let no_record = |error: serde_json::Error| {
-            format!("{name} is no record of this program: {error}; write one with `-o FILE.json`")
+            format!("{name} is not a record of this program: {error}; write one with `-o FILE.json`")
         };
         let Schema { schema } = serde_json::from_str(&text).map_err(no_record)?;
         if schema == 0 {
             return Err(format!(
-                "{name} has version 0 of the format, which there never was: write one with `-o FILE.json`"
+                "{name} has version 0 of the format, which never existed: write one with `-o FILE.json`"
             ));
         }
         if schema > SCHEMA {
@@ -93,12 +93,13 @@ impl Record {
         }
         let record: Record = serde_json::from_str(&text).map_err(no_record)?;
         match record.nonsense() {
-            Some(nonsense) => Err(format!("{name} is no record of measurements: {nonsense}")),
+            Some(nonsense) => Err(format!("{name} is not a record of measurements: {nonsense}")),
             None => Ok(record),
         }
     }
 
-    /// What cannot have been measured. A run that was interrupted early may be without samples, but not all runs.
+    /// What cannot have been measured, if the record has anything like that. A run that was interrupted early may be
+    /// without samples, but not all runs.
     fn nonsense(&self) -> Option<String> {
         let mut rows = self.runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
         if rows.clone().all(|(_, row)| row.is_ok() && row.figures.values().all(Option::is_none)) {
@@ -132,7 +133,8 @@ pub(crate) mod mock {
     use indexmap::IndexMap;
     use std::time::Duration;
 
-    /// What nobody measured: two runs of throughput with one and two threads, and one of latency, always the same.
+    /// A record that was never measured: two runs of throughput with one and two threads, and one of latency, always
+    /// the same.
     pub(crate) fn record() -> Record {
         let program = Program {
             version: "0.0.0".to_owned(),
@@ -249,10 +251,10 @@ mod tests {
     fn what_is_no_record_is_refused() {
         let path = std::env::temp_dir().join(format!("no-record-{}.json", std::process::id()));
         for (text, part) in [
-            ("a,b", "no record"),
-            ("{}", "no record"),
+            ("a,b", "not a record"),
+            ("{}", "not a record"),
             (r#"{"schema":99}"#, "version 99"),
-            (r#"{"schema":1}"#, "no record"),
+            (r#"{"schema":1}"#, "not a record"),
         ] {
             fs::write(&path, text).expect("written");
             let complaint = Record::read(&path).expect_err(text);
@@ -262,7 +264,7 @@ mod tests {
         assert!(Record::read(&path).expect_err("gone").contains("cannot read"));
     }
 
-    /// If this fails, the format has changed: think of [`SCHEMA`] and of `docs/record-format.md`.
+    /// If this fails, the format has changed: consider [`SCHEMA`] and `docs/record-format.md`.
     #[test]
     fn the_format_is_as_documented() {
         let parsed = |record: &Record| -> serde_json::Value { serde_json::from_str(&record.to_json()).expect("JSON") };
@@ -275,7 +277,7 @@ mod tests {
         let code = text.split('`').skip(1).step_by(2);
         let told: HashSet<&str> =
             code.flat_map(|code| code.split(|it: char| !it.is_ascii_alphanumeric() && it != '_')).collect();
-        // The other runs have what is null in the first.
+        // The other runs have values where the first has null.
         for key in keys(&parsed(&whole)) {
             assert!(told.contains(key.as_str()), "`{key}` is not in {}", path.display());
         }

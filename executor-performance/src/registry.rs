@@ -1,7 +1,7 @@
 //! The list of executors that can be measured.
 //!
-//! `Executor` is not object safe, and boxing executors would change what is measured. So whoever wants to do something
-//! with an executor chosen at run time passes a [`Visitor`], and is called with the executor's own type.
+//! `Executor` is not object safe, and boxing executors would change what is measured. So code that does something with
+//! an executor chosen at run time passes a [`Visitor`], which is called with the executor's own type.
 
 mod adapter;
 mod burst_typed;
@@ -27,28 +27,28 @@ pub type Build<E> = fn(usize) -> Result<E, String>;
 
 /// What to do with an executor of any type.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it, with the executor of `entry`, which `build` builds.
+    /// Does something with the executor of `entry`, which `build` builds.
     fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Self::Output;
 }
 
 /// What to do with an executor of any type that runs futures.
 pub trait FuturesVisitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it, with the executor of `entry`, which `build` builds.
+    /// Does something with the executor of `entry`, which `build` builds.
     fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Self::Output;
 }
 
 /// What to do with an executor of any type whose jobs can wait for jobs.
 pub trait ForksVisitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it, with the executor of `entry`, which `build` builds.
+    /// Does something with the executor of `entry`, which `build` builds.
     fn visit<F: Forker>(self, entry: &'static Entry, build: Build<F>) -> Self::Output;
 }
 
@@ -68,10 +68,10 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// Those that not all have.
+    /// The abilities that not all executors have.
     pub const MARKED: [Ability; 4] = [Ability::Futures, Ability::Forks, Ability::Growth, Ability::Subpools];
 
-    /// Stands for it in the list; nothing for what all can do.
+    /// The mark of this ability in the list; a space for what all can do.
     pub fn mark(self) -> char {
         match self {
             Ability::Jobs => ' ',
@@ -82,20 +82,20 @@ impl Ability {
         }
     }
 
-    /// What an executor can do that has it, and cannot do that has not.
+    /// What an executor with this ability can do, to be put after "can" or "cannot".
     pub fn phrase(self) -> &'static str {
         match self {
             Ability::Jobs => "run jobs",
             Ability::Futures => "run futures",
             Ability::Forks => "fork and join: let jobs wait for jobs without a deadlock",
-            Ability::Growth => "begin with few threads, and have more when jobs block",
+            Ability::Growth => "begin with few threads, and start more when jobs block",
             Ability::Subpools => "limit, rank and bind jobs, in subpools",
         }
     }
 }
 
-/// Beyond this, systems run out of what a thread needs; on Linux it is memory mappings, of which a process may have
-/// 65,530 and a thread takes four. The standard library aborts the process then.
+/// The most threads. Beyond this, systems run out of what threads need; on Linux this is memory mappings, of which a
+/// process may have 65,530 and a thread takes four. The standard library then aborts the process.
 pub const MOST_THREADS: usize = 10_000;
 
 /// An executor of the list.
@@ -107,7 +107,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Whether it is measured if none is named.
     pub by_default: bool,
-    /// What it can do beside running jobs.
+    /// What it can do besides running jobs.
     pub abilities: &'static [Ability],
     /// The most threads that it can have.
     pub max_threads: Option<usize>,
@@ -153,7 +153,7 @@ macro_rules! executors {
     };
 }
 
-/// Only what runs futures can be given to those who want to spawn some.
+/// Only executors that run futures can be given to a visitor that spawns futures.
 macro_rules! if_futures {
     ([Futures $($others:ident)*] $done:expr) => {
         Some($done)
@@ -166,7 +166,7 @@ macro_rules! if_futures {
     };
 }
 
-/// Only what can fork and join can be given to those who want that.
+/// Only executors that can fork and join can be given to a visitor that does so.
 macro_rules! if_forks {
     ([Forks $($others:ident)*] $done:expr) => {
         Some($done)
@@ -201,7 +201,7 @@ executors! {
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::small()));
     "workstealing-large", "default options, parker for up to 64 threads", ON_REQUEST, [Futures Forks], Some(LargeThreadData::MAX_THREADS),
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::large()));
-    "workstealing-dyn", "default options, parker for any number of them", ON_REQUEST, [Futures Forks], None,
+    "workstealing-dyn", "default options, parker without a limit", ON_REQUEST, [Futures Forks], None,
         |threads| built(ThreadPool::builder().threads(threads).parker(parker::dynamic()));
     "burst", "a mailbox for each worker, and stealing", ON_REQUEST, [Futures Forks], None,
         |threads| built(burst_pool::ThreadPool::builder().threads(threads));
@@ -223,7 +223,7 @@ executors! {
         |threads| built(Dispatcher::builder().threads(threads).subpool("jobs", one_less(threads)).main_subpool("jobs", Priority::NORMAL));
     "dispatcher-bound", "as dispatcher, in a subpool bound to one thread", ON_REQUEST, [Futures Forks Subpools], None,
         |threads| built(Dispatcher::builder().threads(threads).bound_subpool("jobs").main_subpool("jobs", Priority::NORMAL));
-    "reference-unpark", "queues for each worker, dealt to; `unpark`", ON_REQUEST, [], None,
+    "reference-unpark", "a queue for each worker, in turn; `unpark`", ON_REQUEST, [], None,
         |threads| reference::Unpark::new(threads).map(Adapted::of);
     "reference-mutex-condvar", "one queue behind a mutex; a condition variable", ON_REQUEST, [], None,
         |threads| reference::MutexCondvar::new(threads).map(Adapted::of);
@@ -261,7 +261,7 @@ executors! {
     "rusty_pool-growing", "as rusty_pool, but no thread stays for good", ON_REQUEST, [Futures Forks Growth], None,
         |threads| Ok(Adapted::of(peers::RustyPool::growing(threads)));
     #[cfg(feature = "peers")]
-    "compat-rusty_pool-growing", "the same of compat-rusty_pool", ON_REQUEST, [Futures Forks Growth], None,
+    "compat-rusty_pool-growing", "as rusty_pool-growing, with compat-rusty_pool", ON_REQUEST, [Futures Forks Growth], None,
         |threads| Ok(Adapted::of(peers::CompatRustyPool::growing(threads)));
     #[cfg(feature = "peers")]
     "workerpool", "crate `workerpool`: one queue for all workers", ON_REQUEST, [], None,
@@ -294,7 +294,7 @@ impl Entry {
         ability == Ability::Jobs || self.abilities.contains(&ability)
     }
 
-    /// How many jobs it runs at a time with that many `threads`: as many, but in subpools that are narrower.
+    /// How many jobs it runs at a time with `threads` threads: as many, except in subpools that are narrower.
     pub fn width(&self, threads: usize) -> usize {
         match self.name {
             "dispatcher-limited" => one_less(threads),
@@ -303,7 +303,7 @@ impl Entry {
         }
     }
 
-    /// Whether it can have that many `threads`.
+    /// Whether it can have `threads` threads.
     pub fn takes(&self, threads: usize) -> bool {
         self.max_threads.is_none_or(|max| threads <= max)
     }
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn every_entry_runs_as_many_jobs_at_a_time_as_its_width_and_no_more() {
-        /// So many jobs at a time, with three threads.
+        /// This many jobs at a time, with three threads.
         struct Assemble(usize, Duration);
 
         impl Visitor for Assemble {

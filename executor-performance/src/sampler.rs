@@ -1,9 +1,9 @@
 //! Taking samples: in turn, after warm-up, until they are precise enough or the time is up.
 //!
-//! Executors are sampled in rounds, one sample of each, and never one executor after the other: whatever else the
-//! machine does then falls on all of them. Every other round goes backwards, so that no executor always runs in
-//! another's wake, and each pair of rounds begins with the next one, so that it is not always the same that run in
-//! their own, where the direction changes.
+//! Executors are sampled in rounds, one sample of each, and never one executor after the other: so whatever else the
+//! machine does affects all of them. Every other round goes backwards, so that no executor always runs after the same
+//! other one. Each pair of rounds begins with the next executor, so that it is not always the same executors that run
+//! twice in a row where the direction changes.
 
 use crate::{
     clock::Clock,
@@ -16,11 +16,11 @@ use std::time::Duration;
 /// How much is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Rounds of each process that are thrown away.
+    /// Rounds of each process that are discarded.
     pub warm_up: usize,
-    /// Samples that are taken in any case.
+    /// The minimum number of samples.
     pub min_samples: usize,
-    /// Samples that are never exceeded.
+    /// The maximum number of samples.
     pub max_samples: usize,
     /// Processes of each executor, one after the other; not more than `min_samples`.
     pub processes: usize,
@@ -31,10 +31,10 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Rounds by which intervals are usually small.
+    /// After this many rounds, intervals are usually small.
     const GOOD_ROUNDS: usize = 10;
 
-    /// The longest that a round may take so that the budget suffices for what is done in any case.
+    /// The longest time that a round may take if the minimum number of rounds is to fit into the budget.
     pub fn longest_round(&self) -> Duration {
         self.share(self.min_samples)
     }
@@ -49,18 +49,19 @@ impl Pace {
         self.budget.mul_f64(0.9 / self.warm_up_rounds().saturating_add(samples) as f64)
     }
 
-    /// Samples that this process gives in any case: all together `min_samples`, in parts as even as can be.
+    /// The minimum number of samples of this process: those of all processes add up to `min_samples`, and are as equal
+    /// as possible.
     fn least_samples(&self, process: usize) -> usize {
         let of_the_first = |processes| self.min_samples.saturating_mul(processes).div_ceil(self.processes);
         of_the_first(process + 1) - of_the_first(process)
     }
 
-    /// Rounds that are thrown away, of all processes.
+    /// Rounds that are discarded, of all processes.
     fn warm_up_rounds(&self) -> usize {
         self.warm_up.saturating_mul(self.processes)
     }
 
-    /// Rounds that are run in any case.
+    /// The minimum number of rounds, of all processes.
     pub fn least_rounds(&self) -> usize {
         self.warm_up_rounds().saturating_add(self.min_samples)
     }
@@ -71,13 +72,13 @@ impl Pace {
 pub struct Series<S> {
     /// The executor's name.
     pub name: &'static str,
-    /// What it gave, in order, without the warm-up.
+    /// The samples, in order, without the warm-up.
     pub samples: Vec<S>,
     /// What the process used for each.
     pub usages: Vec<Usage>,
-    /// Which process gave it: the first is 0.
+    /// Which process gave each: the first is 0.
     pub processes: Vec<u64>,
-    /// Why there are no more.
+    /// Why there are no more, if the executor failed.
     pub failure: Option<Failure>,
 }
 
@@ -89,7 +90,7 @@ impl<S: Sample> Series<S> {
 }
 
 impl<S> Series<S> {
-    /// All but the first so many samples.
+    /// Forgets all but the first `samples` samples.
     fn forget_beyond(&mut self, samples: usize) {
         self.samples.truncate(samples);
         self.usages.truncate(samples);
@@ -112,19 +113,18 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Is told what goes on.
+/// Watches the sampling.
 pub trait Watcher<S> {
     /// A sample of `executor` begins.
     fn sampling(&mut self, executor: &str);
-    /// A round has ended, after which there are these `series`, and the relative standard error of the worst is
-    /// `error`.
+    /// A round has ended. There are these `series` now, and the relative standard error of the worst is `error`.
     fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<S>]);
     /// Whether to take no further sample.
     fn wants_end(&self) -> bool;
 }
 
-/// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, as the budget counts
-/// from there. An executor of which there is no sample in the end has failed.
+/// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, because the budget
+/// counts from there. An executor that has no sample in the end has failed.
 pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,
@@ -169,14 +169,14 @@ struct Leg {
     process: usize,
     /// Rounds of this process.
     rounds: usize,
-    /// Samples of the processes before.
+    /// Samples of the earlier processes.
     before: usize,
-    /// Samples of the first process. Each has as many, if there is time, so that all weigh the same.
+    /// Samples of the first process. Each process takes as many, if there is time, so that all weigh the same.
     first: usize,
 }
 
 impl Leg {
-    /// In which order so many subjects have the next round.
+    /// The order of the subjects in the next round; there are `subjects` of them.
     fn order(&self, subjects: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..subjects).collect();
         order.rotate_left(self.rounds / 2 % subjects.max(1));
@@ -191,7 +191,7 @@ impl Leg {
         Leg { process: self.process + 1, rounds: 0, before: samples, first }
     }
 
-    /// Whether this process has given enough, and why.
+    /// Why this process has given enough samples, if it has.
     fn verdict<S: Sample>(
         &self,
         pace: &Pace,
@@ -223,7 +223,7 @@ fn samples<S>(series: &[Series<S>]) -> usize {
     healthy(series).next().map_or(0, |series| series.samples.len())
 }
 
-/// An executor that has failed once is left alone.
+/// Takes a sample, unless the executor has failed before.
 fn take_sample<T: Turn>(
     turn: &T,
     subject: &dyn Subject<T>,
@@ -245,7 +245,7 @@ fn take_sample<T: Turn>(
     }
 }
 
-/// What there is when no more is wanted. During a warm-up only so many samples count as there were before.
+/// The series after an interrupt. If it came during a warm-up, only the samples from before the warm-up count.
 fn interrupted<S>(mut series: Vec<Series<S>>, warming_up: Option<usize>) -> Vec<Series<S>> {
     for series in &mut series {
         if let Some(before) = warming_up {
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Wants the end after so many samples.
+    /// Wants the end after this many samples.
     struct Limit(u32);
 
     impl Watcher<Seconds> for Limit {

@@ -32,9 +32,10 @@ use std::{
 pub enum Outcome {
     /// All went well.
     Done,
-    /// An executor failed or was not measured, or results could not be written. It has been said which and why.
+    /// An executor failed or was not measured, or results could not be written. It has been reported which and why.
     Failed,
-    /// Something is slower than it was, or fails and did not. Whatever else there is, somebody wanted to know that.
+    /// Something is slower than before, or fails and did not before. This outranks the others, because the user asked
+    /// for it.
     Regressed,
 }
 
@@ -46,18 +47,18 @@ pub struct Session {
     interrupt: Interrupt,
     quiet: bool,
     outcome: Outcome,
-    /// Whether there are several runs, so that what is said of one has to say which.
+    /// Whether there are several runs, so that messages about one have to say which.
     several: bool,
-    /// Whether all runs are wanted although nobody reads the results.
+    /// Whether all runs are wanted even if no one reads the results.
     judged: bool,
-    /// Whether all have gone away who read the results.
+    /// Whether all readers of the results have gone away.
     unread: bool,
-    /// What could not be written. Each is told once, though it is tried again and again.
+    /// What could not be written. Each complaint is reported once, although writing is tried again and again.
     unwritten: Vec<String>,
 }
 
 impl Session {
-    /// Nothing has run yet. Results go to `sinks`; all runs together have that `budget`.
+    /// A session in which nothing has run yet. Results go to `sinks`; all runs together have the `budget`.
     pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
         let progress = Progress::new(budget, quiet);
         let (outcome, unwritten) = (Outcome::Done, Vec::new());
@@ -65,7 +66,7 @@ impl Session {
         Session { record, sinks, progress, interrupt, quiet, outcome, several, judged, unread, unwritten }
     }
 
-    /// The same, which goes on although nobody reads the results: somebody wants to know how it ends.
+    /// The same session. If it is `judged`, it goes on even if no one reads the results, because its outcome is wanted.
     #[must_use]
     pub fn judged(self, judged: bool) -> Self {
         Session { judged, ..self }
@@ -76,7 +77,7 @@ impl Session {
         self.interrupt.came() || (self.unread && !self.judged)
     }
 
-    /// Runs everything, unless it is interrupted, and says what `conclude` makes of it.
+    /// Runs everything, unless it is interrupted. The outcome includes that of `conclude`.
     pub fn run(
         mut self,
         plan: Vec<Box<dyn Planned>>,
@@ -116,17 +117,17 @@ impl Session {
         self.outcome
     }
 
-    /// What an interrupt has left.
+    /// A message about what an interrupt has left.
     fn interrupted(&self) -> &'static str {
         let measured = |row: &Row| row.samples.count() > 0 || row.status() == Status::Failed;
         if self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
-            "interrupted: the results are of what was measured until then"
+            "interrupted: the results cover what was measured until then"
         } else {
             "interrupted before anything was measured"
         }
     }
 
-    /// One run.
+    /// Performs one run.
     pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
         let Prepared { pace, threads, .. } = prepared;
         let (mut prepared, subjects) = (Prepared { subjects: Vec::new(), ..prepared }, prepared.subjects);
@@ -143,7 +144,7 @@ impl Session {
         prepared.experiment.fit(&pace, &subjects);
         trying.set(false);
         if self.wants_end() {
-            // A file that is there from before is worth more than a run without samples.
+            // A file from an earlier run is worth more than a run without samples.
             return;
         }
 
@@ -174,14 +175,14 @@ impl Session {
         complaints.iter().for_each(|complaint| self.fail(complaint));
     }
 
-    /// Changes the present run.
+    /// Changes the current run.
     fn update(&mut self, change: impl FnOnce(&mut Run)) {
         if let Some(run) = self.record.runs.last_mut() {
             change(run);
         }
     }
 
-    /// What is doubtful of the present run. If it is one of several, that is said, too.
+    /// What is doubtful of the current run. If it is one of several, each line says which.
     fn located(&self, doubts: &[String]) -> Vec<String> {
         let run = self.record.runs.last().filter(|_| self.several).map(view::settings);
         let located = |doubt: &String| match &run {
@@ -191,8 +192,8 @@ impl Session {
         doubts.iter().map(located).collect()
     }
 
-    /// Does `step` with every sink, also if one of them fails. That is told, unless its reader has gone away, such as
-    /// `head`: then it gets nothing more.
+    /// Does `step` with every sink, even if one of them fails. A failure is reported, unless the reader of the sink has
+    /// gone away, such as `head`: then the sink gets nothing more.
     fn each(&mut self, mut step: impl FnMut(&mut dyn Sink, &Record) -> io::Result<()>) {
         let (record, mut complaints, mut gone) = (&self.record, Vec::new(), false);
         self.progress.aside(|| {
@@ -226,8 +227,8 @@ impl Session {
     }
 }
 
-/// An executor that takes no further turn after an interrupt, as long as it is only tried out. The sampler looks for
-/// itself, between turns; one that it wanted is no failure.
+/// An executor that takes no further turn after an interrupt while it is only being tried out. The sampler checks for
+/// interrupts itself, between turns, so a turn that it wants does not fail.
 struct Interruptible<T: Turn> {
     subject: Box<dyn Subject<T>>,
     interrupt: Interrupt,
@@ -261,7 +262,7 @@ impl<T: Turn> Subject<T> for Interruptible<T> {
     }
 }
 
-/// Whom there are no figures of, though the run was not interrupted before.
+/// The executors without figures, except those for which an interrupt is the reason.
 fn complaints(rows: &[Row]) -> Vec<String> {
     let of = |status, what| {
         let some = rows.iter().filter(|row| row.status() == status && !row.is_interrupted());
@@ -403,7 +404,7 @@ mod tests {
         }
     }
 
-    /// Trying out is part of it unless it is to have its `full_size`.
+    /// It is tried out first, unless it must have its `full_size`.
     fn prepared(full_size: bool, hook: impl Fn() + 'static) -> Prepared<OneLoad<Throughput>> {
         let load = Load::new(1, 1_000_000, 0).expect("countable");
         let experiment = OneLoad::new(Throughput(Labour::default()), 1, load, full_size, Duration::from_secs(60));
@@ -413,7 +414,7 @@ mod tests {
         Prepared { experiment, pace, subjects, threads: 1, ability: Ability::Jobs, question: None }
     }
 
-    /// Takes nothing, in a way of its own, and counts how often it was asked to.
+    /// Answers every request with what its function returns, and counts the requests.
     struct Asked(Rc<Cell<usize>>, fn() -> io::Result<()>);
 
     impl Asked {

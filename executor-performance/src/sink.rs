@@ -30,7 +30,7 @@ use crate::{
 };
 use std::{io, rc::Rc};
 
-/// Takes results. The run that is spoken of is always the last of the record.
+/// Takes results. The run that a call is about is always the last of the record.
 pub trait Sink {
     /// A run begins.
     ///
@@ -78,7 +78,7 @@ pub trait Sink {
     }
 }
 
-/// Opens `destination` for runs like those that are outlined, which pages compare with the `baseline`.
+/// Opens `destination` for runs like the `outlines`. Pages compare the runs with the `baseline`, if there is one.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub fn open(
     }
 }
 
-/// What went wrong with `target`, which the system does not say.
+/// The error with the name of `target`, which the system's message does not have.
 fn located(target: &Target, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{target}: {why}"))
 }

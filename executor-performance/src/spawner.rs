@@ -2,7 +2,7 @@
 
 use executors::{Executor, FuturesExecutor};
 
-/// An executor that polls futures of which nobody awaits the end.
+/// An executor that polls futures whose end is not awaited.
 pub trait Spawner: Executor + Sync + 'static {
     /// Polls `future` until it is done.
     fn spawn_future<F>(&self, future: F)

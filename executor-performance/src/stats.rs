@@ -34,7 +34,7 @@ pub struct Summary {
     pub median: f64,
     /// Lower end of the 95 % interval of the median, by the ideal bootstrap.
     pub low: f64,
-    /// Upper end of that.
+    /// Upper end of that interval.
     pub high: f64,
 }
 
@@ -51,19 +51,21 @@ impl Summary {
     }
 }
 
-/// The arithmetic mean. Of no samples it is not a number.
+/// The arithmetic mean. NaN if there are no samples.
 pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// Below what that `part` of some samples lies, of which there is one at least: between two of them, in proportion.
+/// The number below which the fraction `part` of the samples lies, interpolated between two of them. There must be at
+/// least one sample.
 pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     below + (above - below) * place.fract()
 }
 
-/// The standard error of the mean, as a fraction of the mean. A single sample says nothing about it: infinite.
+/// The standard error of the mean, as a fraction of the mean. Infinite for a single sample, which says nothing about
+/// it, and for none.
 pub fn relative_error(samples: &[f64]) -> f64 {
     if samples.len() < 2 {
         return f64::INFINITY;

@@ -20,12 +20,12 @@ pub struct Plan<E> {
 }
 
 impl<E> Plan<E> {
-    /// To `build` one with that many `threads`, which runs as many jobs at a time.
+    /// A plan to `build` an executor with `threads` threads, which runs as many jobs at a time.
     pub fn new(build: Build<E>, threads: usize) -> Self {
         Plan { build, threads, width: threads }
     }
 
-    /// To `build` the executor of `entry` with that many `threads`.
+    /// A plan to `build` the executor of `entry` with `threads` threads.
     fn of(entry: &Entry, build: Build<E>, threads: usize) -> Self {
         Plan { width: entry.width(threads), ..Plan::new(build, threads) }
     }
@@ -39,8 +39,8 @@ impl<E> Plan<E> {
         (self.build)(self.threads).map_err(Failure::Build)
     }
 
-    /// Builds a new executor, and has as many jobs wait for each other as it runs at a time, so that all its threads
-    /// are there: to be called where something is said of workers that sleep.
+    /// Builds a new executor, and lets as many jobs wait for each other as it runs at a time, so that all its threads
+    /// are started. For measurements that rely on all workers being there.
     ///
     /// # Errors
     ///
@@ -49,7 +49,8 @@ impl<E> Plan<E> {
     where
         E: Executor,
     {
-        /// For workers that look for more jobs before they sleep: forte misses the call of a job that comes just then.
+        /// For workers that look for more jobs before they sleep: forte misses the wake-up for a job that comes at that
+        /// moment.
         const REST: Duration = Duration::from_millis(1);
         let executor = self.build()?;
         assemble(self.width, patience, |job| executor.execute(job)).inspect_err(|_| executor.shutdown_async())?;
@@ -78,7 +79,7 @@ pub struct Roster<T> {
 }
 
 impl<T: Turn + 'static> Roster<T> {
-    /// Of all executors.
+    /// A roster of all executors.
     pub fn of_executors() -> Self
     where
         T: JobTurn,
@@ -86,7 +87,7 @@ impl<T: Turn + 'static> Roster<T> {
         Roster { ability: Ability::Jobs, enlist: |entry, threads| Some(entry.accept(Enlistment::new(threads))) }
     }
 
-    /// Of those that run futures.
+    /// A roster of those that run futures.
     pub fn of_spawners() -> Self
     where
         T: FutureTurn,
@@ -94,7 +95,7 @@ impl<T: Turn + 'static> Roster<T> {
         Roster { ability: Ability::Futures, enlist: |entry, threads| entry.accept_futures(Enlistment::new(threads)) }
     }
 
-    /// Of those whose jobs can wait for jobs.
+    /// A roster of those whose jobs can wait for jobs.
     pub fn of_forkers() -> Self
     where
         T: ForkTurn,

@@ -1,4 +1,4 @@
-//! What a sample takes of the machine, besides time on the wall.
+//! What a sample takes of the machine, besides wall-clock time.
 
 use crate::{
     clock::{cpu_time, difference},
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What this process used in some time: all of its threads, producers too, and with building and shutting down.
+/// What this process used in some time: all of its threads, including producers, building and shutting down.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The time.
@@ -25,7 +25,7 @@ pub struct Usage {
     pub peak_kib: Option<u64>,
 }
 
-/// Counts from a moment on.
+/// Measures usage from a moment on.
 #[derive(Debug)]
 pub struct UsageMeter {
     began: Instant,
@@ -38,7 +38,7 @@ pub struct UsageMeter {
 impl UsageMeter {
     /// Begins now.
     pub fn start() -> Self {
-        // Linux forgets the peak of the resident memory if this is written.
+        // Linux resets the peak of the resident memory if this is written.
         let peak_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
         UsageMeter { began: Instant::now(), cpu: cpu_time(), switches: switches(), peak_reset }
     }

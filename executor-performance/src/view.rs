@@ -1,4 +1,4 @@
-//! Results as tables, before anybody knows how these are drawn.
+//! Results as tables, independent of how these are drawn.
 
 mod results;
 mod sweep;
@@ -12,11 +12,11 @@ pub use self::{
 
 use crate::record::{Record, Run, Value};
 
-/// What is to be known about all figures of a document.
-pub const CAVEAT: &str = "Valid for that machine, these loads and that moment. Compare rows of one table only, and take no \
-                          difference for real that is within the scatter. Intervals are 95 % intervals.";
+/// How far to trust the figures of a document.
+pub const CAVEAT: &str = "Valid for that machine, these loads and that moment. Compare only rows of one table, and treat \
+                          differences within the scatter as noise. Intervals are 95 % intervals.";
 
-/// Why two columns that stand side by side do not say the same.
+/// Why two columns side by side may differ.
 pub const RATIOS: &str = "\"Slower x best\" is the geometric mean over processes, each compared with one of the best \
                           executor, so it may differ from the ratio of the figures beside it.";
 
@@ -60,7 +60,7 @@ fn size(kib: u64) -> String {
     if kib >= 1024 { format!("{} MiB", kib / 1024) } else { format!("{kib} KiB") }
 }
 
-/// In which lines the description of a run differs from that of the one before, if that was of the same experiment.
+/// The lines of a run's description that differ from those of the run before, if that was of the same experiment.
 pub fn news<'a>(run: &'a Run, before: Option<&Run>) -> Vec<&'a (String, String)> {
     let before = before.filter(|before| before.experiment == run.experiment);
     let told = |line: &&(String, String)| before.is_some_and(|before| before.description.contains(line));
@@ -92,7 +92,7 @@ pub fn doubts(record: &Record) -> Vec<String> {
     doubts.into_iter().map(told).collect()
 }
 
-/// What is doubtful of the runs with these settings only.
+/// A doubt about only the runs with these settings.
 pub fn of_runs(doubt: &str, runs: &[String]) -> String {
     format!("{doubt} (with {})", runs.join("; with "))
 }
@@ -102,7 +102,7 @@ pub fn settings(run: &Run) -> String {
     run.settings.iter().map(|(name, value)| setting(name, value)).collect::<Vec<_>>().join(", ")
 }
 
-/// The setting that has that `name` in records, for people.
+/// The setting that is called `name` in records, for people.
 pub fn setting(name: &str, value: &Value) -> String {
     match called(name) {
         (name, "") => format!("{name} {value}"),
@@ -111,7 +111,7 @@ pub fn setting(name: &str, value: &Value) -> String {
     }
 }
 
-/// What people call what has that `name` in records, and its unit.
+/// The name for people of what is called `name` in records, and its unit.
 pub fn called(name: &str) -> (String, &'static str) {
     const UNITS: [(&str, &str); 4] = [("_per_s", "/s"), ("_ms", "ms"), ("_us", "us"), ("_units", "units")];
     let known = UNITS.iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, *unit)));
@@ -119,7 +119,7 @@ pub fn called(name: &str) -> (String, &'static str) {
     (name.replace('_', " "), unit)
 }
 
-/// What people call the experiment of `run`: what they say to have it.
+/// The name for people of the experiment of `run`: what they write on the command line.
 pub fn experiment(run: &Run) -> &str {
     match run.experiment.as_str() {
         "open-latency" => "latency --rate",
@@ -127,18 +127,18 @@ pub fn experiment(run: &Run) -> &str {
     }
 }
 
-/// So many of what there may be one of.
+/// A count with its noun, in the singular or the plural.
 pub fn number(count: usize, of: &str) -> String {
     if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
 }
 
-/// A fraction in percent, without the last digits, which come of its not being a decimal.
+/// A fraction in percent, without the last digits, which are rounding errors.
 pub fn percent(fraction: f64) -> f64 {
     (fraction * 1e12).round() / 1e10
 }
 
-/// The words of `text` in lines of so many letters, one line at least. A list that is longer than a line is broken
-/// after its commas; whatever else is longer has a line of its own.
+/// The words of `text` in lines of up to `width` letters, at least one line. A list that is longer than a line is
+/// broken after its commas; any other word that is longer has a line of its own.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
     let length = |text: &str| text.chars().count();
     let mut lines: Vec<String> = Vec::new();

@@ -12,13 +12,13 @@
 //!
 //! * Each thread that runs jobs counts them in a tally of its own, with a plain load and a plain store. Done over and
 //!   over with nothing in between, this takes 1.3 ns a job (measured on an AMD EPYC at 3.7 GHz).
-//! * With many chains ([`CHAINS_COUNTED_DOWN`] or more) nobody but the waiting thread asks whether the end has come. It
+//! * With many chains ([`CHAINS_COUNTED_DOWN`] or more) only the waiting thread checks whether the end has come. It
 //!   adds up the tallies and sleeps for an eighth of the time that the rest should take, again and again, so it looks
-//!   some fifty times at a sample of any length, more often towards the end. It may notice the end 0.1 ms late, in
+//!   about fifty times in a sample of any length, more often towards the end. It may notice the end 0.1 ms late, in
 //!   samples that last many milliseconds.
-//! * With few chains, where 50 us would be an error, the end of each chain counts a shared number down. Whoever takes
-//!   it to zero adds up the tallies, stops the clock and wakes the waiting thread, so the time does not contain that
-//!   wake-up.
+//! * With few chains, where 50 us would be an error, the end of each chain counts a shared number down. The thread that
+//!   takes it to zero adds up the tallies, stops the clock and wakes the waiting thread, so the time does not contain
+//!   that wake-up.
 //!
 //! In both cases the clock stops only when the sum of the tallies is the number of jobs, all of them: the jobs from
 //! outside and the jobs from inside. If the sum does not grow for a while, the jobs are lost or stuck, and the sample

@@ -1,8 +1,8 @@
-//! What to write to have an executor.
+//! The code that builds an executor.
 
 use super::Need;
 
-/// How the builder of each executor is called, where `N` is the number of threads.
+/// The expression for the builder of each executor, where `N` is the number of threads.
 const BUILDERS: &[(&str, &str)] = &[
     ("threadpool", "threadpool_executor::ThreadPoolExecutor::builder().threads(N)"),
     ("channel", "crossbeam_channel_pool::ThreadPool::builder().threads(N)"),
@@ -45,11 +45,11 @@ const BUILDERS: &[(&str, &str)] = &[
     ("elastic-growing", "elastic_pool::ThreadPool::builder().core(0).max(N)"),
 ];
 
-/// The only one that has priorities and subpools.
+/// The only executor that has priorities and subpools.
 pub(super) const DISPATCHER: &str = "dispatcher";
 
-/// Lines of code that build the executor called `name` with so many threads, and show how to have what one `needs` of
-/// it. None if there are no such lines.
+/// Lines of code that build the executor called `name` with `threads` threads, and show how to use what is needed. None
+/// if there is no code for it.
 pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<String>> {
     if name == DISPATCHER {
         return Some(dispatcher(threads, needs));
@@ -60,7 +60,7 @@ pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<St
 
 fn dispatcher(threads: usize, needs: &[Need]) -> Vec<String> {
     let (limited, bound) = (needs.contains(&Need::Subpools), needs.contains(&Need::Bound));
-    // What is bound has a thread of its own, so that the others are as many as were measured.
+    // The bound subpool gets a thread of its own, so that as many are left for other jobs as were measured.
     let all = threads + usize::from(bound);
     let mut builder = format!("executors::dispatcher::Dispatcher::builder().threads({all}).cpu_limit({threads})");
     let mut lines = Vec::new();

@@ -1,16 +1,16 @@
-//! What one may need of an executor.
+//! Features that a user may need from an executor.
 
 use clap::ValueEnum;
 use std::fmt;
 
-/// What not every executor can do.
+/// A feature that not every executor has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Need {
     /// Urgent jobs overtake others.
     Priorities,
-    /// Of some jobs only so many run at a time.
+    /// At most a given number of some jobs run at a time.
     Subpools,
-    /// Some jobs all run on the same thread.
+    /// Some jobs all run on one thread.
     Bound,
 }
 

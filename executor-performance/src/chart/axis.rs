@@ -1,4 +1,4 @@
-/// From values to places.
+/// Maps values to positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     kind: Kind,
@@ -10,7 +10,7 @@ pub struct Axis {
     pub label: String,
 }
 
-/// How values become places.
+/// How values become positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The same distance for the same difference.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Axis {
-    /// For all of the `values`: from nothing if it is linear, else from a round number below the least.
+    /// An axis for all `values`: from 0 if it is linear, otherwise from a round number that is not above the smallest.
     pub fn around(kind: Kind, values: impl IntoIterator<Item = f64>, label: &str) -> Self {
         let usable = |value: &f64| value.is_finite() && (kind == Kind::Linear || *value > 0.0);
         let values: Vec<f64> = values.into_iter().filter(usable).collect();
@@ -49,9 +49,10 @@ impl Axis {
         }
     }
 
-    /// For these `places` only, in order, which are marked as far as there is room for that; the ends are in any case.
+    /// An axis for these `places`, which are in order. They are marked as far as there is room; the ends are always
+    /// marked.
     pub fn at(kind: Kind, places: &[f64], label: &str) -> Self {
-        /// Of the whole.
+        /// As a fraction of the axis.
         const ROOM: f64 = 0.045;
         let (low, high) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
         let mut axis = Self::marked(kind, low, high, places.iter().copied(), label);
@@ -71,9 +72,9 @@ impl Axis {
         Axis { kind, low, high, ticks, label: label.to_owned() }
     }
 
-    /// For ratios, which are marked as changes in percent; 1 is among them.
+    /// An axis for ratios, marked as changes in percent. It includes 1.
     pub fn of_changes(ratios: impl IntoIterator<Item = f64>) -> Self {
-        /// Beyond that, factors are easier to read.
+        /// If the ratios differ by more than this, factors are easier to read.
         const WIDE: f64 = 4.0;
         let (least, most) = ratios.into_iter().fold((1.0, 1.0), |(least, most), it| (it.min(least), it.max(most)));
         if most > WIDE * least {
@@ -92,7 +93,7 @@ impl Axis {
         Axis { kind: Kind::Linear, low: place(-below), high: place(above), ticks, label: String::new() }
     }
 
-    /// Parts of percent up to so many times as good as none: 90 % is ten times.
+    /// An axis for percentiles, up to `most`. The percentile p is at 1 / (1 - p), so 90 % is at 10.
     pub fn of_percentiles(most: f64) -> Self {
         const NAMES: [(f64, &str); 7] = [
             (1.0, "0 %"),
@@ -107,7 +108,7 @@ impl Axis {
         Axis { kind: Kind::Log, low: 1.0, high: most.max(2.0), ticks: ticks.collect(), label: "percentile".to_owned() }
     }
 
-    /// Where `value` is on the way from the low end, which is at `from`, to the high end, which is at `to`.
+    /// The position of `value`, if the low end is at `from` and the high end at `to`.
     pub(super) fn place(&self, value: f64, from: f64, to: f64) -> f64 {
         let on = |value: f64| if self.kind == Kind::Log { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let (low, high) = (on(self.low), on(self.high));
@@ -116,7 +117,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `least`.
 fn step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
@@ -126,7 +127,7 @@ fn step(least: f64) -> f64 {
         .unwrap_or(power * 10.0)
 }
 
-/// The nearest 1, 2 or 5 times a power of ten that is not above `value`, and that which is not below.
+/// The nearest 1, 2 or 5 times a power of ten that is not above `value`, and the nearest that is not below.
 fn round_numbers(value: f64) -> (f64, f64) {
     let power = 10_f64.powf(value.log10().floor());
     let numbers = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
@@ -135,7 +136,7 @@ fn round_numbers(value: f64) -> (f64, f64) {
     (below, above)
 }
 
-/// As few digits as tell it from its neighbours.
+/// With as few digits as tell it from its neighbours.
 fn written(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -13,9 +13,9 @@ pub struct Bars {
     pub bars: Vec<(String, f64, Option<Ends>)>,
 }
 
-/// From bar to bar.
+/// The distance from bar to bar.
 const STEP: f64 = 26.0;
-/// The place for bars: names are to the left, values to the right.
+/// The area for bars: names are to the left, values to the right.
 const LEFT: f64 = 200.0;
 const RIGHT: f64 = WIDTH - 90.0;
 const TOP: f64 = 34.0;

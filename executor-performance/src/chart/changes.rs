@@ -5,16 +5,16 @@ use crate::{
 };
 use maud::html;
 
-/// From row to row.
+/// The distance from row to row.
 const STEP: f64 = 26.0;
 
-/// The place for intervals: names are to the left, verdicts to the right.
+/// The area for intervals: names are to the left, verdicts to the right.
 const LEFT: f64 = 200.0;
 const RIGHT: f64 = WIDTH - 90.0;
 const TOP: f64 = 34.0;
 
-/// How much more or less everything costs, with its interval; what is within `threshold` is shaded, as it does not
-/// matter.
+/// How much more or less each executor costs, with its interval. Changes within `threshold` are shaded, because they do
+/// not matter.
 pub fn changes_of(changes: &[Change], threshold: f64) -> Chart {
     let title =
         format!("change of cost, and 95 % interval (less is better; up to {} % do not matter)", percent(threshold));

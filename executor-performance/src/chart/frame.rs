@@ -3,15 +3,15 @@
 use super::{Axis, Palette, palette::Marker, px};
 use maud::{Markup, html};
 
-/// The place for data: from left to right and from top to bottom. At the right the longest name must fit.
+/// The area for data, from left to right and from the top. The longest name must fit to the right of it.
 pub(super) const LEFT: f64 = 64.0;
 pub(super) const RIGHT: f64 = 516.0;
 pub(super) const TOP: f64 = 36.0;
 
-/// Between the lines of the names.
+/// The distance between the lines of names.
 const LINE: f64 = 18.0;
 
-/// The least height of a chart with that many names beside it.
+/// The smallest height of a chart with that many names beside it.
 pub(super) fn height(names: usize) -> f64 {
     (TOP + names as f64 * LINE + 56.0).max(320.0)
 }
@@ -40,7 +40,7 @@ pub(super) fn axes(x: &Axis, y: &Axis, bottom: f64) -> Markup {
     }
 }
 
-/// The mark of a point of `executor` at that place, with what is told of it.
+/// The marker of a point of `executor` at that position, with its tooltip.
 pub(super) fn dot(palette: &Palette, executor: &str, (x, y): (f64, f64), tip: &Markup) -> Markup {
     let style = palette.painted("fill", executor);
     let corners = |corners: &[(f64, f64)]| {
@@ -56,7 +56,7 @@ pub(super) fn dot(palette: &Palette, executor: &str, (x, y): (f64, f64), tip: &M
     html! { polygon.dot points=(polygon) style=(style) { (tip) } }
 }
 
-/// Which colour is whose, at the right, and which mark if there are `dots`.
+/// The legend to the right: the colour of each executor, and its marker if there are `dots`.
 pub(super) fn names(names: &[&str], palette: &Palette, dots: bool) -> Markup {
     let x = RIGHT + 18.0;
     html! {

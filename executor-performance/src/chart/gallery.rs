@@ -1,4 +1,4 @@
-//! The charts that a record can be shown with.
+//! The charts that can show a record.
 
 use super::{Axis, Bars, Chart, Kind, Palette, Plot, Point, Series};
 use crate::{
@@ -32,7 +32,7 @@ pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
     (!bars.is_empty()).then(|| Bars { title, bars }.chart(palette))
 }
 
-/// CPU time against time on the wall.
+/// CPU time against the first figure.
 pub fn cpu_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let (wall, cpu) = (run.first_column()?, run.cpu_column()?);
     let series: Vec<Series> = good_rows(run)
@@ -60,7 +60,7 @@ pub fn times_of(run: &Run, palette: &Palette) -> Option<Chart> {
     (!series.is_empty()).then(|| Plot { title, x, y, series, dots: false }.chart(palette))
 }
 
-/// As many points as can be told from each other. Of n times, the one with the rank r is at the part (r - 1/2) / n.
+/// As many points as can be told from each other. Of n times, the one with the rank r is at the fraction (r - 1/2) / n.
 fn percentiles(times: &Times) -> Vec<Point> {
     const NEXT: f64 = 1.01;
     let (count, mut before) = (times.count as f64, 0_u64);
@@ -87,7 +87,7 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
         .filter(|series| !series.points.is_empty())
         .collect();
     let values: Vec<f64> = sweep.runs.iter().map(|(value, _)| *value as f64).collect();
-    // What grows by factors would crowd at the left.
+    // On a linear axis, values that grow by factors would crowd at the left.
     let kind = if values[0] > 0.0 && values[values.len() - 1] >= 16.0 * values[0] { Kind::Log } else { Kind::Linear };
     let x = Axis::at(kind, &values, &sweep.axis_title());
     let y = Axis::around(

@@ -1,19 +1,19 @@
 use crate::record::Record;
 
-/// Which executor has which colour, the same in all charts of a record.
+/// The colour of each executor, the same in all charts of a record.
 #[derive(Debug, Clone)]
 pub struct Palette {
     names: Vec<String>,
 }
 
-/// In light surroundings. In dark ones they are what [`STYLE`](super::STYLE) says.
+/// The colours of the light scheme. [`STYLE`](super::STYLE) has those of the dark one.
 const COLORS: [&str; 10] =
     ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#cf222e", "#0a7a83", "#9a6700", "#bf3989", "#57606a", "#4d7c0f"];
 
-/// For executors that share a colour.
+/// The lines of executors that share a colour.
 const DASHES: [&str; 4] = ["", "6 3", "2 3", "9 3 2 3"];
 
-/// What marks the points of executors that share a colour.
+/// The markers of the points of executors that share a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Circle,
@@ -25,7 +25,7 @@ pub(super) enum Marker {
 const MARKERS: [Marker; DASHES.len()] = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
 
 impl Palette {
-    /// For all executors of `record`.
+    /// A palette for all executors of `record`.
     pub fn of(record: &Record) -> Self {
         let mut names: Vec<String> = Vec::new();
         for row in record.runs.iter().flat_map(|run| &run.rows) {
@@ -47,7 +47,7 @@ impl Palette {
         DASHES[self.place(executor) / COLORS.len() % DASHES.len()]
     }
 
-    /// What marks its points.
+    /// The marker of its points.
     pub(super) fn marker(&self, executor: &str) -> Marker {
         MARKERS[self.place(executor) / COLORS.len() % MARKERS.len()]
     }

@@ -10,9 +10,9 @@ use maud::html;
 pub struct Plot {
     /// What it shows.
     pub title: String,
-    /// From left to right.
+    /// The axis from left to right.
     pub x: Axis,
-    /// From bottom to top.
+    /// The axis from bottom to top.
     pub y: Axis,
     /// What is drawn.
     pub series: Vec<Series>,
@@ -29,14 +29,14 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// A place on both axes.
+/// A position on both axes.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// On the first.
+    /// The value on the first axis.
     pub x: f64,
-    /// On the second.
+    /// The value on the second axis.
     pub y: f64,
-    /// Where it is on the second for sure.
+    /// The interval of the value on the second axis.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -1,20 +1,20 @@
 //! A file that says what to measure. Each entry becomes an option of a command line, so it means the same and is
-//! checked alike.
+//! checked in the same way.
 
 use clap::{Arg, ArgAction, Command};
 use std::{ffi::OsString, fs, path::Path};
 use toml::{Table, Value};
 
-/// What all runs of a file have in common, so it can stand at its top only.
+/// Options that all runs of a file have in common, so they can stand only at its top.
 const COMMON: &[&str] =
     &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "config", "seed"];
 
-/// A command line for each run in the file at `path`: `words` without `--config`, and what the file says of that which
-/// is not `given` by them.
+/// A command line for each run in the file at `path`: `words` without `--config`, and the entries of the file for
+/// options that are not `given` in `words`.
 ///
 /// # Errors
 ///
-/// If the file is no such: a line that says why.
+/// If the file cannot be read or followed: a line that says why.
 pub(super) fn command_lines(
     path: &Path,
     words: &[OsString],
@@ -24,7 +24,7 @@ pub(super) fn command_lines(
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
     let file: Table = text
         .parse()
-        .map_err(|error: toml::de::Error| format!("{name} is no TOML: {}", first_line(&error.to_string())))?;
+        .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", first_line(&error.to_string())))?;
     lines(file, words, given).map_err(|why| format!("{name}: {why}"))
 }
 
@@ -55,9 +55,9 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
             let options = definition
                 .find_subcommand(experiment)
                 .filter(|_| measures)
-                .ok_or(format!("`{experiment}` is no experiment: see `executor-performance list`"))?;
+                .ok_or(format!("`{experiment}` is not an experiment: see `executor-performance list`"))?;
             if experiment == RECOMMEND && runs.len() > 1 {
-                return Err(format!("`{RECOMMEND}` wants a file of its own: leave it out, or the other runs"));
+                return Err(format!("`{RECOMMEND}` needs a file of its own: leave it out, or the other runs"));
             }
             let mut line = vec![program.clone()];
             for (key, value) in &file {
@@ -81,7 +81,7 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
     if lines.is_empty() { Err(NO_RUNS.to_owned()) } else { Ok(lines) }
 }
 
-/// `words` but for the option that names this file.
+/// `words` without the option that names this file.
 fn without_config(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = words.iter();
@@ -112,7 +112,7 @@ fn id(options: &Command, key: &str) -> String {
     definition_of(options, key).map_or(key.to_owned(), |option| option.get_id().to_string())
 }
 
-/// The words that say what an entry says. Whether the option exists, and can have that value, the parser knows.
+/// The words for an entry. The parser checks whether the option exists and can have that value.
 fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, String> {
     let name = spelled(key);
     let said = |value: &str| OsString::from(format!("--{name}={value}"));
@@ -129,9 +129,7 @@ fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, 
         }
         Value::Boolean(is_on) => {
             let command = options.get_name();
-            return Err(format!(
-                "`{key}` is nothing that can be `{is_on}`: see `executor-performance {command} --help`"
-            ));
+            return Err(format!("`{key}` cannot be `{is_on}`: see `executor-performance {command} --help`"));
         }
         Value::Array(values) => {
             let values = values.iter().map(|value| single(key, value)).collect::<Result<Vec<_>, _>>()?;
@@ -146,7 +144,7 @@ fn single(key: &str, value: &Value) -> Result<String, String> {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
-        _ => Err(format!("`{key}` is neither a text nor a number, nor a list of these")),
+        _ => Err(format!("`{key}` is neither a string nor a number, nor a list of these")),
     }
 }
 
@@ -203,12 +201,12 @@ mod tests {
             ("threads = 1", "begin one with [[run]]"),
             ("run = []", "begin one with [[run]]"),
             ("[[run]]\nthreads = 1", "name its experiment"),
-            ("[[run]]\nexperiment = \"speed\"", "`speed` is no experiment"),
-            ("[[run]]\nexperiment = \"list\"", "`list` is no experiment"),
-            ("[[run]]\nexperiment = \"help\"", "`help` is no experiment"),
+            ("[[run]]\nexperiment = \"speed\"", "`speed` is not an experiment"),
+            ("[[run]]\nexperiment = \"list\"", "`list` is not an experiment"),
+            ("[[run]]\nexperiment = \"help\"", "`help` is not an experiment"),
             ("[[run]]\nexperiment = \"wake\"\n[[run]]\nexperiment = \"recommend\"", "a file of its own"),
-            ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` is nothing that can be `false`"),
-            ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` is nothing that can be `false`"),
+            ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` cannot be `false`"),
+            ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` cannot be `false`"),
             ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
             ("threads = {}\n[[run]]\nexperiment = \"wake\"", "`threads` is neither"),
         ] {

@@ -1,4 +1,4 @@
-//! The command line as its help and its manual explain it.
+//! The definition of the command line, with its help and its manual.
 
 use super::{command::Command, options::Options};
 use clap::{ArgMatches, CommandFactory, Parser, parser::ValueSource};
@@ -16,8 +16,8 @@ counted producers x messages x amplification, and stopped the clock earlier: the
 
 The other experiments have loads of their own; their --help describes them.
 
-Times may have a unit, as in 100us, 2ms, 10s or 2min. Without one they are in what stands behind the option: US, MS \
-or SECONDS.
+Times may have a unit, as in 100us, 2ms, 10s or 2min. Without one, the unit is the one that follows the option: US, \
+MS or SECONDS.
 
 Executors are sampled in turn, after a warm-up, until the relative standard error (RSE) of each is small or the budget \
 is spent.";
@@ -36,7 +36,7 @@ Examples:
     executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
     executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
-  Single jobs that come when they come, as requests do, at more and more a second:
+  Single jobs at random times, as requests come, at higher and higher rates:
     executor-performance -t 2 latency --rate 1000,10000,100000
   The three tests of rusty_pool (scale --jobs up to their 10000000):
     executor-performance -t 10 -p 1 --jobs 1000000 submit --work 1s
@@ -60,7 +60,7 @@ Examples:
 
 Exit codes: 0 all was measured, 1 an executor failed or was not measured, or
 results could not be written, 2 wrong usage, 3 something is slower than the
-baseline, or fails unlike there, and --fail-on-regression was given. An
+baseline, or fails and did not there, and --fail-on-regression was given. An
 interrupt (Ctrl-C) ends the run after the sample that is being taken, writes
 what there is, and ends the program by that signal; a second one ends it at
 once.";
@@ -80,12 +80,12 @@ pub struct CommandLine {
     /// What applies to every experiment.
     #[command(flatten)]
     pub options: Options,
-    /// What to do. Nothing with a configuration file, which says it.
+    /// What to do. None if a configuration file says it.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// Commands that measure nothing, and which of the options for experiments mean something to them.
+/// Commands that measure nothing, and which of the options for experiments they use.
 const TOOLS: &[(&str, &[&str])] = &[
     ("list", &[]),
     ("compare", &["color", "output", "noise_threshold", "fail_on_regression", "force"]),
@@ -94,8 +94,8 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("man", &[]),
 ];
 
-/// The first option in `matches` that was given although it means nothing to that command, with the command's name.
-/// Options of the load mean nothing to some experiments either, which say so themselves, as does recommend.
+/// The first option in `matches` that was given although the command does not use it, with the command's name. Options
+/// of the load are checked elsewhere: experiments that do not use them refuse them, as does recommend.
 pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
     let (command, own) = matches.subcommand()?;
     let useful = TOOLS.iter().find(|(tool, _)| *tool == command).map(|(_, useful)| *useful);
@@ -118,7 +118,7 @@ pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
     Some((option.get_long()?.to_owned(), command.to_owned()))
 }
 
-/// Options that mean nothing to recommend.
+/// Options that recommend does not use.
 const NOT_TO_RECOMMEND: &[&str] =
     &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
 
@@ -128,14 +128,14 @@ const THREADS_TO_RECOMMEND_FOR: &str =
 const OUTPUT_OF_COMPARE: &str =
     "Write the comparison to a file as well, in the format that its name says: .html, .md, .svg. May be repeated";
 
-/// As many workers as in the benchmark of burst_pool.
+/// The number of workers in the benchmark of burst_pool.
 const THREADS_TO_WAKE: &str = "10";
 
 const EXECUTORS_TO_RECOMMEND: &str =
     "Executors to choose from, by name; `all` for all. May be repeated [default: those that suit]";
 
-/// The definition of the command line. Options of the experiments are accepted by all commands, but there is no point
-/// in showing them where they mean nothing; and a configuration file stands in place of a command.
+/// The definition of the command line. All commands accept the options of the experiments, but the help of a command
+/// hides those that it does not use; and `--config`, because a configuration file takes the place of a command.
 pub fn definition() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
@@ -157,8 +157,8 @@ pub fn definition() -> clap::Command {
             command.mut_args(|option| if option.get_id() == "config" { option.hide(true) } else { option })
         });
     }
-    // All options are gone through although one is meant: `mut_arg` puts that one behind the others, but a command that
-    // has been built finds options by their places, and would take `-t` for the option that has moved up.
+    // This goes through all options although it changes only one: `mut_arg` moves that one to the end, but a command
+    // that has been built finds options by their positions, and would take `-t` for the option that has moved up.
     let command = command.mut_subcommand("wake", |wake| {
         wake.mut_args(
             |option| {
@@ -176,7 +176,7 @@ pub fn definition() -> clap::Command {
     })
 }
 
-/// An option that means something else here.
+/// An option that has another meaning in this command.
 fn retold(option: clap::Arg, help: &'static str, example: &str) -> clap::Arg {
     option.help(help).long_help(format!("{help}\n\nExample: {example}"))
 }
@@ -185,7 +185,7 @@ fn retold(option: clap::Arg, help: &'static str, example: &str) -> clap::Arg {
 ///
 /// # Errors
 ///
-/// If there is no such command: a line that names those that there are.
+/// If there is no such command: a line that names all commands.
 pub fn manual(command: Option<&str>) -> Result<Vec<u8>, String> {
     let whole = definition();
     let chosen = match command {

@@ -49,9 +49,10 @@ pub struct AvalancheOptions {
 /// What each job does.
 #[derive(Debug, Args)]
 pub struct WorkOptions {
-    /// Time that each job is busy by itself, which is taken off what is measured
+    /// Time for which each job is busy, which is subtracted from the measured time
     ///
-    /// What is taken off is this time by the jobs that each thread has to run at least. Example: --work 100us
+    /// What is subtracted is this time multiplied by the number of jobs that each thread has to run at least. Example:
+    /// --work 100us
     #[arg(long, value_name = "US", allow_negative_numbers = true, default_value = "0", value_parser = microseconds)]
     pub work: u64,
 }
@@ -95,11 +96,11 @@ pub struct LatencyOptions {
     )]
     pub sleep_time: u64,
 
-    /// Open loop: so many single jobs in a second, from all producers, whether others have ended or not; or a list
+    /// Open loop: this many single jobs in a second, from all producers together, whether others have ended or not; or
+    /// a list
     ///
-    /// They come at random times (a Poisson process that begins with --seed), and the time of each is from when it was
-    /// to come to its end. What an executor achieves that cannot keep up is said beside. Example: --rate
-    /// 1000,10000,100000
+    /// They come at random times (a Poisson process, with --seed), and the time of each is from when it was scheduled
+    /// to its end. The achieved rate is shown as well: an executor may not keep up. Example: --rate 1000,10000,100000
     #[arg(
         long,
         value_name = "N",
@@ -123,7 +124,7 @@ pub struct LatencyOptions {
 }
 
 impl LatencyOptions {
-    /// An experiment for each of the rates, with executors of `threads` workers. None if it is to be a closed loop.
+    /// An experiment for each of the rates, with executors of `threads` workers. Empty for the closed loop.
     ///
     /// # Errors
     ///
@@ -139,9 +140,9 @@ impl LatencyOptions {
             let (jobs, producers) = (arrivals.jobs(), arrivals.producers as u64);
             let asked = format!("--rate {rate} for --run-time {} ms", self.run_time);
             if jobs > Arrivals::MOST_JOBS {
-                Err(format!("{asked} is more than {} jobs: make one of them smaller", Arrivals::MOST_JOBS))
+                Err(format!("{asked} is more than {} jobs: lower one of them", Arrivals::MOST_JOBS))
             } else if jobs < producers {
-                Err(format!("{asked} gives no job to some of {producers} --producers: make one of them larger"))
+                Err(format!("{asked} gives no job to some of {producers} --producers: raise --rate or --run-time"))
             } else {
                 Ok(OpenLatency::new(threads, arrivals))
             }
@@ -188,7 +189,7 @@ pub struct RepostOptions {
 }
 
 impl RepostOptions {
-    /// The chains, where each message is one: a load for each number of them.
+    /// A load for each number of chains. Each message is a chain.
     ///
     /// # Errors
     ///
@@ -202,7 +203,7 @@ impl RepostOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Submit")]
 pub struct SubmitOptions {
-    /// Time for which each job sleeps, but no longer than until the last was submitted
+    /// Time for which each job sleeps, but at most until the last one has been submitted
     ///
     /// Example: --work 1s
     #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value = "0", value_parser = milliseconds)]
@@ -229,7 +230,7 @@ fn sleep(option: &str, millis: u64, patience: Duration) -> Result<Duration, Stri
     within(option, format_args!("{millis} ms"), Duration::from_millis(millis), patience)
 }
 
-/// The `time` that `option` has `told`, which must be less than `patience`.
+/// The `time` that `option` gives, which `told` describes, and which must be less than `patience`.
 fn within(option: &str, told: fmt::Arguments<'_>, time: Duration, patience: Duration) -> Result<Duration, String> {
     if time < patience {
         Ok(time)
@@ -289,7 +290,7 @@ pub struct FairnessOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub chains: Option<u64>,
 
-    /// For how long they run in a sample, at most
+    /// For how long the chains run in a sample, at most
     ///
     /// Example: --run-time 1s
     #[arg(
@@ -315,7 +316,7 @@ pub struct FairnessOptions {
 }
 
 impl FairnessOptions {
-    /// What is measured of executors with `threads` workers.
+    /// The experiment, with executors of `threads` workers.
     ///
     /// # Errors
     ///
@@ -338,10 +339,10 @@ impl FairnessOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Lifecycle")]
 pub struct LifecycleOptions {
-    /// Give not one job but as many as threads, each of which waits until all have begun
+    /// Give as many jobs as threads instead of one job, each of which waits until all have begun
     ///
-    /// So all threads are at work, whenever they start. Submit is the giving of all these jobs, the first of them ends
-    /// when all have begun, and the end of the others is part of shutting down. Example: -t 16 lifecycle --meeting
+    /// So all threads are at work, whenever they start. Submit is then the time of giving all these jobs, the first job
+    /// ends when all have begun, and the end of the others is part of the shutdown. Example: -t 16 lifecycle --meeting
     #[arg(long)]
     pub meeting: bool,
 }
@@ -350,13 +351,13 @@ pub struct LifecycleOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Idle")]
 pub struct IdleOptions {
-    /// Time after the last job in which it may come to rest
+    /// Time after the last job for the executor to settle
     ///
     /// Example: --settle 500ms
     #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value = "100", value_parser = milliseconds)]
     pub settle: u64,
 
-    /// For how long it is let alone, at most
+    /// For how long the executor is left alone, at most
     ///
     /// Example: --window 5s
     #[arg(
@@ -409,7 +410,7 @@ impl FuturesOptions {
     ///
     /// If the operations cannot be counted.
     pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
-        // One more is the beginning.
+        // Spawning the first task is one more.
         let load = Load::new(1, self.operations, 0).filter(|_| self.operations < u64::MAX);
         let load = load
             .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
@@ -425,7 +426,7 @@ impl FuturesOptions {
 pub struct ForkJoinOptions {
     /// Workloads to measure: fib, sort. May be repeated [default: all]
     ///
-    /// `fib` is a number of Fibonacci, by the sum of the two before it; `sort` is quicksort of random numbers. Example:
+    /// `fib` is a Fibonacci number, as the sum of the two before it; `sort` is quicksort of random numbers. Example:
     /// --workload fib
     #[arg(
         long = "workload",
@@ -436,7 +437,7 @@ pub struct ForkJoinOptions {
     )]
     pub workloads: Vec<String>,
 
-    /// The index of the number of Fibonacci, up to 93 [default: 25]
+    /// The index of the Fibonacci number, up to 93 [default: 25]
     ///
     /// With 25 there are 121392 forks. Example: --fib 30
     #[arg(
@@ -449,14 +450,14 @@ pub struct ForkJoinOptions {
 
     /// How many random numbers are sorted [default: 1000000]
     ///
-    /// The numbers follow from --seed. Example: --elements 10000000
+    /// The numbers are derived from --seed. Example: --elements 10000000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub elements: Option<u64>,
 
-    /// Where to divide no further: fib below this index, sort with so many numbers. Two or more [default: fib: 2, sort:
-    /// 1000]
+    /// Where to stop dividing: fib below this index, sort at up to this many numbers. Two or more [default: fib: 2,
+    /// sort: 1000]
     ///
-    /// For one workload, which is to be named with --workload. Example: --workload fib --cutoff 15
+    /// For one workload, which must be named with --workload. Example: --workload fib --cutoff 15
     #[arg(
         long,
         value_name = "N",
@@ -472,7 +473,8 @@ impl ForkJoinOptions {
     ///
     /// # Errors
     ///
-    /// If something is said of a workload that is not measured, or one thing of two.
+    /// If an option is for a workload that is not measured, a cutoff is for two workloads, or there are too many
+    /// elements.
     pub fn experiments(&self, threads: usize, seed: u64, patience: Duration) -> Result<Vec<ForkJoin>, String> {
         const MOST: u64 = 1 << 32;
         let asked = self.elements.unwrap_or(1_000_000);
@@ -488,13 +490,13 @@ impl ForkJoinOptions {
         let measured = |name: &str| errands.iter().any(|errand| errand.name() == name);
         match self {
             ForkJoinOptions { cutoff: Some(cutoff), .. } if errands.len() > 1 => {
-                Err(format!("--cutoff {cutoff} is not the same thing to fib and sort: name one --workload"))
+                Err(format!("--cutoff {cutoff} means different things for fib and sort: name one --workload"))
             }
             ForkJoinOptions { fib: Some(index), .. } if !measured("fib") => {
-                Err(format!("--fib {index} means nothing to --workload sort: leave it out"))
+                Err(format!("--fib {index} does not apply to --workload sort: leave it out"))
             }
             ForkJoinOptions { elements: Some(elements), .. } if !measured("sort") => {
-                Err(format!("--elements {elements} means nothing to --workload fib: leave it out"))
+                Err(format!("--elements {elements} does not apply to --workload fib: leave it out"))
             }
             _ => Ok(errands.into_iter().map(|errand| ForkJoin::new(threads, errand, patience)).collect()),
         }

@@ -25,7 +25,7 @@ Example: --config bench.toml, which may say:
   experiment = \"throughput\"
   messages = 100000";
 
-/// Threads for jobs that leave their cores to others, if nothing is said.
+/// The default number of threads for jobs that block.
 const BLOCKED_THREADS: usize = 64;
 
 /// What applies to every experiment.
@@ -77,7 +77,7 @@ pub struct Options {
     #[command(flatten, next_help_heading = "Sampling")]
     pub sampling: SamplingOptions,
 
-    /// What becomes of it.
+    /// Where the results go.
     #[command(flatten, next_help_heading = "Output")]
     pub output: OutputOptions,
 
@@ -86,7 +86,7 @@ pub struct Options {
     pub comparison: ComparisonOptions,
 }
 
-/// What is run. Some experiments have no use for some of these, and refuse them.
+/// What is run. Some experiments do not use some of these options, and refuse them.
 #[derive(Debug, Args)]
 pub struct LoadOptions {
     /// Producers: threads that give jobs to the executor from outside; or a list [default: 1]
@@ -117,7 +117,7 @@ pub struct LoadOptions {
     )]
     pub messages: Option<Sweep<u64>>,
 
-    /// Jobs that follow each of these, one after the other, given from inside; or a list [default: 1]
+    /// Jobs that follow each of these messages, one after the other, given from inside; or a list [default: 1]
     ///
     /// Example: -a 0,1,100
     #[arg(
@@ -135,7 +135,7 @@ pub struct LoadOptions {
 /// How much is sampled.
 #[derive(Debug, Args)]
 pub struct SamplingOptions {
-    /// Begin no further round after this time, once there are enough samples; for each point of a sweep
+    /// Begin no further round after this time, once there are enough samples; each point of a sweep has this budget
     ///
     /// Example: --budget 10s
     #[arg(
@@ -155,11 +155,11 @@ pub struct SamplingOptions {
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
-    /// Processes of each executor, one after the other, that share the budget; each gives a sample at least
+    /// Processes of each executor, one after the other, that share the budget; each gives at least one sample
     /// [default: 5, or as few as --min-samples]
     ///
-    /// Processes differ by more than their samples tell. To compare records, have several in both. With --in-process
-    /// there is one. Example: --processes 10
+    /// Processes differ by more than the samples of one process show. To compare records, use several in both. With
+    /// --in-process there is only one. Example: --processes 10
     #[arg(
         long,
         global = true,
@@ -169,7 +169,7 @@ pub struct SamplingOptions {
     )]
     pub processes: Option<usize>,
 
-    /// Rounds to throw away at the beginning of each process
+    /// Rounds to discard at the beginning of each process
     ///
     /// Example: --warm-up 3
     #[arg(
@@ -182,7 +182,7 @@ pub struct SamplingOptions {
     )]
     pub warm_up: usize,
 
-    /// Samples of each executor to take whatever the budget
+    /// Minimum number of samples of each executor, whatever the budget
     ///
     /// Example: --min-samples 20
     #[arg(
@@ -195,7 +195,7 @@ pub struct SamplingOptions {
     )]
     pub min_samples: usize,
 
-    /// Samples of each executor never to exceed
+    /// Maximum number of samples of each executor
     ///
     /// Example: --max-samples 30
     #[arg(
@@ -208,7 +208,7 @@ pub struct SamplingOptions {
     )]
     pub max_samples: usize,
 
-    /// Give an executor up when jobs are missing and none has ended for this time
+    /// Give up on an executor when jobs are missing and none has ended for this time
     ///
     /// Example: --patience 1min
     #[arg(
@@ -221,22 +221,22 @@ pub struct SamplingOptions {
     )]
     pub patience: Duration,
 
-    /// Give an executor up, and kill the process that runs it, when a sample takes longer than this
-    /// [default: twice --budget and --patience, but a minute at least; of recommend so much that executors that hang
-    /// take another --budget at most, but 2 s more than --patience at least]
+    /// Give up on an executor, and kill the process that runs it, when a sample takes longer than this
+    /// [default: twice the sum of --budget and --patience, but at least a minute; in `recommend`, so long that
+    /// executors that hang take at most another --budget in total, but at least 2 s more than --patience]
     ///
     /// Example: --timeout 10min
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Run the executors in this process and not each in one of its own, as debuggers and profilers want it
+    /// Run the executors in this process instead of each in its own, as debuggers and profilers need it
     ///
-    /// An executor that hangs or crashes is the end of the run then. Example: perf record executor-performance
-    /// --in-process throughput
+    /// An executor that hangs or crashes then ends the run. Example: perf record executor-performance --in-process
+    /// throughput
     #[arg(long, global = true, conflicts_with = "timeout")]
     pub in_process: bool,
 
-    /// What the random numbers begin with, for intervals, the times of probes and of jobs at a rate, and what is sorted
+    /// Seed of the random numbers: for intervals, the times of probes and of jobs at a rate, and the numbers to sort
     ///
     /// Example: --seed 7
     #[arg(
@@ -250,15 +250,15 @@ pub struct SamplingOptions {
     pub seed: u64,
 }
 
-/// What becomes of the results.
+/// Where the results go.
 #[derive(Debug, Args)]
 pub struct OutputOptions {
     /// Write the results to a file as well, in the format that its name says: .json, .csv (or no extension), .md,
     /// .html, .svg. May be repeated
     ///
     /// Rows are appended to a CSV file whenever a run, or a point of a sweep, has ended; other files are replaced,
-    /// again and again while measuring. `-` is the standard output, in JSON or as said before a colon; tables then go
-    /// to standard error.
+    /// again and again while measuring. `-` is the standard output, in JSON or in the format before a colon; tables
+    /// then go to standard error.
     ///
     /// Example: -o run.json -o run.html -o csv:-
     #[arg(
@@ -278,7 +278,7 @@ pub struct OutputOptions {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 
-    /// Say nothing but results and errors
+    /// Print only results and errors
     ///
     /// Example: --quiet -o run.json
     #[arg(short, long, global = true)]
@@ -305,7 +305,7 @@ pub struct ComparisonOptions {
     #[arg(long, global = true, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
-    /// Take no difference for real that is within so many percent
+    /// Treat differences of up to this many percent as noise
     ///
     /// Example: --noise-threshold 10
     #[arg(
@@ -332,7 +332,7 @@ pub struct ComparisonOptions {
 }
 
 impl Options {
-    /// Chooses what was not said as one who is to be recommended an executor would have it.
+    /// Sets what was not given to what suits a recommendation.
     pub(super) fn suit(&mut self, own: &RecommendOptions, threads_given: bool) {
         if !threads_given {
             let blocking = own.workloads.contains(&Workload::Blocking);
@@ -342,15 +342,15 @@ impl Options {
         if self.executors.is_empty() {
             self.executors = own.candidates().into_iter().map(str::to_owned).collect();
         }
-        // Somebody waits: if all executors but one hang, it takes twice the time, and not many times as much. What only
-        // hangs is given up by then for want of patience, which says more.
+        // A user waits: if all executors but one hang, it takes twice the time, and not many times as much. An executor
+        // that only stalls is given up before that, because of `--patience`, and that failure says more.
         let entries = self.entries(self.threads.values()[0], Ability::Jobs).map_or(1, |entries| entries.len());
         let others = u32::try_from(entries - 1).unwrap_or(u32::MAX);
         let SamplingOptions { budget, patience, timeout, .. } = &mut self.sampling;
         timeout.get_or_insert((*budget / others.max(4)).max(patience.saturating_add(Duration::from_secs(2))));
     }
 
-    /// All points of the sweep; threads change first.
+    /// All points of the sweep; threads vary fastest.
     pub fn points(&self) -> Vec<Point> {
         let LoadOptions { producers, messages, message_amplification } = &self.load;
         let mut points = Vec::new();
@@ -369,8 +369,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// If none is left, or one that was named cannot have so many threads or has not the `ability`. Of `all`, those are
-    /// left out.
+    /// If none is left, or one that was named cannot have that many threads or does not have the `ability`. Of `all`,
+    /// these are left out instead.
     pub fn entries(&self, threads: usize, ability: Ability) -> Result<Vec<&'static Entry>, String> {
         let suits = |entry: &&Entry| entry.takes(threads) && entry.can(ability);
         let mut entries: Vec<&'static Entry> = Vec::new();
@@ -418,12 +418,12 @@ impl SamplingOptions {
         self.timeout.unwrap_or_else(|| self.budget.saturating_add(self.patience).saturating_mul(2).max(AT_LEAST))
     }
 
-    /// Refuses what `told` says if a sample then takes `least` at the least, and no executor is waited for as long as
+    /// Refuses the options that `told` names if a sample then takes at least `least`, and executors are given up before
     /// that.
     ///
     /// # Errors
     ///
-    /// If it is.
+    /// If they are refused.
     pub fn bears(&self, told: fmt::Arguments<'_>, least: Duration) -> Result<(), String> {
         let longest = self.longest_turn();
         if self.in_process || least < longest {
@@ -435,7 +435,7 @@ impl SamplingOptions {
         ))
     }
 
-    /// How much to sample, where `rse` percent are the experiment's default.
+    /// How much to sample, where `rse` percent is the experiment's default.
     ///
     /// # Errors
     ///
@@ -469,7 +469,7 @@ fn executor_names() -> PossibleValuesParser {
 mod tests {
     use crate::cli;
 
-    /// Processes, and samples at least.
+    /// The number of processes, and the minimum number of samples.
     fn pace(line: &str) -> Result<(usize, usize), String> {
         let words = format!("executor-performance {line} throughput");
         let orders = cli::parse(words.split_whitespace().map(Into::into)).expect(line);

@@ -1,4 +1,4 @@
-//! One point of a sweep: what is said of the load and the threads.
+//! One point of a sweep: the options of the load and the number of threads.
 
 use crate::workload::Load;
 use std::fmt::Display;
@@ -14,7 +14,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Chains from outside, where `messages` are the experiment's default.
+    /// Chains from outside, where `messages` is the experiment's default.
     ///
     /// # Errors
     ///
@@ -24,43 +24,43 @@ impl Point {
         countable(self.producers(), self.messages(messages), self.amplification.unwrap_or(HOPS))
     }
 
-    /// Single jobs of one producer, where `jobs` are the experiment's default.
+    /// Single jobs of one producer, where `jobs` is the experiment's default.
     ///
     /// # Errors
     ///
-    /// If more is said of them for which `experiment` has no use.
+    /// If options are given that `experiment` does not use.
     pub fn single_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_producers(experiment)?;
         self.no_amplification(experiment)?;
         countable(1, self.messages(jobs), 0)
     }
 
-    /// Single jobs of the producers, where `jobs` each are the experiment's default.
+    /// Single jobs of the producers, where `jobs` for each is the experiment's default.
     ///
     /// # Errors
     ///
-    /// If more is said of them for which `experiment` has no use.
+    /// If options are given that `experiment` does not use.
     pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_amplification(experiment)?;
         countable(self.producers(), self.messages(jobs), 0)
     }
 
-    /// Producers of jobs that come at a rate.
+    /// How many producers give jobs at a rate.
     ///
     /// # Errors
     ///
-    /// If more is said of the load for which `experiment` has no use.
+    /// If other options of the load are given, which `experiment` does not use.
     pub fn sources(&self, experiment: &str) -> Result<usize, String> {
         refuse("--messages", self.messages, experiment)?;
         self.no_amplification(experiment)?;
         Ok(self.producers())
     }
 
-    /// Refuses what is said of the load, as `experiment` has no use for it.
+    /// Refuses all options of the load, because `experiment` does not use them.
     ///
     /// # Errors
     ///
-    /// If anything is.
+    /// If one is given.
     pub fn unused(&self, experiment: &str) -> Result<(), String> {
         self.no_producers(experiment)?;
         refuse("--messages", self.messages, experiment)?;
@@ -86,7 +86,7 @@ impl Point {
 
 fn refuse(option: &str, value: Option<impl Display>, experiment: &str) -> Result<(), String> {
     match value {
-        Some(value) => Err(format!("{option} {value} means nothing to {experiment}: leave it out")),
+        Some(value) => Err(format!("{option} {value} does not apply to {experiment}: leave it out")),
         None => Ok(()),
     }
 }

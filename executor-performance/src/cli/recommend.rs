@@ -1,4 +1,4 @@
-//! What one says of one's workload to be recommended an executor.
+//! The options that describe a workload for which an executor is to be recommended.
 
 use super::values::parts_of_microseconds;
 use crate::advice::{self, CANDIDATES, Need};
@@ -13,48 +13,49 @@ Where do your jobs come from?
   outside   threads outside of the pool give it jobs all the time (servers)
   inside    most jobs are given by other jobs (message passing)
   bursts    the pool sleeps until some jobs come at once
-  blocking  jobs wait for files, sockets, locks (stands alone)
+  blocking  jobs wait for files, sockets, locks (only by itself)
 Several with commas; Enter for the first three: ";
 
 const WHAT_ELSE: &str = "\
 What else must the pool be able to do?
   priorities  urgent jobs overtake others
-  subpools    of some jobs only so many run at a time
-  bound       some jobs all run on one and the same thread
+  subpools    at most a given number of some jobs run at a time
+  bound       some jobs all run on one thread
 Several with commas; Enter for nothing: ";
 
-const HOW_LONG: &str = "How long does a job take, such as 20us? Enter for 1us, or 1ms if they block: ";
+const HOW_LONG: &str = "How long does a job take (such as 20us)? Enter for 1us, or 1ms if jobs block: ";
 
 /// What applies to recommend only.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workload")]
 pub struct RecommendOptions {
     /// Where jobs come from, and how: outside, inside, bursts, blocking. May be repeated
-    /// [default: asked for on a terminal; else all but blocking]
+    /// [default: asked for on a terminal; otherwise all but blocking]
     ///
     /// `outside`: threads that are not part of the pool give it jobs all the time, as in a server. `inside`: most jobs
     /// are given by other jobs, as with message passing. `bursts`: the pool sleeps until some jobs come at once.
-    /// `blocking`: jobs wait for the system; such jobs are better off in a pool of their own, so this stands alone.
-    /// Example: --workload inside,bursts
+    /// `blocking`: jobs wait for the system; such jobs are better off in a pool of their own, so this cannot be
+    /// combined with others. Example: --workload inside,bursts
     #[arg(long = "workload", value_name = "NAME", value_delimiter = ',')]
     pub workloads: Vec<Workload>,
 
     /// What the pool must be able to do: priorities, subpools, bound. May be repeated
-    /// [default: asked for on a terminal; else nothing]
+    /// [default: asked for on a terminal; otherwise nothing]
     ///
-    /// `priorities`: urgent jobs overtake others. `subpools`: of some jobs only so many run at a time, whatever else
-    /// there is to do. `bound`: some jobs all run on one and the same thread. Of the executors here the dispatcher can;
-    /// others are measured beside it, to see what that costs. Example: --needs priorities,bound
+    /// `priorities`: urgent jobs overtake others. `subpools`: at most a given number of some jobs run at a time,
+    /// whatever else there is to do. `bound`: some jobs all run on one thread. Of the executors here only the
+    /// dispatcher can do these; others are measured beside it, to show what that costs. Example: --needs
+    /// priorities,bound
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub needs: Vec<Need>,
 
-    /// How long a job takes [default: asked for on a terminal; else 1us, and 1ms if they block]
+    /// How long a job takes [default: asked for on a terminal; otherwise 1us, or 1ms if jobs block]
     ///
     /// Example: --job-time 20us
     #[arg(long, value_name = "US", allow_negative_numbers = true, value_parser = parts_of_microseconds)]
     pub job_time: Option<f64>,
 
-    /// Recommend also executors whose workers never sleep, as they have their cores for themselves
+    /// Also recommend executors whose workers never sleep, for pools that have their cores to themselves
     ///
     /// Example: --spin
     #[arg(long)]
@@ -91,7 +92,7 @@ impl RecommendOptions {
     ///
     /// # Errors
     ///
-    /// If workloads were named that want different pools.
+    /// If workloads were named that need different pools.
     pub fn workloads(&self) -> Result<Vec<Workload>, String> {
         const USUAL: [Workload; 3] = [Workload::Outside, Workload::Inside, Workload::Bursts];
         let mut workloads = Vec::new();
@@ -102,7 +103,7 @@ impl RecommendOptions {
         }
         if workloads.len() > 1 && workloads.contains(&Workload::Blocking) {
             return Err(
-                "--workload blocking stands alone, as jobs that block want a pool of their own: ask for it by itself"
+                "--workload blocking cannot be combined, because jobs that block need a pool of their own: ask for it by itself"
                     .to_owned(),
             );
         }
@@ -120,7 +121,7 @@ impl RecommendOptions {
     pub fn candidates(&self) -> Vec<&'static str> {
         let blocking = self.workloads.contains(&Workload::Blocking);
         if !self.needs.is_empty() {
-            // The others show what it costs.
+            // The others show what the dispatcher costs.
             return vec!["dispatcher", if blocking { "elastic" } else { "channel" }, "workstealing"];
         }
         if blocking {
@@ -140,12 +141,12 @@ impl RecommendOptions {
         if executors.any(|name| advice::can(name, &self.needs)) {
             Ok(())
         } else {
-            Err("only dispatcher is recommended for what --needs says: add --executor dispatcher, or name no executor"
-                .to_owned())
+            Err("only dispatcher can do what --needs says: add --executor dispatcher, or name no executor".to_owned())
         }
     }
 
-    /// Asks what was not said, if there is somebody to ask. What was answered is returned as arguments.
+    /// Asks for what was not given, if standard input and standard error are terminals. Returns the answers as
+    /// arguments.
     pub fn ask(&self) -> Vec<String> {
         let (input, mut output) = (io::stdin(), io::stderr());
         if input.is_terminal() && output.is_terminal() {
@@ -179,7 +180,7 @@ impl RecommendOptions {
     }
 }
 
-/// All that are named in `text`, with commas in between.
+/// All values that are named in `text`, with commas in between.
 fn chosen<T: ValueEnum>(text: &str) -> Result<Vec<T>, String> {
     let one = |name: &str| {
         T::from_str(name.trim(), true).map_err(|_| {
@@ -191,7 +192,7 @@ fn chosen<T: ValueEnum>(text: &str) -> Result<Vec<T>, String> {
     text.split(',').map(one).collect()
 }
 
-/// The first answer to `question` that can be parsed. None if there is none.
+/// The first answer to `question` that can be parsed. None if an answer is empty or cannot be read.
 fn answer<T>(
     input: &mut impl BufRead,
     output: &mut impl Write,

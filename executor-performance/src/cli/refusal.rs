@@ -26,7 +26,7 @@ impl From<clap::Error> for Refusal {
 }
 
 impl Refusal {
-    /// Of the configuration file at `path`.
+    /// The same, for what the configuration file at `path` says.
     pub(super) fn within(self, path: &Path) -> Self {
         match self {
             Refusal::Wrong(complaint) => Refusal::Wrong(format!("{}: {complaint}", path.display())),
@@ -35,11 +35,11 @@ impl Refusal {
     }
 }
 
-/// What somebody meant who said a workload without its option.
+/// A hint for a workload that was given without its option.
 fn remedy(error: &clap::Error) -> String {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if Workload::from_str(word, true).is_ok() => {
-            format!("; say --workload {word}")
+            format!("; use --workload {word}")
         }
         _ => String::new(),
     }
@@ -51,8 +51,8 @@ fn is_of_executors(error: &clap::Error) -> bool {
     matches!(option, Some(ContextValue::String(option)) if option.starts_with("--executor"))
 }
 
-/// What the parser has to say, without usage and hints on further reading, in one line. A tip stands in place of the
-/// values that there are; if there are `too_many`, so does the command that has them.
+/// The parser's message in one line, without usage and hints on further reading. A tip takes the place of the list of
+/// possible values; if these are `too_many`, so does the command that lists them.
 fn one_line(message: &str, too_many: bool) -> String {
     const VALUES: &str = "[possible values: ";
     let said = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));

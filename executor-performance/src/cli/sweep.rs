@@ -6,7 +6,7 @@ use std::{fmt::Display, str::FromStr};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep<N>(Vec<N>);
 
-/// More than anybody can wait for.
+/// More than anyone can wait for.
 const MOST_VALUES: u64 = 1000;
 
 impl<N: Copy> Sweep<N> {
@@ -20,13 +20,13 @@ impl<N: Copy> Sweep<N> {
         &self.0
     }
 
-    /// Each of the values, or once nothing if there are none.
+    /// Each of the values, or a single `None` if there is no sweep.
     pub(super) fn choices(sweep: Option<&Self>) -> Vec<Option<N>> {
         sweep.map_or(vec![None], |sweep| sweep.0.iter().copied().map(Some).collect())
     }
 }
 
-/// Parses a list such as `1,2,4..8`, whose single values `number` parses. Ranges have both ends.
+/// Parses a list such as `1,2,4..8`, whose single values `number` parses. Ranges include both ends.
 pub(super) fn sweep<N>(text: &str, number: impl Fn(&str) -> Result<N, String>) -> Result<Sweep<N>, String>
 where
     N: Copy + PartialEq + Display + FromStr,
@@ -34,7 +34,7 @@ where
     let mut values = Vec::new();
     for part in text.split(',').map(str::trim) {
         if part.is_empty() && text.contains(',') {
-            return Err("a value is missing beside a comma".to_owned());
+            return Err("a value is missing next to a comma".to_owned());
         }
         for value in range(part, text.contains(','), &number)? {
             if !values.contains(&value) {
@@ -57,7 +57,7 @@ where
     let whole = |value: N| value.to_string().parse::<u64>().map_err(|error| error.to_string());
     let (low, high) = (whole(first)?, whole(last)?);
     if low > high {
-        return Err(format!("`{part}` ends before it begins: turn it round"));
+        return Err(format!("`{part}` ends before it begins: swap its ends"));
     }
     if high - low >= MOST_VALUES {
         return Err(format!("`{part}` has more than {MOST_VALUES} values: name some of them"));
@@ -87,7 +87,7 @@ mod tests {
         for (text, part) in [
             ("0", "must be at least 1"),
             ("1,0", "`0`: must be at least 1"),
-            ("1,,2", "a value is missing beside a comma"),
+            ("1,,2", "a value is missing next to a comma"),
             ("4..1", "ends before it begins"),
             ("1..x", "`x`: "),
             ("1..1000000", "more than 1000 values"),

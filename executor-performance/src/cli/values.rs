@@ -1,4 +1,4 @@
-//! Parsers of single values. Each complaint goes behind the value and the option, which clap names.
+//! Parsers of single values. Each complaint is shown after the value and the option, which clap names.
 
 use crate::registry::MOST_THREADS;
 use std::{
@@ -32,24 +32,24 @@ where
     if number == N::default() { Err("must be at least 1".to_owned()) } else { Ok(number) }
 }
 
-/// One of `least` and more, or what is said of it.
+/// A number, or a complaint. That it is at least `least` is for the caller to check; complaints say so.
 fn from<N: FromStr<Err = ParseIntError>>(least: u64, text: &str) -> Result<N, String> {
     text.parse().map_err(|error: ParseIntError| match error.kind() {
         IntErrorKind::PosOverflow => format!("too large: no number may have more than {} bits", 8 * size_of::<N>()),
-        IntErrorKind::Empty => format!("a number is missing: say a whole one from {least} up"),
+        IntErrorKind::Empty => format!("a number is missing: give a whole number of at least {least}"),
         _ if text.strip_prefix('-').is_some_and(|digits| digits.parse::<u64>().is_ok()) => {
             format!("must be at least {least}")
         }
         _ => match text.parse::<f64>() {
             Ok(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
-                format!("not written with digits only: say {number:.0}")
+                format!("not written with digits only: write {number:.0}")
             }
-            _ => format!("not a whole number: say one from {least} up"),
+            _ => format!("not a whole number: give one of at least {least}"),
         },
     })
 }
 
-/// One from `low` to `high`.
+/// A number from `low` to `high`.
 pub(super) fn between(low: u32, high: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
     move |text| {
         if is_overflow::<u32>(text) {
@@ -65,14 +65,14 @@ pub(super) fn between(low: u32, high: u32) -> impl Fn(&str) -> Result<u32, Strin
 
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if number == f64::INFINITY => Err("too large: say a number that has an end".to_owned()),
+        Ok(number) if number == f64::INFINITY => Err("too large: give a finite number".to_owned()),
         Ok(number) if number > 0.0 => Ok(number),
         Ok(number) if !number.is_nan() => Err("must be more than 0".to_owned()),
         _ => Err("not a number".to_owned()),
     }
 }
 
-/// What a time is counted in that is given without a unit.
+/// The unit of a time that is given without one.
 struct Unit {
     name: &'static str,
     is: Duration,
@@ -84,14 +84,14 @@ const MILLISECONDS: Unit = Unit { name: "milliseconds", is: Duration::from_milli
 const MICROSECONDS: Unit = Unit { name: "microseconds", is: Duration::from_micros(1), example: "1ms" };
 
 impl Unit {
-    /// A time with its own unit.
+    /// A time that is given with a unit.
     fn told(&self, text: &str) -> Result<Duration, String> {
         let Unit { name, example, .. } = self;
         humantime::parse_duration(text)
-            .map_err(|_| format!("not a time: say a number of {name}, or one with a unit, such as {example}"))
+            .map_err(|_| format!("not a time: give a number of {name}, or a time with a unit, such as {example}"))
     }
 
-    /// How many of these, and nothing between: records count so.
+    /// A whole number of this unit, as records have it.
     fn whole(&self, text: &str) -> Result<u64, String> {
         if let Ok(number) = text.parse() {
             return Ok(number);
@@ -103,7 +103,7 @@ impl Unit {
         u64::try_from(time / unit).map_err(|_| "too long a time".to_owned())
     }
 
-    /// How many of these.
+    /// A number of this unit that is more than 0.
     fn positive(&self, text: &str) -> Result<f64, String> {
         if text.parse::<f64>().is_ok() {
             return positive(text);
@@ -115,7 +115,7 @@ impl Unit {
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     match Duration::try_from_secs_f64(SECONDS.positive(text)?) {
-        // It is said with more digits than the clock has.
+        // It is less than a nanosecond.
         Ok(Duration::ZERO) => Err("must be a nanosecond or more".to_owned()),
         Ok(time) => Ok(time),
         Err(_) => Err("too long a time".to_owned()),
@@ -134,7 +134,7 @@ pub(super) fn parts_of_microseconds(text: &str) -> Result<f64, String> {
     MICROSECONDS.positive(text)
 }
 
-/// What `parse` makes of a text, if it is something.
+/// What `parse` makes of a text, if it is not 0.
 pub(super) fn more_than_nothing(
     parse: fn(&str) -> Result<u64, String>,
 ) -> impl Fn(&str) -> Result<u64, String> + Clone {
@@ -153,9 +153,13 @@ mod tests {
         for (text, of_threads, of_jobs) in [
             ("-1", "must be at least 1", "must be at least 1"),
             ("0", "must be at least 1", "must be at least 1"),
-            ("1e6", "not written with digits only: say 1000000", "not written with digits only: say 1000000"),
-            ("2.5", "not a whole number: say one from 1 up", "not a whole number: say one from 1 up"),
-            ("", "a number is missing: say a whole one from 1 up", "a number is missing: say a whole one from 1 up"),
+            ("1e6", "not written with digits only: write 1000000", "not written with digits only: write 1000000"),
+            ("2.5", "not a whole number: give one of at least 1", "not a whole number: give one of at least 1"),
+            (
+                "",
+                "a number is missing: give a whole number of at least 1",
+                "a number is missing: give a whole number of at least 1",
+            ),
             (
                 "99999999999999999999",
                 "more than 10000 threads are not supported",
@@ -172,7 +176,7 @@ mod tests {
             ("-7", "must be at least 2"),
             ("94", "must be at most 93"),
             ("4294967296", "must be at most 93"),
-            ("x", "not a whole number: say one from 2 up"),
+            ("x", "not a whole number: give one of at least 2"),
         ] {
             assert_eq!(from_two(text), Err(told.to_owned()), "{text}");
         }
@@ -201,7 +205,7 @@ mod tests {
         for text in ["soon", "-1", "5 parsecs", ""] {
             assert!(
                 milliseconds(text)
-                    .is_err_and(|why| why.ends_with("number of milliseconds, or one with a unit, such as 2s"))
+                    .is_err_and(|why| why.ends_with("number of milliseconds, or a time with a unit, such as 2s"))
             );
         }
         assert!(seconds("1e300").is_err_and(|why| why == "too long a time"));

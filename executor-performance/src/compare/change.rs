@@ -14,10 +14,10 @@ pub struct Change {
     pub new: Option<f64>,
     /// How many times as much it costs now. None if it fails.
     pub cost: Option<Ratio>,
-    /// How much processes of it differ, at least of one record: the standard deviation, as a fraction. None if a record
-    /// has one only, or it fails.
+    /// How much its processes differ: the standard deviation, as a fraction; the larger one of both records. None if a
+    /// record has only one process, or the executor fails.
     pub noise: Option<f64>,
-    /// What to make of that.
+    /// What to make of the change.
     pub verdict: Verdict,
 }
 
@@ -30,14 +30,14 @@ pub enum Verdict {
     Same,
     /// It costs more, for sure.
     Slower,
-    /// The samples do not tell.
+    /// The samples do not decide it.
     Unsure,
-    /// It did its work before, and fails now.
+    /// It worked before, and fails now.
     Failed,
 }
 
 impl Verdict {
-    /// On that `cost`, where differences up to `threshold` do not matter.
+    /// The verdict on `cost`, where differences up to `threshold` do not matter.
     pub(super) fn of(cost: &Ratio, threshold: f64) -> Self {
         let (best, worst) = (1.0 / (1.0 + threshold), 1.0 + threshold);
         if cost.low > worst {

@@ -1,4 +1,4 @@
-//! Records run by run, and what to make of it.
+//! The comparison of two records, run by run.
 
 use super::{
     Change, Terms, Verdict, alike,
@@ -15,17 +15,17 @@ use std::ptr;
 /// What has changed, run by run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What measured before, and when.
+    /// The program that measured before, and when.
     pub old: String,
-    /// What measured now, and when.
+    /// The program that measured now, and when.
     pub new: String,
-    /// What is in both, each with one change at least.
+    /// The runs that are in both records, each with at least one change.
     pub runs: Vec<ComparedRun>,
-    /// What makes the figures of either record doubtful, and what makes those of both unlike.
+    /// What makes the figures of either record doubtful, and how the two records are unlike.
     pub warnings: Vec<String>,
     /// What could not be compared.
     pub left_out: Vec<String>,
-    /// Differences up to this are not real, as a fraction.
+    /// Differences up to this do not count as real, as a fraction.
     pub threshold: f64,
 }
 
@@ -34,21 +34,22 @@ pub struct Comparison {
 pub struct ComparedRun {
     /// The experiment, its first figure, its settings.
     pub title: String,
-    /// How each executor has changed that is in both.
+    /// How each executor that is in both has changed.
     pub changes: Vec<Change>,
 }
 
 impl Comparison {
-    /// Of what `new` has with what `old` has.
+    /// Compares `new` with `old`.
     ///
     /// # Errors
     ///
-    /// If they are too unlike: a line that says in what.
+    /// If they are too unlike: a line that says how they differ.
     pub fn of(old: &Record, new: &Record, terms: &Terms) -> Result<Self, String> {
         let forced = if terms.force {
             let differences = differences(old, new, &new.runs);
-            differences
-                .map(|differences| format!("Warning: compared by --force, although they differ ({differences})."))
+            differences.map(|differences| {
+                format!("Warning: compared by --force, although the records differ ({differences}).")
+            })
         } else {
             alike(old, new, &new.runs)?;
             None
@@ -76,7 +77,7 @@ impl Comparison {
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
-    /// What is worse than before: a line for each way to be so, with the executors.
+    /// What is worse than before: a line for each kind of regression, with its executors.
     pub fn regressions(&self) -> Vec<String> {
         let worse = [("slower than before", Verdict::Slower), ("fails, and did not before", Verdict::Failed)];
         let executors = worse.map(|(what, verdict)| (what, self.with(verdict)));
@@ -100,7 +101,7 @@ impl Comparison {
         self.runs.iter().flat_map(|run| &run.changes)
     }
 
-    /// What is to be known about the tables.
+    /// Remarks on the tables: warnings, what was left out, and explanations.
     pub fn remarks(&self) -> Vec<String> {
         let all = || self.changes().filter(|change| change.cost.is_some());
         let left_out = self.left_out.iter().map(|line| format!("Left out: {line}."));
@@ -122,13 +123,13 @@ impl Comparison {
         );
         if all().any(|change| change.verdict == Verdict::Unsure) {
             remarks.push(
-                "Unsure is what the noise may have made: raise --processes and --budget of both, or make the machine quiet."
+                "Unsure is what may be due to noise: raise --processes and --budget of both, or make the machine quiet."
                     .to_owned(),
             );
         }
         if all().any(|change| change.noise.is_none()) {
             remarks.push(format!(
-                "(?) There was one process only, so its noise is not known: {:.0} % were presumed. Measure both with --processes 5 or more.",
+                "(?) There was only one process, so its noise is not known: {:.0} % was presumed. Measure both with --processes 5 or more.",
                 Level::presumed_noise() * 100.0
             ));
         }
@@ -136,7 +137,8 @@ impl Comparison {
     }
 }
 
-/// The runs of `new` that are in `old`, too, with what they were there. What is in one of them only is noted.
+/// The runs of `new` that are also in `old`: pairs of the old run and the new one. Runs that are in only one of the
+/// records are added to `left_out`.
 ///
 /// # Errors
 ///
@@ -164,7 +166,8 @@ fn matched_runs<'a>(
     }
 }
 
-/// The executors of `run` beside what they were `before`. Those that are in one of them only are noted.
+/// The executors of `run`, each with its row in `before`. Those that are in only one of the two are added to
+/// `left_out`.
 fn pairs<'a>(before: &'a Run, run: &'a Run, left_out: &mut Vec<String>) -> Vec<Pair<'a>> {
     let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
     left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
@@ -172,12 +175,12 @@ fn pairs<'a>(before: &'a Run, run: &'a Run, left_out: &mut Vec<String>) -> Vec<P
     rows.filter_map(|(old, row)| noted(Pair::of(old, row, run), left_out)).collect()
 }
 
-/// What there is; if there is nothing, why is noted.
+/// What was found. If nothing was, the reason is added to `left_out`.
 fn noted<T>(found: Result<T, String>, left_out: &mut Vec<String>) -> Option<T> {
     found.map_err(|why| left_out.push(why)).ok()
 }
 
-/// What measured, and when.
+/// The program that measured, and when.
 fn origin(record: &Record) -> String {
     let program = &record.program;
     let mut parts = vec![format!("executor-performance {}, {} build", program.version, program.build)];
@@ -186,13 +189,13 @@ fn origin(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// What makes the figures of `record` doubtful, which is the one of that `name`.
+/// What makes the figures of `record` doubtful. `name` says which of the records it is.
 fn warnings(name: &str, record: &Record) -> Vec<String> {
     view::doubts(record).into_iter().map(|doubt| format!("Warning ({name} record): {doubt}.")).collect()
 }
 
 /// Warns if what is compared was compiled by different compilers, for different systems, or with other versions of the
-/// crates that are measured: the change may be theirs.
+/// crates that are measured: the change may be due to that.
 fn builds(old: &Record, new: &Record) -> Vec<String> {
     let (old, new) = (&old.program, &new.program);
     let mut differences = Vec::new();
@@ -208,7 +211,9 @@ fn builds(old: &Record, new: &Record) -> Vec<String> {
         differences.extend(now.filter(|now| *now != before).map(|now| ("with", before, now)));
     }
     let told = |(what, old, new)| {
-        format!("Warning: the old record is of a program {what} {old}, the new one of a program {what} {new}.")
+        format!(
+            "Warning: the old record is of a program built {what} {old}, the new one of a program built {what} {new}."
+        )
     };
     differences.into_iter().map(told).collect()
 }
@@ -224,8 +229,8 @@ fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
     ))
 }
 
-/// Warns if samples of a run were larger in one record than in the other. Where it is said how long they last, an
-/// executor that does not keep up falls behind for as long; and where a load was cut, what its begin and end cost is
+/// Warns if samples of a run were larger in one record than in the other. If samples last for a given time, an executor
+/// that does not keep up falls further behind in longer ones. If a load was cut, the costs of its beginning and end are
 /// shared by fewer jobs.
 fn size(before: &Run, run: &Run) -> Option<String> {
     const SIZES: [(&str, &str, f64); 2] = [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0)];
@@ -237,7 +242,7 @@ fn size(before: &Run, run: &Run) -> Option<String> {
         let experiment = view::experiment(run);
         (times > much).then(|| {
             format!(
-                "Warning: a sample of {experiment} was of {old} {unit} in the old record, and of {new} {unit} in the new one."
+                "Warning: a sample of {experiment} was {old} {unit} in the old record, and {new} {unit} in the new one."
             )
         })
     })
@@ -347,7 +352,8 @@ mod tests {
         let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
         assert_eq!(verdicts(&comparison)[..2], [Verdict::Same, Verdict::Failed]);
         assert_eq!(comparison.regressions(), [format!("fails, and did not before: {name}")]);
-        // What works now and did not before is none, and neither is what was not measured to the end.
+        // An executor that works now and did not before is no regression, and neither is one that was not measured to
+        // the end.
         let comparison = Comparison::of(&broken, &sound, &TERMS).expect("alike");
         assert!(comparison.regressions().is_empty(), "{comparison:?}");
         let too_large = Failure::TooLarge { option: "--fib", patience: Duration::from_secs(1) };

@@ -7,24 +7,24 @@ use std::collections::HashSet;
 ///
 /// # Errors
 ///
-/// A line that says in what they differ.
+/// A line that says how they differ.
 pub fn alike(old: &Record, new: &Record, runs: &[Run]) -> Result<(), String> {
     match differences(old, new, runs) {
         Some(differences) => Err(format!(
-            "these records cannot be compared ({differences}): measure again under the same conditions, or say --force"
+            "these records cannot be compared ({differences}): measure again under the same conditions, or use --force"
         )),
         None => Ok(()),
     }
 }
 
-/// In what programs, machines, or settings of `runs` differ, if they do.
+/// How programs, machines, or settings of `runs` differ, if they do.
 pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<String> {
     let mut differences = old.machine.differences(&new.machine);
     if old.program.build != new.program.build {
         differences.push(format!("build: {} and {}", old.program.build, new.program.build));
     }
     let features = [&old.program.executors_features, &new.program.executors_features];
-    // Older records do not tell.
+    // Older records do not have them.
     if features[0] != features[1] && features.iter().all(|features| !features.is_empty()) {
         differences.push(format!("features of executors: {} and {}", features[0].join(" "), features[1].join(" ")));
     }
@@ -41,8 +41,9 @@ pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<St
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
-/// The run of `record` with the same settings as `run`. If there is none, but only one of the same experiment, that
-/// will do if it is to be `forced`; but never one whose samples are of another figure, as some were in older records.
+/// The run of `record` with the same settings as `run`. If there is none, but exactly one of the same experiment, then
+/// that one if the comparison is `forced`; but never a run whose samples are of another figure, as in some older
+/// records.
 pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Run> {
     let like = |other: &&Run| other.experiment == run.experiment && sampled(other) == sampled(run);
     let candidates: Vec<&Run> = record.runs.iter().filter(like).collect();
@@ -50,12 +51,12 @@ pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Op
     same.or_else(|| candidates.first().copied().filter(|_| forced && candidates.len() == 1))
 }
 
-/// Refuses to compare what has nothing in common with `old`: none of the runs of a plan, each with the names of its
-/// executors. Some may be `forced`.
+/// Refuses a plan that has nothing in common with `old`. The plan has runs, each with the names of its executors. If
+/// the comparison is `forced`, runs with other settings will do.
 ///
 /// # Errors
 ///
-/// A line that says what there is.
+/// A line that says what `old` has.
 pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<(), String> {
     let measured_before = |(run, executors): &(Run, Vec<&str>)| {
         counterpart(old, run, forced).is_some_and(|before| in_both(before, executors))
@@ -72,7 +73,7 @@ pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<
         }
     }
     Err(format!(
-        "--baseline has nothing of what is to be measured, but {}: measure one of these, or leave it out",
+        "--baseline has nothing of what is to be measured; it has {}: measure one of these, or leave it out",
         if there.is_empty() { "no run at all".to_owned() } else { there.join("; ") }
     ))
 }
@@ -82,7 +83,7 @@ pub(super) fn in_both<S: AsRef<str>>(before: &Run, executors: &[S]) -> bool {
     executors.iter().any(|name| before.rows.iter().any(|row| row.executor == name.as_ref()))
 }
 
-/// What its samples are of.
+/// The name of the figure that its samples are of.
 fn sampled(run: &Run) -> &str {
     run.first_column().map_or("nothing", |column| &column.name)
 }
@@ -119,7 +120,7 @@ mod tests {
         }
         let forced = Comparison::of(&record(), &other, &Terms { force: true, ..TERMS });
         let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|run| run.title).collect();
-        // Which of two runs of throughput it should be compared with, nobody knows.
+        // It is not known which of two runs of throughput it should be compared with.
         assert!(titles.len() == 1 && titles[0].starts_with("latency"), "{titles:?}");
     }
 

@@ -10,7 +10,7 @@ use crate::{
 pub(super) struct Pair<'a> {
     old: &'a Row,
     new: &'a Row,
-    /// What it costs. None if it fails now, and did not before.
+    /// What it costs in both. None if it fails now, and did not before.
     pub(super) levels: Option<(Level, Level)>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// One of so `many`.
+    /// How it has changed, as one of `many` comparisons.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl<'a> Pair<'a> {
         let Some((before, after)) = levels else { return Ok(failed) };
         let cost = after
             .relative_to(before, many)
-            .ok_or_else(|| incomparable(new, run, "a cost is 0, or endless, so that there is no ratio"))?;
+            .ok_or_else(|| incomparable(new, run, "a cost is 0 or infinite, so there is no ratio"))?;
         Ok(Change {
             new: Some(median(new).ok_or_else(none)?),
             cost: Some(cost),

@@ -1,4 +1,4 @@
-//! Whether verdicts are right as often as they say, of records whose truth is known.
+//! Whether verdicts are right as often as they claim, for records whose truth is known.
 
 use super::{
     Comparison, Verdict,
@@ -9,8 +9,8 @@ use crate::{
     stats::{Dice, mock::normal},
 };
 
-/// What is simulated: `cost` in the middle; processes that scatter by `between`, samples by 3 %, and a drift of as
-/// much within each process.
+/// What is simulated: a middle `cost`, processes that scatter by `between`, samples that scatter by 3 %, and a drift of
+/// 3 % within each process.
 #[derive(Clone, Copy)]
 struct World {
     cost: f64,
@@ -28,7 +28,7 @@ impl World {
         let row = |name: usize| {
             let (mut values, mut process) = (Vec::new(), Vec::new());
             for number in 0..self.processes {
-                // Few placements that are far apart, and some noise around them.
+                // Two placements that are far apart, and some noise around them.
                 let placement = if dice.below(2) == 0 { -0.7 } else { 0.7 };
                 let middle = self.between * (placement + 0.7 * normal(dice));
                 let drift = WITHIN * normal(dice);
@@ -46,7 +46,7 @@ impl World {
     }
 }
 
-/// In what part of many comparisons of two records of `before` and `after` some verdict is as `wanted`.
+/// In which fraction of many comparisons of records of `before` and `after` at least one verdict is as `wanted`.
 fn part_with(before: World, after: World, wanted: fn(Verdict) -> bool) -> f64 {
     const TRIALS: usize = 200;
     let mut dice = Dice::new(1);
@@ -72,7 +72,7 @@ fn what_has_not_changed_is_called_changed_in_one_comparison_of_twenty_at_most() 
     }
 }
 
-/// The same.
+/// `docs/methodology.md` says this, too.
 #[test]
 fn a_regression_by_a_fifth_is_found() {
     let slower = World { cost: 120.0, ..QUIET };

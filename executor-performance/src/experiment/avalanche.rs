@@ -1,4 +1,4 @@
-//! What a job costs beside its own work, from its submission to its end, when many are given at once.
+//! What a job costs besides its own work, from its submission to its end, when many are given at once.
 
 use super::{Question, per_job};
 use crate::{
@@ -6,7 +6,8 @@ use crate::{
     workload::{Load, Pastime},
 };
 
-/// Lets one thread give many jobs, and waits until all have run. Each message of the load is a job, which does this.
+/// Lets one thread give many jobs, and waits until all have run. Each message of the load is a job. The field is what
+/// each job does.
 #[derive(Debug, Clone, Copy)]
 pub struct Avalanche(pub Pastime);
 

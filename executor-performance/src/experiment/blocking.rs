@@ -27,12 +27,12 @@ const fn millis(column: &'static str, name: &'static str) -> Metric {
 }
 
 impl Blocking {
-    /// On executors with up to `threads` workers. Each message of `load` is a job that sleeps for a time.
+    /// For executors with up to `threads` workers. Each message of `load` is a job that sleeps for the time `sleep`.
     pub fn new(threads: usize, load: Load, sleep: Duration, patience: Duration) -> Self {
         Blocking { threads, load, sleep, patience }
     }
 
-    /// What it would take if all threads slept all the time, and for as long as they were told.
+    /// The time if all threads slept all the time, and no longer than they were told.
     fn ideal(&self) -> Duration {
         self.load.ideal(self.sleep, self.threads)
     }
@@ -45,8 +45,8 @@ impl Experiment for Blocking {
         "blocking"
     }
 
-    /// A single job before shows that there is a worker. More would let executors grow that begin with few, and that is
-    /// to be measured.
+    /// A single job is run before, so that there is a worker. With more jobs, executors that begin with few workers
+    /// would grow before the measurement, and their growth is part of it.
     fn turn(&self) -> Bursts<Pastime> {
         Bursts {
             load: self.load,

@@ -19,9 +19,9 @@ pub struct Bursts<W> {
     pub load: Load,
     /// What each job does.
     pub work: W,
-    /// Whether all workers are there before the first job of these, which they may be too few to bring.
+    /// Whether all workers are started before the first of these jobs, which may be too few to start them all.
     pub assembled: bool,
-    /// What is run before, unmeasured, so that workers are there and have worked.
+    /// What is run before, unmeasured, so that workers have started and have worked.
     pub primer: Load,
     /// How many bursts.
     pub count: u32,
@@ -44,7 +44,7 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
 }
 
 impl<W> Bursts<W> {
-    /// With `work` in place of its own.
+    /// Runs the bursts, with `work` in place of their own.
     fn run_with<E, V>(&self, work: V, plan: &Plan<E>) -> Result<Vec<Burst>, Failure>
     where
         E: Executor + Sync + 'static,
@@ -75,28 +75,28 @@ impl BurstSample {
         total.as_nanos() as f64 / self.bursts.len() as f64
     }
 
-    /// The time of each burst for which the executor is to blame, in nanoseconds.
+    /// The time of each burst that is due to the executor, in nanoseconds.
     pub fn overheads(&self) -> impl Iterator<Item = f64> {
         self.bursts.iter().map(|burst| burst.wall.saturating_sub(self.ideal).as_nanos() as f64)
     }
 }
 
 impl Sample for BurstSample {
-    /// The mean of the times for which the executor is to blame, in nanoseconds.
+    /// The mean of the times that are due to the executor, in nanoseconds.
     fn cost(&self) -> f64 {
         self.overheads().sum::<f64>() / self.bursts.len() as f64
     }
 }
 
-/// How many bursts with a `pause` before each a sample should have: as many as there is time for, as each sample also
-/// costs an unmeasured burst, and what else takes a `fixed` time in a round. `bursts` are nanoseconds that one burst of
-/// each subject took.
+/// How many bursts, with a `pause` before each, a sample should have: as many as there is time for, because each sample
+/// also costs an unmeasured burst, and other things take a `fixed` time in each round. `bursts` has the nanoseconds
+/// that one burst of each subject took.
 pub(super) fn that_fit(pace: &Pace, fixed: Duration, pause: Duration, bursts: &[f64]) -> u32 {
     const MOST: f64 = 100.0;
     let primers: f64 = bursts.iter().sum();
     let measured = primers + pause.as_nanos() as f64 * bursts.len() as f64;
     let fitting = (pace.good_round().saturating_sub(fixed).as_nanos() as f64 - primers) / measured;
-    // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
+    // The conversion would saturate if the number were out of range; it is in range.
     fitting.clamp(1.0, MOST) as u32
 }
 
@@ -126,7 +126,7 @@ pub(super) fn cpu_per_burst<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> 
     CPU.figure(ratio(bursts, |burst| burst.cpu, |_| 1e3))
 }
 
-/// A ratio of two sums over `bursts`. `None` if one is missing, or nothing divides.
+/// A ratio of two sums over `bursts`. `None` if a value is missing, or the divisor is 0.
 pub(super) fn ratio<'a>(
     bursts: impl IntoIterator<Item = &'a Burst>,
     numerator: impl Fn(&Burst) -> Option<Duration>,
@@ -145,7 +145,7 @@ pub(crate) mod mock {
     use super::*;
     use std::time::Instant;
 
-    /// A burst of so many jobs in so many nanoseconds, with twice as much CPU time, after no pause.
+    /// A burst of `jobs` jobs in `nanos` nanoseconds, with twice as much CPU time, after no pause.
     pub(crate) fn burst(jobs: u64, nanos: u64) -> Burst {
         let wall = Duration::from_nanos(nanos);
         Burst {

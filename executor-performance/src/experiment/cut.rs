@@ -4,18 +4,18 @@ use super::{Bursts, Subject, Turn};
 use crate::{failure::Failure, record::Setting, sampler::Pace, workload::Load};
 use std::time::Duration;
 
-/// A load that was asked for, and as much of it as a sample runs.
+/// A load that was asked for, and the part of it that a sample runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     threads: usize,
     asked: Load,
     sampled: Load,
-    /// Whether these may not differ.
+    /// Whether these two must be the same.
     full_size: bool,
 }
 
 impl Cut {
-    /// The whole load, for executors with `threads` workers. Unless it is to have its `full_size`, it may be cut.
+    /// The whole load, for executors with `threads` workers. Unless it must have its `full_size`, it may be cut.
     pub(super) fn new(threads: usize, load: Load, full_size: bool) -> Self {
         Cut { threads, asked: load, sampled: load, full_size }
     }
@@ -39,13 +39,13 @@ impl Cut {
         self.asked.shrunk_to(0, self.threads)
     }
 
-    /// One burst of `load`, all or a piece of this one, whose jobs do `work`.
+    /// One burst of `load`, which is this load or a piece of it, and whose jobs do `work`.
     pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> Bursts<W> {
         Bursts { load, work, assembled: true, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
     }
 
-    /// Cuts the load if it does not fit into `pace`, to one with which a round does. `turn` runs a piece of the load,
-    /// and `nanos` says how long that took.
+    /// If the load does not fit into `pace`, cuts it so that a round fits. `turn` runs a piece of the load, and `nanos`
+    /// says how long that took.
     pub(super) fn fit<T: Turn>(
         &mut self,
         pace: &Pace,
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Takes a second for each job, and keeps how many there were.
+    /// Takes a second for each job, and counts the jobs.
     #[derive(Debug, Default)]
     struct Slow(Rc<Cell<u64>>);
 
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Jobs of a sample of two producers' messages, each with one successor.
+    /// The number of jobs in a sample, of two producers whose messages each have one successor.
     fn fitted(messages: u64, full_size: bool, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) -> u64 {
         let mut cut = Cut::new(2, Load::new(2, messages, 1).expect("countable"), full_size);
         let whole = cut;

@@ -1,4 +1,4 @@
-//! How long a job from outside waits while the workers have enough to do with their own.
+//! How long a job from outside waits while the workers are busy with jobs of their own.
 
 mod probes;
 
@@ -50,37 +50,38 @@ const fn count(column: &'static str, name: &'static str) -> Metric {
 pub struct Contest {
     /// How many chains run.
     pub chains: u64,
-    /// For how long.
+    /// For how long they run.
     pub time: Duration,
-    /// After which time a probe is given, on average. It is between half as much and one and a half times as much.
+    /// The time from probe to probe, on average. Each is between half as long and one and a half times as long.
     pub interval: Duration,
-    /// What the jitter begins with, the same for all executors.
+    /// The seed of the jitter, the same for all executors.
     pub seed: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
 }
 
-/// Executors are compared by this part of the delays, in microseconds: those that wait are the ones that matter.
+/// Executors are compared by this quantile of the delays, in microseconds: the probes that wait are the ones that
+/// matter.
 const JUDGED: f64 = 0.99;
 
 /// More hops than a chain can run.
 const ENDLESS: u64 = 1 << 40;
 
 impl Fairness {
-    /// Of executors with `threads` workers. `None` if there are more chains than can be counted.
+    /// For executors with `threads` workers. `None` if there are more chains than can be counted.
     pub fn new(threads: usize, contest: Contest) -> Option<Self> {
         Load::new(1, contest.chains, ENDLESS)?;
         Some(Fairness { threads, asked: contest, sampled: contest.time })
     }
 }
 
-/// Chains run until they are told to stop.
+/// The work of chains that run until they are told to stop.
 #[derive(Debug, Default)]
 struct Stop(AtomicBool);
 
 impl Work for Stop {
     fn goes_on(&self) -> bool {
-        // Relaxed: nothing else is told by it.
+        // Relaxed: it publishes nothing else.
         !self.0.load(Ordering::Relaxed)
     }
 }
@@ -90,12 +91,12 @@ impl Contest {
         Load::new(1, self.chains, hops).expect("even endless chains can be counted")
     }
 
-    /// Gives probes to `executor` until the time is almost up, one at least, and waits for the rest of it.
+    /// Gives probes to `executor` until the time is almost up, at least one, and waits for the rest of it.
     fn probe<E: Executor>(&self, executor: &E) -> Arc<Probes> {
         let intervals = self.time.as_nanos() / self.interval.as_nanos().max(1);
         let probes = Arc::new(Probes::at_most(2 * intervals as usize + 2));
         let end = Instant::now() + self.time;
-        // A probe that comes just before the end is not starved, but late.
+        // A probe that is given just before the end would count as starved, although it only came late.
         let last = end - self.time / 10;
         let mut dice = Dice::new(self.seed);
         let mut none_given = true;
@@ -141,14 +142,14 @@ impl JobTurn for Contest {
         let probes = probes.map_err(|_| Failure::Submission);
         let probes = probes.and_then(|probes| probes.wait(self.patience).map(|()| probes));
         let probes = probes.inspect_err(|_| outside.shutdown_async())?;
-        // Some pools end with the last handle only.
+        // Some pools end only with their last handle.
         drop(outside);
         relay.finish()?;
         Ok(Waited { burst, delays: probes.delays(), starved: probes.starved() })
     }
 }
 
-/// Leaves out how many jobs were announced, which is a number without a meaning.
+/// Leaves out how many jobs were announced, which has no meaning for endless chains.
 fn endless(failure: Failure) -> Failure {
     match failure {
         Failure::Stalled { ran, patience, .. } => Failure::Broken { ran, patience },
@@ -156,7 +157,7 @@ fn endless(failure: Failure) -> Failure {
     }
 }
 
-/// Stops the chains when it is dropped, also by a panic.
+/// Stops the chains when it is dropped, even by a panic.
 struct StopAtLast<'a>(&'a Stop);
 
 impl Drop for StopAtLast<'_> {
@@ -170,9 +171,9 @@ impl Drop for StopAtLast<'_> {
 pub struct Waited {
     /// The chains.
     burst: Burst,
-    /// From giving each probe to its beginning, but no longer than to the end of the chains.
+    /// From the submission of each probe to its beginning, or to the end of the chains if that is earlier.
     delays: Vec<Duration>,
-    /// How many had not begun until then.
+    /// How many had not begun by then.
     starved: usize,
 }
 
@@ -193,8 +194,8 @@ impl Experiment for Fairness {
         Contest { time: self.sampled, ..self.asked }
     }
 
-    /// A sample takes as long as was asked for, or less, but long enough for so many probes that the 99th percentile is
-    /// not the longest of all.
+    /// A sample takes as long as was asked for, or less, but has enough probes that the 99th percentile is not the
+    /// longest delay of all.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
         const ENOUGH: u32 = 200;
         let share = pace.good_round() / subjects.len().max(1) as u32;
@@ -312,8 +313,8 @@ mod tests {
 
     #[test]
     fn pools_with_a_rule_let_probes_begin_among_thousands_of_hops() {
-        /// In a contest of a few milliseconds a busy system may keep the workers from all of it. Without a rule, no
-        /// probe ever begins while chains go on, in however many.
+        /// In a contest of a few milliseconds, a busy system may keep the workers from running at all. Without a rule,
+        /// no probe ever begins while chains go on, in however many contests.
         const CONTESTS: usize = 20;
 
         fn lets_probes_begin<E: Executor + Sync + 'static>(build: Build<E>) {

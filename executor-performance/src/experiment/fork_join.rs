@@ -34,17 +34,17 @@ const SPEED_UP: Metric =
     Metric { column: "speed_up", decimals: 3, title: ["speed-up", "x"], scale: 1.0, more_is_better: true };
 
 impl ForkJoin {
-    /// Of executors with `threads` workers that run `errand`.
+    /// For executors with `threads` workers that run `errand`.
     pub fn new(threads: usize, errand: Errand, patience: Duration) -> Self {
         ForkJoin { threads, errand, runs_per_sample: 1, patience }
     }
 }
 
-/// A problem that is solved so many times.
+/// A problem that is solved several times.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Recursion {
     errand: Errand,
-    /// How often, beside the first time, which does not count.
+    /// How often, besides the first time, which does not count.
     runs: u32,
     patience: Duration,
 }
@@ -63,7 +63,7 @@ impl Turn for Recursion {
 }
 
 impl ForkTurn for Recursion {
-    /// Runs alone first, when no workers are there which could be in its way.
+    /// Runs alone first, while there are no workers that could disturb it.
     fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Forked, Failure> {
         let alone = self.errand.run_alone(self.patience)?;
         let mut forks = Forks::new(plan.build()?, self.patience);
@@ -92,8 +92,8 @@ impl Experiment for ForkJoin {
         Recursion { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
     }
 
-    /// A sample has as many runs as there is time for, as each sample also costs one that does not count, and two
-    /// alone.
+    /// A sample has as many runs as there is time for, because each sample also costs one run that does not count, and
+    /// two runs alone.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Recursion>>]) {
         let one_run = Recursion { runs: 1, ..self.turn() };
         let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
@@ -136,7 +136,7 @@ impl Experiment for ForkJoin {
     fn figures(&self, samples: &[Forked]) -> Vec<Figure> {
         let runs = || samples.iter().flat_map(|sample| &sample.runs.bursts);
         let forks = runs().map(|run| run.jobs as f64).next().unwrap_or_default();
-        // Of samples and not of runs, of which there may be too many.
+        // Figures are of samples, not of runs, of which there may be too many.
         let all = |number: &dyn Fn(&Forked) -> f64| samples.iter().map(number).collect::<Vec<f64>>();
         let speed_ups = all(&|sample| sample.alone.as_nanos() as f64 / sample.cost());
         let [median, low, high, cpu] = FORK;

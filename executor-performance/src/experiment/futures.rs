@@ -1,4 +1,4 @@
-//! What executors that run futures do with tasks that spawn, wait and yield.
+//! What tasks that spawn, wait and yield cost on executors that run futures.
 
 mod play;
 
@@ -25,7 +25,7 @@ pub struct Futures {
 }
 
 impl Futures {
-    /// Of executors with `threads` workers, where each message of `load` is an operation of `play`.
+    /// For executors with `threads` workers, where each message of `load` is an operation of `play`.
     pub fn new(threads: usize, play: Play, load: Load, full_size: bool, patience: Duration) -> Self {
         Futures { play, cut: Cut::new(threads, load, full_size), patience }
     }
@@ -40,12 +40,12 @@ impl Futures {
     }
 }
 
-/// So many operations of one play.
+/// A number of operations of one play.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Performance {
     play: Play,
     operations: u64,
-    /// What is done before, unmeasured.
+    /// How many operations are done before, unmeasured.
     primer: u64,
     patience: Duration,
 }
@@ -98,7 +98,7 @@ impl Experiment for Futures {
         ]
     }
 
-    /// But a chain is at one place at a time.
+    /// All but a chain, which is at one place at a time.
     fn scales(&self) -> bool {
         self.play != Play::Chain
     }

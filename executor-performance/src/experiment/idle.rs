@@ -22,13 +22,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Lets an executor alone after it has run some jobs, and then lets jobs wait in its queue.
+/// Leaves an executor alone after it has run some jobs, and then lets jobs wait in its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Idle {
     threads: usize,
     /// What was asked for.
     asked: Vigil,
-    /// For how long an executor is let alone in a sample.
+    /// For how long an executor is left alone in a sample.
     sampled: Duration,
 }
 
@@ -40,11 +40,11 @@ const fn bytes(column: &'static str, title: [&'static str; 2]) -> Metric {
     Metric { column, decimals: 1, title, scale: 1.0, more_is_better: false }
 }
 
-/// Jobs that each worker runs on average before it is let alone.
+/// Jobs that each worker runs on average before the executor is left alone.
 const JOBS_PER_THREAD: u64 = 1000;
 
 impl Idle {
-    /// Of executors with `threads` workers.
+    /// For executors with `threads` workers.
     pub fn new(threads: usize, vigil: Vigil) -> Self {
         Idle { threads, asked: vigil, sampled: vigil.window }
     }
@@ -53,11 +53,11 @@ impl Idle {
 /// Watching over an idle executor.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Vigil {
-    /// For how long what ends may linger: workers that look for more jobs, and threads of the executor before.
+    /// Time for what is about to end: workers that still search for jobs, and threads of the previous executor.
     pub settle: Duration,
-    /// For how long the executor is let alone after that.
+    /// For how long the executor is left alone after that.
     pub window: Duration,
-    /// Jobs that are queued then, to see what one takes.
+    /// Jobs that are queued then, to see how much of the heap one takes.
     pub queued: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
@@ -85,12 +85,12 @@ impl Count {
 }
 
 impl Vigil {
-    /// Heap bytes for each of many jobs that are queued while `width` others keep every worker from its work.
+    /// Heap bytes for each of many jobs that are queued while `width` other jobs block all workers.
     fn heap_per_job<E: Executor>(&self, executor: &E, width: usize) -> Result<Option<f64>, Failure> {
         let (queued, stuck, door) = (Count::default(), Count::default(), Arc::new(Mutex::new(())));
-        // Also unlocked if this fails, so that workers are free to leave.
+        // It is unlocked even if this fails, so that workers are free to leave.
         let locked = door.lock().unwrap_or_else(PoisonError::into_inner);
-        // One after the other, as some pools let one worker have two jobs that come at the same time.
+        // One after the other, because some pools give two jobs that come at the same time to one worker.
         for worker in 1..=width {
             let (Count(one_more), door) = (stuck.clone(), Arc::clone(&door));
             executor.execute(move || {
@@ -175,7 +175,8 @@ impl Experiment for Idle {
         Vigil { window: self.sampled, ..self.asked }
     }
 
-    /// The window is shorter than was asked for if the least samples would not fit into the budget.
+    /// The window is shorter than was asked for if otherwise the minimum number of samples would not fit into the
+    /// budget.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Vigil>>]) {
         const SHORTEST: Duration = Duration::from_millis(10);
         let share = pace.longest_round() / subjects.len().max(1) as u32;
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_panicking_submission_is_a_failure() {
-        /// Jobs that are still taken.
+        /// How many more jobs are accepted.
         static LEFT: AtomicU64 = AtomicU64::new(0);
         #[derive(Clone)]
         struct Faulty(ThreadPool);
@@ -277,7 +278,7 @@ mod tests {
             }
         }
 
-        // When it has been idle, it is given jobs that keep its workers from their work, and those that are queued.
+        // When it has been idle, it is given jobs that block its workers, and jobs that are queued.
         for jobs in [500, JOBS_PER_THREAD + 1, JOBS_PER_THREAD + 500] {
             LEFT.store(jobs, Ordering::Relaxed);
             let plan = Plan::new(|threads| Ok(Faulty(ThreadPool::new(threads))), 1);

@@ -63,7 +63,7 @@ impl Experiment for Latency {
         }
     }
 
-    /// A sample has as many bursts as there is time for, as each sample also costs an unmeasured burst.
+    /// A sample has as many bursts as there is time for, because each sample also costs an unmeasured burst.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) {
         let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());

@@ -33,21 +33,21 @@ const fn micros(column: &'static str, name: &'static str) -> Metric {
 }
 
 impl Lifecycle {
-    /// Of executors with `threads` workers. Each runs one job, or if there is to be a `meeting`, as many as it runs at
-    /// a time, which wait for each other.
+    /// For executors with `threads` workers. Each runs one job, or with a `meeting` as many jobs as it runs at a time,
+    /// which wait for each other.
     pub fn new(threads: usize, meeting: bool, patience: Duration) -> Self {
         Lifecycle { threads, turn: RoundTrips { count: 1, meeting, patience } }
     }
 
-    /// How many jobs executors run, but those that are narrower than they have threads.
+    /// How many jobs executors run, except those that run fewer jobs at a time than they have threads.
     fn jobs(&self) -> usize {
         if self.turn.meeting { self.threads } else { 1 }
     }
 }
 
-/// Between two lives, at least. A thread that the process no longer counts holds its core for some microseconds, and
-/// where a new one begins follows from which cores are in use: without a pause, from how soon after a life the next
-/// thread starts.
+/// The least time between two lives. A thread that the process no longer counts holds its core for some microseconds,
+/// and on which core a new thread begins depends on which cores are in use. So without a pause it would depend on how
+/// soon after a life the next thread starts.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// One round trip after the other, with a pause before each.
@@ -62,18 +62,18 @@ pub struct RoundTrips {
 /// The life of one executor.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Trip {
-    /// Until it is built.
+    /// The time until it is built.
     build: Duration,
-    /// The giving of all jobs, without their end: for executors that start their threads with their jobs it is what the
-    /// threads cost the one who gives the jobs.
+    /// The submission of all jobs, without their end: for executors that start their threads with their jobs, it shows
+    /// what the threads cost the submitter.
     submit: Duration,
-    /// From before it is built to the end of the job that ends first, before which all have begun.
+    /// From before it is built to the end of the job that ends first. All jobs have begun by then.
     first_job: Duration,
-    /// The shutting down, with the end of the other jobs, until its threads have ended.
+    /// The shutdown, with the end of the other jobs, until its threads have ended.
     shutdown: Duration,
     /// From before it is built until its threads have ended.
     whole: Duration,
-    /// CPU time of all that, but for this program's looking whether the threads have ended.
+    /// CPU time of all that, without what this program takes to check whether the threads have ended.
     cpu: Option<Duration>,
 }
 
@@ -94,7 +94,7 @@ impl RoundTrips {
                 let meeting = Arc::clone(&meeting);
                 executor.execute(move || {
                     if meeting.attend() {
-                        // Nobody listens any more if this comes too late.
+                        // If this comes too late, the receiver is gone.
                         let _ = sender.send(Instant::now());
                     }
                 });
@@ -128,8 +128,8 @@ impl RoundTrips {
         })
     }
 
-    /// Waits until there are no more than `threads`, where the system can tell. Many executors return from `shutdown`
-    /// before, and what their threads have left to do would be somebody else's time.
+    /// Waits until the process has no more than `threads` threads, if the system can tell. Many executors return from
+    /// `shutdown` before that, and what their threads still do would count as time of the next executor.
     fn await_end(&self, threads: Option<u64>) -> Result<(), Failure> {
         let begin = Instant::now();
         while threads.is_some_and(|before| self::threads().is_some_and(|now| now > before)) {
@@ -148,7 +148,7 @@ fn threads() -> Option<u64> {
     use std::{fs, os::unix::fs::MetadataExt};
 
     // The folder has a link to itself, one from its parent, and one from each of the threads' folders. This one call
-    // takes about a microsecond; a look into the folder would take ten times as long.
+    // takes about a microsecond; listing the folder would take ten times as long.
     fs::metadata("/proc/self/task").ok()?.nlink().checked_sub(2)
 }
 
@@ -207,7 +207,7 @@ impl Experiment for Lifecycle {
         let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
         let pauses = subjects.len() as f64 * PAUSE.as_micros() as f64;
         let fitting = pace.good_round().as_nanos() as f64 / 1e3 / (micros + pauses);
-        // A conversion from a number that is too large, too small or none at all saturates; this one is in range.
+        // The conversion would saturate if the number were out of range; it is in range.
         self.turn.count = fitting.clamp(1.0, MOST) as u32;
     }
 
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// How many threads an executor had that grows, in trips with one job or with a meeting.
+    /// How many threads a growing executor had, in trips with one job or with a meeting.
     #[test]
     fn all_threads_come_to_a_meeting_and_one_for_one_job() {
         static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -18,7 +18,7 @@ pub struct OneLoad<Q> {
 }
 
 impl<Q> OneLoad<Q> {
-    /// Asks the `question` of executors with `threads` workers under `load`. Unless it is to have its `full_size`, a
+    /// Asks the `question` of executors with `threads` workers under `load`. Unless it must have its `full_size`, a
     /// sample may be smaller than the load.
     pub fn new(question: Q, threads: usize, load: Load, full_size: bool, patience: Duration) -> Self {
         OneLoad { question, cut: Cut::new(threads, load, full_size), patience }
@@ -33,7 +33,8 @@ pub trait Question {
     /// The experiment's name in results and on the command line.
     const NAME: &'static str;
 
-    /// Whether, with twice as many `threads`, the first figure should be twice as good under the load that was `asked`.
+    /// Whether, with twice as many `threads`, the first figure should be twice as good, under the load that was `asked`
+    /// for.
     fn scales(&self, _asked: &Load, _threads: usize) -> bool {
         true
     }
@@ -41,13 +42,13 @@ pub trait Question {
     /// What each job does.
     fn work(&self) -> Self::Work;
 
-    /// The settings, for machines, but for the numbers of threads and of sampled jobs: always the same columns.
+    /// The settings, for machines, without the numbers of threads and of sampled jobs: always the same columns.
     fn settings(&self, asked: &Load, sampled: &Load) -> Vec<Setting>;
 
-    /// The settings, for people, but for the threads and how much a sample is.
+    /// The settings, for people, without the threads and the size of a sample.
     fn description(&self, asked: &Load) -> Vec<(&'static str, String)>;
 
-    /// The answer. Unless another is given: what one job costs.
+    /// The answer. By default it is what one job costs.
     fn figures(samples: &[BurstSample]) -> Vec<Figure> {
         per_job::figures(samples)
     }

@@ -1,4 +1,4 @@
-//! How long jobs take that come when they come, however long the others take.
+//! How long jobs take that come at scheduled times, however long the others take.
 
 use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio};
 use crate::{
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 /// Gives jobs at a rate.
 ///
-/// An open loop: no job waits for another before it is given, and its time begins when it was to be given. So when the
-/// executor, or the thread that gives the jobs, is stuck for a while, that is in the times of all jobs which were to
-/// come meanwhile.
+/// An open loop: no job waits for another before it is given, and its time begins when it was scheduled to be given. So
+/// if the executor, or the thread that gives the jobs, is stuck for a while, that is in the times of all jobs that were
+/// scheduled meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenLatency {
     threads: usize,
@@ -45,34 +45,34 @@ const fn time(column: &'static str, name: &'static str) -> Metric {
     Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
 }
 
-/// Jobs that come as by a Poisson process.
+/// Jobs that come as in a Poisson process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Arrivals {
     /// How many come in a second, from all producers.
     pub rate: u64,
-    /// For how long.
+    /// For how long they come.
     pub time: Duration,
     /// Threads that give them.
     pub producers: usize,
     /// What each job does.
     pub labour: Labour,
-    /// What the times begin with when they come, the same for all executors.
+    /// The seed of the times at which they come, the same for all executors.
     pub seed: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
 }
 
 impl Arrivals {
-    /// More jobs than a sample is to have: each takes 40 bytes of memory.
+    /// The most jobs that a sample may have: each takes 40 bytes of memory.
     pub const MOST_JOBS: u64 = 10_000_000;
 
-    /// How many jobs come, if they can be counted.
+    /// How many jobs come, or `u64::MAX` if there are more.
     pub fn jobs(&self) -> u64 {
         let jobs = u128::from(self.rate) * self.time.as_nanos() / 1_000_000_000;
         u64::try_from(jobs).unwrap_or(u64::MAX)
     }
 
-    /// When each producer gives its jobs. All have as many of them, or one more.
+    /// When each producer gives its jobs. Some may have one job more than the others.
     fn schedules(&self) -> Vec<Vec<u64>> {
         let producers = self.producers as u64;
         let schedule = |producer| {
@@ -84,7 +84,7 @@ impl Arrivals {
 }
 
 impl OpenLatency {
-    /// Of executors with `threads` workers.
+    /// For executors with `threads` workers.
     pub fn new(threads: usize, arrivals: Arrivals) -> Self {
         OpenLatency { threads, asked: arrivals, sampled: arrivals.time }
     }
@@ -109,7 +109,7 @@ impl JobTurn for Arrivals {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Served {
     burst: Burst,
-    /// From the beginning until jobs had ceased to come, and the last had ended.
+    /// From the beginning until the scheduled time was over and the last job had ended.
     time: Duration,
     /// The median of the latencies, in microseconds.
     median: f64,
@@ -133,7 +133,8 @@ impl Served {
 }
 
 impl Sample for Served {
-    /// The median latency, in microseconds: the mean is that of the few longest, which are mostly the machine's.
+    /// The median latency, in microseconds. The mean would depend on the few longest, which are mostly due to the
+    /// machine.
     fn cost(&self) -> f64 {
         self.median
     }
@@ -150,8 +151,8 @@ impl Experiment for OpenLatency {
         Arrivals { time: self.sampled, ..self.asked }
     }
 
-    /// Jobs come for as long as was asked for, or shorter, so that enough samples fit: an executor that cannot keep up
-    /// takes longer than that. But for long enough that some come.
+    /// Jobs come for as long as was asked for, or for less time so that enough samples fit: an executor that cannot
+    /// keep up takes longer than that. But the time is long enough for some jobs.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Arrivals>>]) {
         const FEW: u32 = 20;
         let few = Duration::from_secs(1).mul_f64(f64::from(FEW) / self.asked.rate as f64);

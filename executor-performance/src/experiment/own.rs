@@ -1,4 +1,4 @@
-//! What somebody's own job costs.
+//! What a user's own job costs.
 
 use super::Question;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use std::{fmt, sync::Arc};
 
-/// Somebody's own job, which is run over and over.
+/// A user's own job, which is run over and over.
 #[derive(Clone)]
 pub struct OwnJob(Arc<dyn Fn() + Send + Sync>);
 
 impl OwnJob {
-    /// That calls `job`.
+    /// A job that calls `job`.
     pub fn new(job: impl Fn() + Send + Sync + 'static) -> Self {
         OwnJob(Arc::new(job))
     }

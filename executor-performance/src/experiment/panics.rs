@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Lets one thread give jobs that end, then as many that panic, then as many that end.
+/// Lets one thread give jobs that end normally, then as many that panic, then as many that end normally.
 #[derive(Debug, Clone, Copy)]
 pub struct Panics {
     threads: usize,
@@ -28,13 +28,13 @@ pub struct Panics {
 }
 
 impl Panics {
-    /// On executors with `threads` workers, so many `jobs` each time.
+    /// For executors with `threads` workers, with `jobs` jobs of each kind.
     pub fn new(threads: usize, jobs: u64, patience: Duration) -> Self {
         Panics { threads, turn: Outbreak { jobs, patience } }
     }
 }
 
-/// Jobs that end, jobs that panic, and jobs that end.
+/// Jobs that end normally, jobs that panic, and jobs that end normally.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Outbreak {
     jobs: u64,
@@ -42,8 +42,8 @@ pub struct Outbreak {
 }
 
 impl Outbreak {
-    /// Nanoseconds that a job takes, from the first submission to when all have run; but for the panic of the last,
-    /// which ends behind that.
+    /// Nanoseconds per job, from the first submission until all have run. The panic of the last job ends after that,
+    /// and is not included.
     fn run<E: Executor>(&self, executor: &E, panics: bool) -> Result<f64, Failure> {
         let tally = Arc::new(Tally::of(self.jobs));
         let give = || {
@@ -53,7 +53,7 @@ impl Outbreak {
                     tally.count();
                     drop(tally);
                     if panics {
-                        // As a panic, but for the message.
+                        // Like a panic, but without the message.
                         panic::resume_unwind(Box::new("as the measurement wants it"));
                     }
                 });
@@ -65,7 +65,7 @@ impl Outbreak {
     }
 
     fn survive<E: Executor>(&self, executor: &E) -> Result<Survived, Failure> {
-        // Not measured, so that workers are there.
+        // Not measured: it makes sure that workers are there.
         self.run(executor, false)?;
         let before = self.run(executor, false)?;
         let panicking = self.run(executor, true)?;
@@ -74,7 +74,8 @@ impl Outbreak {
     }
 }
 
-/// When all of some jobs have run. The last one says so, as who waits looks now and then only.
+/// Tells when all of some jobs have run. The last job takes the time, because the waiting thread looks only now and
+/// then.
 #[derive(Debug)]
 struct Tally {
     jobs: u64,
@@ -88,21 +89,21 @@ impl Tally {
         Tally { jobs, ran: AtomicU64::new(0), began: Instant::now(), took: OnceLock::new() }
     }
 
-    /// One more has run.
+    /// Counts one more job that has run.
     fn count(&self) {
-        // Relaxed: what is told by the last one is told by `took`.
+        // Relaxed: what the last job publishes is in `took`.
         if self.ran.fetch_add(1, Ordering::Relaxed) + 1 == self.jobs {
             _ = self.took.set(self.began.elapsed());
         }
     }
 
-    /// How many have run: not all before it is known how long that took.
+    /// How many have run. It is less than all until it is known how long they took.
     fn ran(&self) -> u64 {
         let ran = self.ran.load(Ordering::Relaxed);
         if self.took.get().is_some() { ran } else { ran.min(self.jobs.saturating_sub(1)) }
     }
 
-    /// When all have.
+    /// The nanoseconds per job, once all have run.
     fn nanos_per_job(&self) -> f64 {
         self.took.get().map_or(0.0, |took| took.as_nanos() as f64 / self.jobs as f64)
     }
@@ -125,7 +126,7 @@ impl JobTurn for Outbreak {
     }
 }
 
-/// Nanoseconds for each job, as all of them ran.
+/// Nanoseconds per job of each kind.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Survived {
     before: f64,
@@ -134,7 +135,7 @@ pub struct Survived {
 }
 
 impl Sample for Survived {
-    /// Nanoseconds for each job that panics.
+    /// Nanoseconds per job that panics.
     fn cost(&self) -> f64 {
         self.panicking
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// What one of something costs, in `unit`.
+/// The metrics of a cost in `unit`: its median, the ends of its interval, and the CPU time.
 pub(super) const fn metrics([median, low, high, cpu]: [&'static str; 4], unit: &'static str) -> [Metric; 4] {
     [
         nanos(median, ["median", unit]),
@@ -38,7 +38,7 @@ pub(super) fn figures(samples: &[BurstSample]) -> Vec<Figure> {
     figures_of(metrics(columns, "ns/job"), samples)
 }
 
-/// What a job costs, as figures of these `metrics`. What jobs do by themselves is in the CPU time only.
+/// What a job costs, as figures of these `metrics`. The jobs' own work is only in the CPU time.
 pub(super) fn figures_of(metrics: [Metric; 4], samples: &[BurstSample]) -> Vec<Figure> {
     let overheads = samples.iter().flat_map(BurstSample::overheads);
     let jobs = bursts::of(samples).map(|burst| burst.jobs as f64);

@@ -1,4 +1,4 @@
-//! What it costs to give one's successor to the executor from inside.
+//! What it costs a job to give its successor to the executor from inside.
 
 use super::{BurstSample, Question, per_job};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Runs a few long chains of jobs that do little or nothing but give the next job to the executor. Each message of the
-/// load is a chain, whose jobs do this.
+/// load is a chain. The field is what each job does.
 #[derive(Debug, Clone, Copy)]
 pub struct Repost(pub Pastime);
 

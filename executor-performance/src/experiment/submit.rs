@@ -25,7 +25,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// On executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins
+    /// For executors with `threads` workers. Each message of `load` is a job, which sleeps for `sleep` if it begins
     /// while jobs are submitted.
     pub fn new(threads: usize, load: Load, sleep: Duration, full_size: bool, patience: Duration) -> Self {
         Submit { cut: Cut::new(threads, load, full_size), sleep, patience }
@@ -56,7 +56,7 @@ impl JobTurn for Submission {
         relay.run(&self.primer, Duration::ZERO)?;
         hold.close(self.load.producers());
         let burst = relay.run(&self.load, Duration::ZERO);
-        // If a producer panicked, it is not open yet.
+        // If a producer has panicked, it is not open yet.
         hold.open();
         let submitted = Submitted(burst?);
         relay.finish()?;

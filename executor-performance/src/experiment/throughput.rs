@@ -6,7 +6,7 @@ use crate::{
     workload::{Labour, Load, nanos_per_unit},
 };
 
-/// Lets producers start chains, whose jobs do this.
+/// Lets producers start chains. The field is what each job does.
 #[derive(Debug, Clone, Copy)]
 pub struct Throughput(pub Labour);
 

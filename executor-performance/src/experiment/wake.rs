@@ -32,7 +32,7 @@ const fn delay(column: &'static str, name: &'static str) -> Metric {
 }
 
 impl Wake {
-    /// Of executors with `threads` workers, which sleep for `pause` before each burst of `load`.
+    /// For executors with `threads` workers, which sleep for `pause` before each burst of `load`.
     pub fn new(threads: usize, load: Load, pause: Duration, patience: Duration) -> Self {
         Wake { threads, load, pause, bursts_per_sample: 1, patience }
     }
@@ -72,7 +72,7 @@ impl JobTurn for Calls {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Called {
     bursts: Vec<Burst>,
-    /// From the beginning of its burst to that of each job.
+    /// From the beginning of the burst to the beginning of each job.
     delays: Vec<Duration>,
 }
 

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An executor in a process of its own. Once it has failed it is not called again.
+/// An executor in a process of its own. Once it has failed, it is not tried again.
 pub struct Guest<T> {
     name: &'static str,
     command: RefCell<Command>,
@@ -34,11 +34,12 @@ enum State {
     Called(Process),
 }
 
-/// Which executors have failed, and how. Guests that share it are left alone for what others of the same name did.
+/// Which executors have failed, and how. Guests that share this are not tried again once another guest of the same name
+/// has failed.
 #[derive(Debug, Clone, Default)]
 pub struct Failures(Rc<RefCell<HashMap<&'static str, String>>>);
 
-/// Ends with its owner.
+/// The process of a guest. Dropping this kills it.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -48,7 +49,7 @@ struct Process {
 
 impl<T: Turn> Guest<T> {
     /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn
-    /// may take as long as `limit`. If it fails, that is added to the `failures`.
+    /// may take as long as `limit`. A failure of the executor is added to the `failures`.
     pub fn new(name: &'static str, command: Command, limit: Duration, failures: Failures) -> Self {
         let (command, state) = (RefCell::new(command), RefCell::new(State::NotCalled));
         Guest { name, command, limit, state, failures, turn: PhantomData }
@@ -111,9 +112,9 @@ impl Process {
         Ok(Process { child, turns, answers })
     }
 
-    /// What it says to a line.
+    /// The answer to a line.
     fn answer(&mut self, line: &str, limit: Duration) -> Result<String, Failure> {
-        // If it is gone already, there is no answer, and that says why.
+        // If the process is gone already, there is no answer, and its end says why.
         let _ = writeln!(self.turns, "{line}").and_then(|()| self.turns.flush());
         self.answers.recv_timeout(limit).map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::Hung { limit },
@@ -121,8 +122,8 @@ impl Process {
         })
     }
 
-    /// Waits for its end, which has come or is near, and says how it ended. Not for long: what says nothing more need
-    /// not end, and what the system holds is not killed.
+    /// Waits for the end of the process, which has come or is near, and says how it ended. It does not wait for long: a
+    /// process that has closed its output need not end, and one that the system holds cannot be killed.
     fn end(&mut self) -> String {
         const PATIENCE: Duration = Duration::from_secs(1);
         let begin = Instant::now();
@@ -187,7 +188,7 @@ mod tests {
         Guest::new(name, command, limit, Failures::default())
     }
 
-    /// Answers every turn with 7, and that it used nothing.
+    /// Answers every turn with 7 and an empty usage.
     const GOOD: &str = r#"while read turn; do echo '{"Ok":[7.0,{"wall":{"secs":0,"nanos":1}}]}'; done"#;
 
     /// Never answers: a second line never comes.

@@ -1,4 +1,4 @@
-//! How guests are called.
+//! How guests are started.
 
 use super::Failures;
 use std::{
@@ -9,51 +9,52 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Tells a guest what it is to serve: the number of the run and the name of the executor, with a colon in between.
+/// The environment variable that tells a guest what to serve: the number of the run and the name of the executor, with
+/// a colon in between.
 pub const VARIABLE: &str = "EXECUTOR_PERFORMANCE_SERVES";
 
-/// Calls guests.
+/// Starts guests.
 #[derive(Debug, Clone)]
 pub struct Host {
     program: PathBuf,
-    /// What all guests share, if they do.
+    /// The failures that all guests share, if they share them.
     failures: Option<Failures>,
 }
 
 impl Host {
-    /// Calls this program.
+    /// A host that starts this program.
     ///
     /// # Errors
     ///
     /// If the system does not say which program this is.
     pub fn of_this_program() -> io::Result<Self> {
         let here = env::current_exe()?;
-        // Another may be there by now, for instance as the program was built again.
+        // Another program may be at that path by now, for instance because it was built again.
         let program = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { here };
         Ok(Host { program, failures: None })
     }
 
-    /// Leaves an executor alone in all runs once it has failed in one.
+    /// An executor that has failed in one run is not tried again in the others.
     #[must_use]
     pub fn unforgiving(self) -> Self {
         Host { failures: Some(Failures::default()), ..self }
     }
 
-    /// To which a guest adds its own: those of all, or none.
+    /// The failures that a guest adds to: those of all guests, or a set of its own.
     pub fn failures(&self) -> Failures {
         self.failures.clone().unwrap_or_default()
     }
 
-    /// What calls a guest for `executor` in the run of that number, of those that the command line of these `words`
-    /// orders.
+    /// The command that starts a guest for `executor` in the run with the number `run`, of those that the command line
+    /// `words` orders.
     pub fn command(&self, words: &[OsString], run: usize, executor: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.args(words.iter().skip(1)).env(VARIABLE, format!("{run}:{executor}"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // An interrupt from the terminal is for the host, which wants to keep what the guest is about to tell.
+        // An interrupt from the terminal is for the host, which wants to keep what the guest is about to answer.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        // What lists processes shows the name by which this one was called.
+        // Lists of processes then show the name by which this program was called.
         #[cfg(unix)]
         if let Some(program) = words.first() {
             std::os::unix::process::CommandExt::arg0(&mut command, program);

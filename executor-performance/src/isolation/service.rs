@@ -35,7 +35,8 @@ impl Service {
 }
 
 /// Lets `subject` take the turns that are read from standard input, and writes what they measured to standard output.
-/// Never returns: the process ends with its input, also in the middle of a turn, as nobody is there to read the answer.
+/// Never returns: the process ends with its input, even in the middle of a turn, because no one is there to read the
+/// answer.
 pub fn serve<T: Turn>(subject: &dyn Subject<T>) -> ! {
     let (sender, turns) = mpsc::channel();
     thread::spawn(move || {

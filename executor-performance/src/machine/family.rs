@@ -10,14 +10,14 @@ pub(super) fn cpu_seconds() -> Option<f64> {
         let list = fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
         Some(list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     });
-    // A child that ends meanwhile is not in the list any more, or cannot be read, and counts as this process's the next
-    // time.
+    // A child that ends meanwhile is not in the list any more, or cannot be read, and its time counts as this process's
+    // the next time.
     let of_children: u64 =
         children.flatten().filter_map(|child| ticks(&told_by(&format!("/proc/{child}/stat"))?)).sum();
     Some((ticks(&told_by("/proc/self/stat")?)? + of_children) as f64 / TICKS_IN_A_SECOND)
 }
 
-/// Of a `/proc/.../stat`: the time of a process, in user and kernel mode, and that of its children that have ended.
+/// From a `/proc/.../stat`: the time of a process, in user and kernel mode, and that of its children that have ended.
 fn ticks(stat: &str) -> Option<u64> {
     // The name of the program is in parentheses, and may have spaces and parentheses in it.
     let (_, behind_name) = stat.rsplit_once(')')?;
@@ -46,7 +46,7 @@ mod tests {
             time::{Duration, Instant},
         };
 
-        // This process asks all the time, and other tests run in it.
+        // Without the time of this process, which asks all the time, and in which other tests run.
         let of_children = || {
             let own = crate::clock::cpu_time().expect("Linux tells");
             cpu_seconds().expect("Linux tells") - own.as_secs_f64()

@@ -1,33 +1,33 @@
-//! What it takes to hand a cache line from one core to another.
+//! How long it takes to hand a cache line from one core to another.
 //!
-//! Most of what threads pay for a common queue is that. It is not the same for all pairs of cores, and on a virtual
-//! machine not even for one pair: now and then it takes several times as long for some seconds, probably as the host
-//! has moved one of them to where they share no cache. Then all that threads do together takes several times as long,
-//! and nothing else shows it.
+//! This is most of what a shared queue costs threads. It is not the same for all pairs of cores, and on a virtual
+//! machine not even for one pair: now and then it takes several times as long for some seconds, probably because the
+//! host has moved one of the cores to where they share no cache. Then everything that threads do together takes several
+//! times as long, and nothing else shows it.
 
 use super::rally;
 use crate::stats::quantile;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// Nanoseconds in which a cache line came from the first core that this process may use to the last, as far as looks
-/// between rounds tell.
+/// How many nanoseconds a cache line took from the first core that this process may use to the last, according to looks
+/// between rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Handover {
     /// How many looks there were.
     pub looks: usize,
-    /// A tenth of them found no more.
+    /// A tenth of them found no more than this.
     pub p10_ns: f64,
-    /// Half of them.
+    /// Half of them did.
     pub p50_ns: f64,
-    /// Nine tenths.
+    /// Nine tenths of them did.
     pub p90_ns: f64,
 }
 
-/// So many times as much is no longer the same.
+/// Times that differ by more than this factor are not the same.
 const DIFFERENT: f64 = 2.0;
 
-/// Of fewer looks a single one is a tenth.
+/// With fewer looks, a single one is a tenth of them.
 const MANY: usize = 11;
 
 impl Handover {
@@ -39,12 +39,12 @@ impl Handover {
         (!looks.is_empty()).then(handover)
     }
 
-    /// How many times as long it took as in the `other`, or the other way round: one at least.
+    /// How many times as long it took as in the `other`, or the other way round: at least 1.
     pub fn times(&self, other: &Handover) -> f64 {
         times(self.p50_ns, other.p50_ns)
     }
 
-    /// Whether it took so much longer in one of both that a comparison of what was measured meanwhile is doubtful.
+    /// Whether it took so much longer in one of the two that a comparison of what was measured meanwhile is doubtful.
     pub fn is_unlike(&self, other: &Handover) -> bool {
         self.times(other) > DIFFERENT
     }
@@ -65,7 +65,7 @@ fn times(first: f64, second: f64) -> f64 {
     first.max(second) / first.min(second)
 }
 
-/// Looks again and again, but never so often that it would count.
+/// Looks again and again, but so seldom that it does not disturb the measurement.
 #[derive(Debug)]
 pub(super) struct Looks {
     found: Vec<f64>,
@@ -92,7 +92,7 @@ impl Looks {
     }
 }
 
-/// So that all looks together take a hundredth of the time.
+/// The pause after a look: all looks together take a hundredth of the time.
 fn pause_behind(look: Duration) -> Duration {
     100 * look
 }
@@ -101,7 +101,7 @@ fn pause_behind(look: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    /// That of so many looks, some of which found cores that are far apart.
+    /// The handover after `looks` looks, `far` of which found cores that are far apart.
     fn of(looks: usize, far: usize) -> Handover {
         let found: Vec<f64> = (0..looks).map(|look| if look < far { 190.0 } else { 30.0 }).collect();
         Handover::of(&found).expect("looks")

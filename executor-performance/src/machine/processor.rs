@@ -1,4 +1,4 @@
-//! What computes.
+//! The processor.
 
 use super::told_by;
 use serde::{Deserialize, Serialize};
@@ -11,28 +11,28 @@ pub struct Processor {
     pub name: String,
     /// Its instruction set.
     pub architecture: String,
-    /// Cores that this process may use: as many threads as run at the same time.
+    /// Cores that this process may use: the number of threads that can run at the same time.
     pub cores: usize,
-    /// Logical processors of the machine, with siblings.
+    /// Logical processors of the machine, including siblings.
     pub logical: Option<usize>,
     /// Physical cores of the machine.
     pub physical: Option<usize>,
     /// Packages.
     pub sockets: Option<usize>,
-    /// Siblings that share a physical core, with itself.
+    /// Logical processors that share a physical core.
     pub threads_per_core: Option<usize>,
     /// Caches of the first core.
     pub caches: Vec<Cache>,
-    /// Parts of the memory that are not equally far from all cores.
+    /// NUMA nodes: parts of the memory that are not equally far from all cores.
     pub numa_nodes: Option<usize>,
-    /// Who chooses the clock rate.
+    /// The governor, which chooses the clock rate.
     pub governor: Option<String>,
 }
 
 /// A cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
-    /// How far from the core.
+    /// How far it is from the core.
     pub level: u32,
     /// What is in it: `Data`, `Instruction` or `Unified`.
     pub kind: String,
@@ -45,7 +45,7 @@ pub struct Cache {
 const CPUS: &str = "/sys/devices/system/cpu";
 
 impl Processor {
-    /// That of this machine.
+    /// The processor of this machine.
     pub(super) fn here() -> Self {
         let online = told_by(&format!("{CPUS}/online")).map(|list| members(&list));
         let topology = |cpu: usize, fact: &str| told_by(&format!("{CPUS}/cpu{cpu}/topology/{fact}"));

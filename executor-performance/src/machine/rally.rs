@@ -1,4 +1,4 @@
-//! Two threads on two cores that hand one cache line to and fro, and how long one way takes.
+//! Two threads on two cores that hand one cache line back and forth, and how long one way takes.
 
 use crossbeam_utils::CachePadded;
 use std::{
@@ -7,22 +7,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// As many times to and fro are timed together, so that reading the clock does not count,
+/// How many round trips are timed together, so that reading the clock does not count.
 const BATCH: u32 = 16;
 
-/// so many times: the shortest is what it takes, and the others were disturbed.
+/// How many batches are timed. The shortest is what it takes; the others were disturbed.
 const BATCHES: u32 = 40;
 
-/// It ends then if it can, as others want one of the cores,
+/// No batch begins after this time: if it has passed, other threads want one of the cores.
 const LONG: Duration = Duration::from_millis(2);
 
-/// and with fewer batches nobody knows how long it takes without them.
+/// With fewer batches than this, it is not known how long it takes undisturbed.
 const ENOUGH: u32 = 10;
 
-/// Nanoseconds in which a cache line comes from the first core that this process may use to the last, or back. `None`
-/// if there is only one, if others keep them busy, or if threads cannot be started or told where to run.
+/// How many nanoseconds a cache line takes from the first core that this process may use to the last, or back. `None`
+/// if there is only one core, if other threads keep the cores busy, or if threads cannot be started or pinned.
 ///
-/// Takes some 100 to 500 us, by how far they are apart; longer if others want them.
+/// Takes about 100 to 500 us, depending on how far the cores are apart; longer if other threads want them.
 pub(super) fn handover_ns() -> Option<f64> {
     let [first, last] = system::outermost()?;
     let rally = Rally::default();
@@ -49,7 +49,7 @@ struct Rally(CachePadded<AtomicU32>);
 const OVER: u32 = u32::MAX;
 
 impl Rally {
-    /// Plays with who [returns](Self::returns), and tells the nanoseconds of one way.
+    /// Plays with the thread that [returns](Self::returns), and gives the nanoseconds of one way.
     fn serves(&self) -> Option<f64> {
         let (begin, mut batches, mut shortest) = (Instant::now(), 0, Duration::MAX);
         while batches < BATCHES && begin.elapsed() < LONG {
@@ -72,22 +72,23 @@ impl Rally {
         }
     }
 
-    /// Only while nobody serves.
+    /// To be called only while no thread serves.
     fn ends(&self) {
         self.0.store(OVER, Relaxed);
     }
 
-    /// Waits until the other has stored `number`; `false` if it is over.
+    /// Waits until the other thread has stored `number`; `false` if the rally is over.
     fn comes_to(&self, number: u32) -> bool {
         let mut spins = 0_u32;
         loop {
             match self.0.load(Relaxed) {
                 OVER => return false,
                 seen if seen == number => return true,
-                // Without the processor's pause, which may be longer than what is to be measured.
+                // Without the processor's pause instruction, which may take longer than what is measured.
                 _ => spins = spins.wrapping_add(1),
             }
-            // The other may not be there yet, or waits for a core that it shares with this one or with others.
+            // The other thread may not have started yet, or may wait for a core that it shares with this one or with
+            // others.
             if spins.is_multiple_of(1000) {
                 thread::yield_now();
             }
@@ -100,7 +101,8 @@ mod system {
     use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
     use std::process;
 
-    /// The first and the last core that the main thread may use, if there are two: the caller may be pinned.
+    /// The first and the last core that the main thread may use, if there are two. Not those of the caller, which may
+    /// be pinned.
     pub(super) fn outermost() -> Option<[usize; 2]> {
         let main = Pid::from_raw(process::id().try_into().ok()?)?;
         let usable = sched_getaffinity(Some(main)).ok()?;
@@ -108,7 +110,7 @@ mod system {
         Some([cores.next()?, cores.next_back()?])
     }
 
-    /// Whether the calling thread runs on `core` and nowhere else from now on.
+    /// Pins the calling thread to `core`. Returns whether that succeeded.
     pub(super) fn stays_on(core: usize) -> bool {
         let mut only = CpuSet::new();
         only.set(core);

@@ -17,7 +17,7 @@ pub(super) const DISTURBED: f64 = 0.2;
 /// Percent of the time taken by other virtual machines above which figures are doubtful.
 const STOLEN: f64 = 2.0;
 
-/// In less time, the system's own figures are too coarse.
+/// In a shorter time, the system's own figures are too coarse.
 const LONG_ENOUGH: Duration = Duration::from_secs(1);
 
 /// What else went on during a run.
@@ -25,7 +25,7 @@ const LONG_ENOUGH: Duration = Duration::from_secs(1);
 pub struct Surroundings {
     /// The load average before.
     pub load_average_before: Option<f64>,
-    /// The load average afterwards; what was measured is in it.
+    /// The load average afterwards, which includes what was measured.
     pub load_average_after: Option<f64>,
     /// Cores that other processes kept busy, on average.
     pub other_cores: Option<f64>,
@@ -52,7 +52,7 @@ impl Surroundings {
     }
 }
 
-/// Looks at the system before and after, and at its caches in between.
+/// Looks at the system before and after, and at handovers of a cache line in between.
 #[derive(Debug)]
 pub struct Observer {
     began: Instant,
@@ -83,7 +83,7 @@ impl Observer {
         self.handovers.look();
     }
 
-    /// What went on from then to now.
+    /// What went on since the start.
     pub fn seen(&self) -> Surroundings {
         let long_enough = self.began.elapsed() >= LONG_ENOUGH;
         let ticks = self.ticks_since().filter(|_| long_enough);
@@ -101,7 +101,7 @@ impl Observer {
         now.zip(self.ticks).map(|(now, then)| now.since(then))
     }
 
-    /// Cores that other processes have kept busy since then.
+    /// Cores that other processes have kept busy since the start.
     fn other_cores(&self) -> Option<f64> {
         let (seconds, ticks) = (self.began.elapsed().as_secs_f64(), self.ticks_since());
         let own = family::cpu_seconds().zip(self.own).map(|(now, then)| now - then);
@@ -110,7 +110,7 @@ impl Observer {
 }
 
 impl Ticks {
-    /// Of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
+    /// From the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
     fn in_stat(stat: &str) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> = line.split_whitespace().take(8).map(|tick| tick.parse().ok()).collect::<Option<_>>()?;
@@ -126,15 +126,15 @@ impl Ticks {
         }
     }
 
-    /// Cores that others kept busy in that many `seconds`, where this process and its children used `own` seconds of
-    /// CPU time.
+    /// Cores that other processes kept busy in `seconds` seconds, where this process and its children used `own`
+    /// seconds of CPU time.
     fn others(&self, own: f64, seconds: f64) -> f64 {
         ((self.busy as f64 / TICKS_IN_A_SECOND - own) / seconds).max(0.0)
     }
 }
 
-/// Cores that other processes keep busy now: in a moment that is long enough to tell a quiet machine from one that is
-/// not, as one tick of each of them is 0.03 cores.
+/// Cores that other processes keep busy now, in a moment that is long enough to tell a quiet machine from one that is
+/// not: one tick is 0.03 cores.
 pub(super) fn other_cores() -> Option<f64> {
     const MOMENT: Duration = Duration::from_millis(300);
     let observer = Observer::start();

@@ -1,4 +1,4 @@
-//! What runs on the processor, and what it grants to this process.
+//! The operating system, and what it grants to this process.
 
 use super::told_by;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct System {
 }
 
 impl System {
-    /// That of this machine.
+    /// The system of this machine.
     pub(super) fn here() -> Self {
         System {
             name: env::consts::OS.to_owned(),
@@ -35,7 +35,7 @@ impl System {
     }
 }
 
-/// What stands behind `name:` in the file at `path`.
+/// What follows `name:` in the file at `path`.
 pub(crate) fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
@@ -54,7 +54,7 @@ fn virtual_machine() -> Option<String> {
     Some(makers.into_iter().find_map(told_by).unwrap_or_else(|| "unknown hypervisor".to_owned()))
 }
 
-/// The least quota of this process's group and those around it, in both versions of cgroups.
+/// The smallest quota of this process's group and the groups around it, in both versions of cgroups.
 fn cgroup_quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let quotas = groups.lines().filter_map(|line| {

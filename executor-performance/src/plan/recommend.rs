@@ -1,4 +1,4 @@
-//! The experiments after which an executor is recommended.
+//! The experiments for a recommendation.
 
 use super::{Runs, Site};
 use crate::{
@@ -16,7 +16,8 @@ impl Site<'_> {
         self.point.unused("recommend")?;
         if self.options.threads.values().len() > 1 {
             return Err(
-                "--threads has several values: recommend wants one, so say how many threads you will have".to_owned()
+                "--threads has several values: recommend needs one, so give the number of threads that you will have"
+                    .to_owned(),
             );
         }
         own.suffice(self.entries(Ability::Jobs)?.iter().map(|entry| entry.name))?;
@@ -40,12 +41,12 @@ impl Site<'_> {
         const ASLEEP: u64 = 16;
         let (threads, patience) = (self.point.threads, self.options.sampling.patience);
         let all = threads as u64;
-        // Threads that have no core of their own take as many times longer.
+        // If there are several threads for each core, jobs take as many times longer.
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let busy = time.saturating_mul(u32::try_from(threads.div_ceil(cores)).unwrap_or(u32::MAX));
         let load =
             |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
-        // Before what is measured, each executor runs as much, or less, so that it is awake.
+        // Before the measured load, each executor runs as much, or less, so that it is awake.
         let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
             Workload::Outside => {
@@ -71,12 +72,12 @@ impl Site<'_> {
         }
     }
 
-    /// How many jobs that take so much `time` a thread can run, one after the other, in a sample of such a length that
-    /// all samples that are taken in any case fit into the budget.
+    /// How many jobs that take `time` each a thread can run, one after the other, in a sample that is short enough for
+    /// the minimum number of samples to fit into the budget.
     ///
     /// # Errors
     ///
-    /// If that is less than the `least` that makes sense.
+    /// If that is less than `least`, below which a sample makes no sense.
     fn jobs_in_turn(&self, least: u64, time: Duration) -> Result<u64, String> {
         let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
         let executors = self.entries(Ability::Jobs)?.len();
@@ -90,7 +91,7 @@ impl Site<'_> {
         let budget = self.options.sampling.budget.as_secs_f64();
         Err(format!(
             "--job-time is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with {least} jobs \
-             for each thread: raise that to {:.0}, or say a shorter time; with jobs longer than a millisecond, what the executor costs hardly \
+             for each thread: raise that to {:.0}, or give a shorter time; with jobs longer than a millisecond, what the executor costs hardly \
              matters",
             (budget * factor).ceil(),
         ))
@@ -106,7 +107,7 @@ mod tests {
     };
     use std::ffi::OsString;
 
-    /// What somebody who wants an answer is ready to wait.
+    /// How long a user is ready to wait for an answer.
     const SOON: Duration = Duration::from_secs(120);
 
     fn planned(line: &str) -> Result<Vec<Box<dyn Planned>>, String> {
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// What is not sampling, such as trying out how long that takes, is in the budget, too.
+    /// The budget includes what is not sampling, such as trying out how long a sample takes.
     #[test]
     fn a_recommendation_comes_soon_for_every_kind_of_workload() {
         for workload in ["outside", "inside", "bursts", "outside,inside", "outside,inside,bursts", "blocking"] {
@@ -134,7 +135,7 @@ mod tests {
         assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
     }
 
-    /// Each executor is waited for once, and what is waited is in the budget of its run.
+    /// Each executor is waited for only once, and that time counts towards the budget of its run.
     #[test]
     fn a_recommendation_comes_soon_although_executors_hang() {
         for more in ["", " --workload blocking", " --spin", " --needs priorities", " --needs bound --workload blocking"]

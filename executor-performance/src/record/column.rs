@@ -1,7 +1,7 @@
 use super::Metric;
 use serde::{Deserialize, Serialize};
 
-/// A kind of figure, as it stands in a record: a [`Metric`] that may come from elsewhere.
+/// A kind of figure, as records have it: a [`Metric`] that may come from elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name for machines, with the unit.
@@ -10,9 +10,9 @@ pub struct Column {
     pub title: String,
     /// The unit for people, in which it is `scale` times as large.
     pub unit: String,
-    /// How many decimals the unit for machines deserves.
+    /// How many decimals are written in the unit for machines.
     pub decimals: usize,
-    /// Units for people in one unit for machines.
+    /// How many units for people are one unit for machines.
     pub scale: f64,
     /// Whether more is better.
     pub more_is_better: bool,

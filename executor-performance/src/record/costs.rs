@@ -2,7 +2,7 @@
 
 use crate::stats::{self, Level, Turns};
 
-/// What the samples of an executor cost, of which there is one at least, and which processes gave them.
+/// What the samples of an executor cost, and which processes gave them. There is at least one sample.
 pub(crate) struct Costs<'a> {
     samples: Vec<f64>,
     processes: &'a [u64],
@@ -10,23 +10,23 @@ pub(crate) struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    /// Of samples in order, as in [`Level::of`]. None if there are none.
+    /// The costs of samples in order, as in [`Level::of`]. None if there are no samples.
     pub(super) fn of(samples: Vec<f64>, processes: &'a [u64]) -> Option<Self> {
         let level = Level::of(&samples, processes)?;
         Some(Costs { samples, processes, level })
     }
 
-    /// What it costs in general: the best is the one of which this is the least.
+    /// What it costs in general. The best executor is the one with the lowest level.
     pub(crate) fn level(&self) -> Level {
         self.level
     }
 
-    /// The relative standard error of the samples, as a fraction: that by which sampling stops.
+    /// The relative standard error of the samples, as a fraction, which decides when sampling stops.
     pub(crate) fn relative_error(&self) -> f64 {
         stats::relative_error(&self.samples)
     }
 
-    /// Beside those of another that took turns with it.
+    /// These costs beside those of another executor that took turns with this one.
     pub(crate) fn beside<'b>(&'b self, below: &'b Costs<'_>) -> Turns<'b> {
         Turns { above: &self.samples, below: &below.samples, processes: self.processes }
     }

@@ -20,7 +20,7 @@ pub struct Row {
     /// The 95 % interval of the first figure. Missing in older records.
     #[serde(default)]
     pub interval: Option<Interval>,
-    /// The middle of the first figures of all samples.
+    /// The median of the first figures of all samples, and its interval.
     pub estimate: Option<Estimate>,
     /// How many times as much as the best executor of the run it costs, with its 95 % interval.
     pub slowdown: Option<Ratio>,
@@ -28,7 +28,7 @@ pub struct Row {
     pub outliers: Outliers,
     /// The samples themselves.
     pub samples: Samples,
-    /// The distribution of single times, if the experiment measures such.
+    /// The distribution of single times, if the experiment measures any.
     pub times: Option<Times>,
 }
 
@@ -39,11 +39,12 @@ pub enum Status {
     Measured,
     /// It failed.
     Failed,
-    /// There are none, which says nothing about it: the run was interrupted before, or nobody could have been measured.
+    /// There are no figures, but that says nothing about the executor: the run was interrupted before, or no executor
+    /// could have been measured.
     NotMeasured,
 }
 
-/// Where a figure may be in truth.
+/// The 95 % interval of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
@@ -52,7 +53,7 @@ pub struct Interval {
     pub high95: f64,
 }
 
-/// A median, and how sure it is.
+/// A median, and its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The median.
@@ -106,12 +107,12 @@ impl Row {
         }
     }
 
-    /// Whether it was not measured, as the run was interrupted before.
+    /// Whether it was not measured because the run was interrupted before.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.error.as_ref() == Some(&Failure::Interrupted.to_string())
     }
 
-    /// The figure of that `column`, in the unit for machines.
+    /// The figure in `column`, in the unit for machines.
     pub fn figure(&self, column: &Column) -> Option<f64> {
         self.figures.get(&column.name).copied().flatten()
     }
@@ -125,7 +126,7 @@ impl Row {
     /// The ends of its 95 % interval, in the unit for people.
     pub fn interval(&self, run: &Run) -> Option<(f64, f64)> {
         let scale = run.first_column()?.scale;
-        // Older records have that of the median only, which is not what is shown if single times are pooled.
+        // Older records have only the interval of the median, which is not what is shown if single times are pooled.
         let shown = |median: f64| self.first(run).is_some_and(|figure| (median * scale / figure - 1.0).abs() < 1e-9);
         let of_median = |Estimate { low95, high95, .. }| Interval { low95, high95 };
         let older = || self.estimate.filter(|estimate| shown(estimate.median)).map(of_median);
@@ -141,7 +142,7 @@ impl Row {
     }
 }
 
-/// The rows of one run, one for each executor, in the order in which they were asked for. Bootstraps begin with `seed`.
+/// The rows of one run, one for each executor, in the order in which they were asked for. `seed` is for bootstraps.
 pub fn rows<X: Experiment>(experiment: &X, series: &[Series<SampleOf<X>>], seed: u64) -> Vec<Row> {
     let slowdowns = slowdowns(&series.iter().map(costs_of).collect::<Vec<_>>(), seed);
     series.iter().zip(slowdowns).map(|(series, slowdown)| Row { slowdown, ..row(experiment, series, seed) }).collect()
@@ -164,7 +165,7 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     }
 }
 
-/// The interval of the first figure, which `pooled` is, of single times in microseconds.
+/// The interval of the first figure, which follows from single times in microseconds as `pooled` says.
 fn pooled_interval<X: Experiment>(
     experiment: &X,
     pooled: Pooled,

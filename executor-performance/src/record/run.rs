@@ -16,7 +16,7 @@ pub struct Run {
     pub settings: Settings,
     /// Settings that were chosen to fit into the budget.
     pub fitted: Settings,
-    /// All of them for people: titles and lines.
+    /// All settings, for people: titles and lines.
     pub description: Vec<(String, String)>,
     /// Kinds of figures. The first is that by which executors are compared.
     pub columns: Vec<Column>,
@@ -26,7 +26,7 @@ pub struct Run {
     pub surroundings: Surroundings,
     /// What makes the figures doubtful.
     pub warnings: Vec<String>,
-    /// Why it ended. Missing if it goes on, or has ended without a word.
+    /// Why it ended. Missing if it goes on, or has ended abruptly.
     pub stop: Option<Stop>,
     /// What was measured of each executor, in the order in which they were asked for.
     pub rows: Vec<Row>,
@@ -78,12 +78,12 @@ impl Run {
         }
     }
 
-    /// That by which executors are compared.
+    /// The column by which executors are compared.
     pub fn first_column(&self) -> Option<&Column> {
         self.columns.first()
     }
 
-    /// The CPU time that goes with the first figure, unless it is that itself.
+    /// The column of the CPU time that goes with the first figure, unless the first figure is the CPU time.
     pub fn cpu_column(&self) -> Option<&Column> {
         self.columns.iter().skip(1).find(|column| column.name.starts_with("cpu_"))
     }

@@ -2,8 +2,8 @@ use crate::usage::Usage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// All that was sampled of one executor, in order: as many numbers in each list as there are samples, or none if the
-/// system does not tell. All but the first are of the whole process, while the sample was taken: with producers,
+/// All that was sampled of one executor, in order. Each list has a number for each sample, or is empty if the system
+/// does not tell. All lists but the first are of the whole process while the sample was taken, including producers,
 /// building and shutting down.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
@@ -19,13 +19,13 @@ pub struct Samples {
     pub involuntary_switches: Vec<u64>,
     /// The most memory that was resident, in KiB.
     pub peak_kib: Vec<u64>,
-    /// The number of the process that gave it. None if all are of one.
+    /// The number of the process that gave it. Empty if all are of one process.
     #[serde(default)]
     pub process: Vec<u64>,
 }
 
 impl Samples {
-    /// Of which one figure is in `values`, and the rest in `usages`.
+    /// Samples whose first figures are in `values`, and the rest in `usages`.
     pub fn new(values: Vec<f64>, usages: &[Usage]) -> Self {
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let all = |number: &dyn Fn(&Usage) -> Option<u64>| {
@@ -42,14 +42,14 @@ impl Samples {
         }
     }
 
-    /// The same, where a number says of each which process gave it.
+    /// The same, where `process` has the number of the process that gave each sample.
     #[must_use]
     pub fn of_processes(self, process: &[u64]) -> Self {
         let one = process.first() == process.last();
         Samples { process: if one { Vec::new() } else { process.to_vec() }, ..self }
     }
 
-    /// How many.
+    /// How many samples there are.
     pub fn count(&self) -> usize {
         self.values.len()
     }

@@ -23,7 +23,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// In a form that can be written.
+    /// The `distribution`, in a form that can be written.
     pub fn of(distribution: &Distribution) -> Self {
         let quantile = |quantile| distribution.quantile_us(quantile);
         Times {

@@ -1,4 +1,4 @@
-//! Pools that are no executors of this workspace, as if they were.
+//! Adapts pools that are not executors of this workspace to its interface.
 
 use crate::{
     forker::{Forker, TaskForker, solve_by_tasks},
@@ -14,18 +14,19 @@ pub(super) trait Pool: Clone + Send + Sync + 'static {
     where
         F: FnOnce() + Send + 'static;
 
-    /// Lets its threads go without waiting for them. Does nothing to pools whose threads stay while there are handles.
+    /// Lets its threads end, without waiting for them. Does nothing for pools whose threads stay while there are
+    /// handles.
     fn close(&self) {}
 
-    /// Waits for its jobs, and lets its threads go if they can be while there are handles.
+    /// Waits for its jobs, and lets its threads end if they can while there are handles.
     ///
     /// # Errors
     ///
-    /// If it takes too long, or the pool gives no way of waiting to those who keep a handle.
+    /// If it takes too long, or the pool cannot be waited for while there is a handle.
     fn finish(&self) -> Result<(), String>;
 
-    /// Gives up the last handle, and so the threads; waits for the jobs, and for the threads if the pool tells when
-    /// they leave.
+    /// Drops the last handle, and so lets the threads end; waits for the jobs, and for the threads if the pool tells
+    /// when they leave.
     ///
     /// # Errors
     ///
@@ -37,21 +38,21 @@ pub(super) trait Pool: Clone + Send + Sync + 'static {
 
 /// A pool that runs futures, too.
 pub(super) trait FuturePool: Pool {
-    /// Gives it a future of which nobody awaits the end.
+    /// Gives it a future whose end is not awaited.
     fn spawn_future<F>(&self, future: F)
     where
         F: Future<Output = ()> + Send + 'static;
 }
 
-/// A pool of futures that gives the result of one back.
+/// A pool of futures that returns their results.
 pub(super) trait TaskPool: FuturePool {
-    /// Gives it a future, and tells what came of it to whoever awaits that.
+    /// Gives it a future. The returned future gives its output.
     fn fork<F>(&self, future: F) -> impl Future<Output = F::Output> + Send + 'static
     where
         F: Future<Output: Send> + Send + 'static;
 }
 
-/// Speaks the language of this workspace's executors to a pool.
+/// Makes a pool an executor of this workspace.
 #[derive(Clone)]
 pub(super) struct Adapted<P>(P);
 
@@ -60,7 +61,7 @@ impl<P> Adapted<P> {
         Adapted(pool)
     }
 
-    /// The pool itself, for those who call another method of it.
+    /// The pool itself, to call its other methods.
     #[cfg(feature = "peers")]
     pub(super) fn pool(&self) -> &P {
         &self.0
@@ -118,7 +119,7 @@ impl<P: TaskPool> Forker for Adapted<P> {
     }
 }
 
-/// That all jobs have run when `pool` has ended, though nobody waited for them before.
+/// Checks that all jobs have run when `pool` has ended, although nothing waited for them before.
 #[cfg(test)]
 pub(super) fn ends_after_its_jobs<P: Pool>(pool: P) {
     use std::sync::{

@@ -1,8 +1,8 @@
-//! The pools of other crates, as executors of this one: each by the shortest way it has for a closure that nobody waits
-//! for, from outside and from its own workers.
+//! The pools of other crates, as executors of this one: each gets jobs by its most direct call for a closure whose end
+//! is not awaited, from outside and from its own workers.
 //!
-//! None of them knows of the contract that this workspace's executors keep. A peer that panics on wrong use, loses jobs
-//! or never ends is not mended here: the measurement finds out, and reports it.
+//! None of them knows the contract that this workspace's executors keep. A peer that panics on wrong use, loses jobs or
+//! never ends is not corrected here: the measurement notices, and reports it.
 
 mod async_executor;
 mod burst_pool;
@@ -42,9 +42,9 @@ use std::{
 /// How long a pool may take to shut down, as for this workspace's executors.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits until it is `done`, for pools that do not wait themselves, and says whether that came in time.
+/// Waits until it is `done`, for pools that do not wait themselves, and returns whether that happened in time.
 ///
-/// Does not sleep at first, as what it would sleep too long would count as the pool's shutting down.
+/// Does not sleep at first, because sleeping for too long would count as part of the pool's shutdown.
 fn wait_until(done: impl Fn() -> bool) -> bool {
     const SLEEPLESS: Duration = Duration::from_micros(500);
     let begin = Instant::now();
@@ -58,7 +58,7 @@ fn wait_until(done: impl Fn() -> bool) -> bool {
     true
 }
 
-/// What pools say that cannot be waited for by those who keep a handle.
+/// The error of pools that cannot be waited for while there is a handle.
 fn needs_last_handle() -> Result<(), String> {
     Err("the pool ends with its last handle, not before".to_owned())
 }
@@ -82,7 +82,7 @@ mod tests {
         ends_after_its_jobs(ThreadpoolCrossbeamChannel::new(2));
         ends_after_its_jobs(Tokio::new(2).expect("built"));
         ends_after_its_jobs(Workerpool::new(2));
-        // Not `BurstPool`, which may lose one; nor `Forte`, which knows no way of waiting for them.
+        // Not `BurstPool`, which may lose one; nor `Forte`, which has no way to wait for them.
     }
 
     #[test]

@@ -13,7 +13,7 @@ use executors_published::{
     threadpool_executor::ThreadPoolExecutor,
 };
 
-/// Passes on to the method of the same name.
+/// Forwards each call to the method of the same name.
 #[derive(Debug, Clone)]
 pub(super) struct Published<E>(E);
 

@@ -1,5 +1,5 @@
-//! The simplest pools that do what pools do, to see how far from them the others are. Not for use: a job that panics
-//! takes its worker with it.
+//! The simplest pools that run jobs at all, to see how far the others are from them. Not for real use: a job that
+//! panics ends its worker.
 
 mod mutex_condvar;
 mod unpark;

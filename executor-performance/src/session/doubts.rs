@@ -1,11 +1,11 @@
-//! What makes the figures of a run doubtful, as its samples say.
+//! What makes the figures of a run doubtful, according to its samples.
 
 use crate::{
     record::{Row, Run},
     stats::{self, Level},
 };
 
-/// What the scatter of the samples makes doubtful that are the `rows` of `run`, where `target` was asked for.
+/// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for.
 pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     /// Beyond this, figures are not worth much, whatever was asked for.
     const NOISY: f64 = 0.05;
@@ -37,8 +37,8 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     doubts
 }
 
-/// Whose samples are so alike within a process that they are surer of the first figure than they may be, where `target`
-/// was asked for.
+/// The executors whose samples are so alike within a process that the interval of the first figure is too narrow, where
+/// `target` was asked for.
 pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
     let apart: Vec<String> = rows
         .iter()
@@ -65,7 +65,7 @@ mod tests {
         record::{Samples, mock::record},
     };
 
-    /// Of which less is better.
+    /// A run in which less is better.
     fn latency() -> Run {
         record().runs.remove(2)
     }
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
     }
 
-    /// By which it stops, and which the column shows. The reciprocals scatter otherwise.
+    /// Their scatter decides when sampling stops, and is what the column shows. The reciprocals scatter differently.
     #[test]
     fn noise_is_that_of_the_costs() {
         let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(kinship(&[of(&[])], 0.02, 0), None);
     }
 
-    /// Of the program, of a machine, of what went on meanwhile, and of the samples.
+    /// Doubts about the program, the machine, what went on meanwhile, and the samples.
     #[test]
     fn every_doubt_can_be_read() {
         let program = Program { build: "debug".to_owned(), ..record().program };

@@ -10,10 +10,10 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// At least so much time is between two times of writing,
+/// The least time between two writes.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// and so many times as long as writing took.
+/// The least time between two writes, as a multiple of how long writing took.
 const SHARE: u32 = 50;
 
 /// Watches one run.

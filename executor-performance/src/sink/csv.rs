@@ -15,7 +15,7 @@ const CONTEXT: &[&str] =
 /// Columns after the figures.
 const COMPARISON: &[&str] = &["slowdown_to_best", "slowdown_low95", "slowdown_high95", "error"];
 
-/// Columns after these, which came later.
+/// Columns after these, which were added later.
 const TRUST: &[&str] = &[
     "outliers",
     "switches_per_sample",
@@ -32,7 +32,7 @@ const TRUST: &[&str] = &[
 /// A CSV file that results are appended to.
 ///
 /// Its first line names the columns, with units. It is written at once if the file is new or empty; otherwise it must
-/// be the same, as rows under wrong titles are worse than no rows.
+/// be the same, because rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
     target: Target,
@@ -43,7 +43,7 @@ pub struct CsvFile {
 }
 
 impl CsvFile {
-    /// Opens or creates `target` for rows of runs like those that are outlined.
+    /// Opens or creates `target` for rows of runs like the `outlines`.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl CsvFile {
         let target = target.clone();
         let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
         let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
-        // Devices and pipes have no contents to be looked at.
+        // Devices and pipes have no contents to look at.
         let is_file = file.metadata().map_err(|error| complain(&error))?.is_file();
         let present = if is_file { std::fs::read(path).map_err(|error| complain(&error))? } else { Vec::new() };
 
@@ -83,7 +83,7 @@ impl CsvFile {
         if !is_file {
             return Ok(CsvFile { target, file: Some(file), text });
         }
-        // At once, so that whatever ends the run, the file says what it was to hold.
+        // At once, so that the file says what it should hold, whatever ends the run.
         file.write_all(&text).map_err(|error| complain(&error))?;
         Ok(CsvFile { target, file: Some(file), text: Vec::new() })
     }
@@ -94,13 +94,13 @@ impl Sink for CsvFile {
         Ok(())
     }
 
-    /// What was appended cannot be replaced by something better.
+    /// What was appended cannot be replaced by a newer state.
     fn update(&mut self, _record: &Record) -> io::Result<()> {
         Ok(())
     }
 
-    /// All rows of a run are written at once, so that programs which append to the same file do not tear each other's
-    /// rows; and when it has ended, so that whatever happens to the next takes nothing away.
+    /// All rows of a run are written at once, so that programs that append to the same file do not tear each other's
+    /// rows; and as soon as the run has ended, so that nothing that happens to the next run takes them away.
     fn end(&mut self, record: &Record) -> io::Result<()> {
         self.text = self.rows(record);
         self.write()
@@ -131,8 +131,7 @@ impl CsvFile {
     }
 }
 
-/// Takes what it writes away from `text`, so that the rest can be written when there is room for it, and no row is
-/// torn.
+/// Removes what it writes from `text`, so that the rest can be written when there is room for it, and no row is torn.
 fn drain(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
     while !text.is_empty() {
         match out.write(text) {
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_could_not_be_written_is_written_when_there_is_room() {
-        /// Has so much room.
+        /// Has this much room.
         struct Disk(Vec<u8>, usize);
 
         impl Write for Disk {

@@ -21,7 +21,7 @@ pub enum Format {
     Csv,
     /// A page with tables and plots.
     Html,
-    /// All there is.
+    /// Everything there is.
     Json,
     /// Tables.
     Markdown,
@@ -34,7 +34,7 @@ pub enum Format {
 pub enum Target {
     /// To a file.
     File(PathBuf),
-    /// To the standard output: rows when their run has ended, all else when all have.
+    /// To the standard output: rows when their run has ended, everything else when all runs have ended.
     Output,
 }
 
@@ -47,14 +47,14 @@ const FORMATS: &[(&str, Format)] = &[
 ];
 
 impl Destination {
-    /// What `text` says: a file whose extension names the format (none is CSV), or `-`, or `FORMAT:-`.
+    /// What `text` says: a file whose extension names the format (no extension means CSV), or `-`, or `FORMAT:-`.
     ///
     /// # Errors
     ///
-    /// If there is no such format: a line that names those that there are.
+    /// If there is no such format: a line that names all formats.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            return Err("a name is missing: say that of a file, or -".to_owned());
+            return Err("a name is missing: give that of a file, or -".to_owned());
         }
         if text == "-" {
             return Ok(Destination { format: Format::Json, target: Target::Output });
@@ -67,7 +67,7 @@ impl Destination {
             Some(extension) => Format::named(&extension.to_string_lossy())?,
             None => match path.file_name().and_then(|name| name.to_str()?.strip_prefix('.')) {
                 Some(extension) if Format::named(extension).is_ok() => {
-                    return Err(format!("a name is missing before .{extension}: say one, or {extension}:-"));
+                    return Err(format!("a name is missing before .{extension}: give one, or {extension}:-"));
                 }
                 _ => Format::Csv,
             },
@@ -77,7 +77,7 @@ impl Destination {
 }
 
 impl Target {
-    /// Where that is, however it is spelled.
+    /// The same target in a form that does not depend on how it was spelled.
     pub fn place(&self) -> Self {
         let Target::File(path) = self else { return Target::Output };
         let real = fs::canonicalize(path).ok().or_else(|| {
@@ -93,7 +93,7 @@ impl Format {
         let known = FORMATS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         known.map(|(_, format)| *format).ok_or_else(|| {
             let names: Vec<&str> = FORMATS.iter().map(|(name, _)| *name).collect();
-            format!("no format is called `{name}`: let it end with one of .{}", names.join(", ."))
+            format!("no format is called `{name}`: choose from .{}", names.join(", ."))
         })
     }
 }

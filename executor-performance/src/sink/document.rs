@@ -12,14 +12,14 @@ use std::{
 /// A file, or the standard output, that shows the whole of something.
 pub struct Document<T = Record> {
     target: Target,
-    /// Where that is, also if the file is removed.
+    /// Where that is, even if the file is removed.
     place: Target,
     render: Box<dyn Fn(&T) -> String>,
 }
 
 impl<T> Document<T> {
-    /// Makes sure that `target` can be written with what `render` makes of it. A file that was not there is not left
-    /// behind, so that whoever finds one finds all of something.
+    /// Makes sure that `target` can be written. Its text will be what `render` makes of the whole. A file that did not
+    /// exist is removed again, so that a reader who finds a file finds a complete one.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<T> Document<T> {
         Ok(Document { target: target.clone(), place: Target::File(place), render: Box::new(render) })
     }
 
-    /// Shows `whole`, in place of what was shown before.
+    /// Writes `whole`, in place of what was written before.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<T> Document<T> {
         written.map_err(|why| located(&self.target, &why))
     }
 
-    /// As [`write`](Self::write), but what goes to the standard output can be written only once.
+    /// As [`write`](Self::write), but does nothing for the standard output, which can be written only once.
     fn write_so_far(&self, whole: &T) -> io::Result<()> {
         if self.target == Target::Output { Ok(()) } else { self.write(whole) }
     }
@@ -79,14 +79,14 @@ impl Sink for Document {
         self.write(record)
     }
 
-    /// The last of what it would be told is all of it.
+    /// The last record that it would get is the whole one.
     fn retell(&mut self, whole: &Record) -> io::Result<()> {
         self.write(whole)
     }
 }
 
-/// Whoever reads the file while this goes on, or finds it after a crash, finds all of the old text or all of the new.
-/// What is no file, such as a device, is written.
+/// A reader of the file finds all of the old text or all of the new one, even during this or after a crash. If it is
+/// not a file but, for instance, a device, the text is written to it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());

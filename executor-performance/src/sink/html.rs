@@ -8,7 +8,7 @@ use crate::{
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// What a page looks like, beside its charts.
+/// The style of a page, without that of its charts.
 const PAGE_STYLE: &str = "\
 body{margin:0 auto;padding:1.5rem 1rem 4rem;max-width:60rem;background:var(--paper);color:var(--ink);\
 font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\

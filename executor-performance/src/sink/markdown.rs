@@ -30,7 +30,7 @@ pub(super) fn comparison_page(comparison: &Comparison) -> String {
     format!("# Executors compared\n\n{}", changes(comparison, "##"))
 }
 
-/// Of each run, under titles that begin with `level`.
+/// The changes of each run, under titles that begin with `level`.
 fn changes(comparison: &Comparison, level: &str) -> String {
     let mut text = format!("- **old**: {}\n- **new**: {}\n", escaped(&comparison.old), escaped(&comparison.new));
     for run in &comparison.runs {
@@ -86,7 +86,7 @@ fn table(table: &Table) -> String {
     text
 }
 
-/// `text` without what Markdown would take for its own.
+/// `text` with Markdown's special characters escaped.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut escaped, letter| {
         if matches!(letter, '|' | '*' | '_' | '<' | '`' | '[' | '\\') {

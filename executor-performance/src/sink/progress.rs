@@ -3,21 +3,21 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// Shows how much of the budget of all runs is spent. Drawn between samples only, never by a thread of its own, so that
-/// it does not take part in what it shows.
+/// Shows how much of the budget of all runs is spent. It is drawn only between samples, never by a thread of its own,
+/// so that it does not disturb the measurement.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
     /// The budget of all runs.
     whole: Duration,
-    /// That of those which have ended.
+    /// The budget of the runs that have ended.
     before: Duration,
     rounds: usize,
     precision: String,
 }
 
 impl Progress {
-    /// A bar as long as the budget of the `whole`, hidden if it has to be `quiet`.
+    /// A bar for the budget of all runs, the `whole`; hidden if it has to be `quiet`.
     pub fn new(whole: Duration, quiet: bool) -> Self {
         Self::on(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }, whole)
     }
@@ -32,7 +32,7 @@ impl Progress {
         progress
     }
 
-    /// Shows that something goes on which is not sampling.
+    /// Shows what is going on.
     pub fn doing(&self, what: &str) {
         self.bar.set_message(what.to_owned());
         self.bar.tick();
@@ -43,14 +43,14 @@ impl Progress {
         self.doing(&format!("round {}: {executor}{}", self.rounds + 1, self.precision));
     }
 
-    /// A round of the present run has ended.
+    /// A round of the current run has ended.
     pub fn round_ended(&mut self, elapsed: Duration, error: f64) {
         self.rounds += 1;
         self.elapsed(elapsed);
         self.precision = if error.is_finite() { format!(", RSE {:.1} %", error * 100.0) } else { String::new() };
     }
 
-    /// The present run has ended, which had that `budget`.
+    /// The current run, which had the `budget`, has ended.
     pub fn run_ended(&mut self, budget: Duration) {
         self.before = self.before.saturating_add(budget);
         (self.rounds, self.precision) = (0, String::new());

@@ -18,7 +18,7 @@ pub(super) fn picture(record: &Record, comparison: Option<&Comparison>) -> Strin
     charts.extend(sweeps(record).iter().filter_map(|sweep| scaling_of(sweep, &palette)));
     for run in &record.runs {
         let of_run = [bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten();
-        // Titles of charts tell runs of one experiment not apart.
+        // The titles of charts do not tell runs of one experiment apart.
         let heading =
             (record.runs.len() > 1).then(|| heading(format!("{}: {}", view::experiment(run), view::settings(run))));
         charts.extend(heading.into_iter().chain(of_run));
@@ -38,9 +38,9 @@ fn changes(comparison: &Comparison) -> Vec<Chart> {
     comparison.runs.iter().flat_map(of_run).collect()
 }
 
-/// What the charts below it are of.
+/// A heading that says what the charts below it are of.
 fn heading(title: String) -> Chart {
-    /// So many letters fit into the width.
+    /// How many letters fit into the width.
     const LETTERS: usize = 90;
     const LINE: f64 = 20.0;
     let lines = view::lines(&title, LETTERS);

@@ -1,4 +1,4 @@
-//! Saying something on stderr, where it does not get mixed up with results. If nobody listens, that is no error.
+//! Messages on stderr, where they do not mix with results. If they cannot be written, that is no error.
 
 use super::paint::{BAD, DOUBT, painted};
 use anstyle::Style;

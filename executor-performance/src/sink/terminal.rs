@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 const WIDTH: usize = 80;
 
-/// Between columns.
+/// The gap between columns.
 const GAP: usize = 2;
 
 /// The width of titles before text.
@@ -23,14 +23,14 @@ const INDENT: usize = 12;
 const BAR_WIDTH: usize = 8;
 
 /// Says how far to trust what is above it.
-const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare rows of one table only, and take no \
-                      difference for real that is within the scatter.";
+const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare only rows of one table, and treat \
+                      differences within the scatter as noise.";
 
 /// Writes results as text, with colours, which `out` may have to remove.
 #[derive(Debug)]
 pub struct Terminal<W> {
     out: W,
-    /// Whether to leave out what is no result.
+    /// Whether to leave out everything but results.
     quiet: bool,
 }
 
@@ -49,7 +49,7 @@ impl<W: Write> Terminal<W> {
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush())
     }
 
-    /// Writes what has changed: a table for each run, and what is to be known about the tables.
+    /// Writes a comparison: a table for each run, and remarks on the tables.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl<W: Write> Terminal<W> {
         self.write(&text)
     }
 
-    /// Writes `text` in lines that fit, but for those that are indented, such as code.
+    /// Writes `text` in lines that fit. Lines that are indented, such as code, are left as they are.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<W: Write> Sink for Terminal<W> {
         if text.is_empty() { Ok(()) } else { self.write(&format!("{text}\n")) }
     }
 
-    /// What was printed cannot be replaced by something better.
+    /// What was printed cannot be replaced by a newer state.
     fn update(&mut self, _record: &Record) -> io::Result<()> {
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Drawn {
     }
 }
 
-/// A bar of that part of the width, to an eighth of a character.
+/// A bar of the fraction `part` of the width, to an eighth of a character.
 fn drawn_bar(part: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (part.clamp(0.0, 1.0) * (BAR_WIDTH * 8) as f64).round() as usize;
@@ -178,7 +178,7 @@ fn drawn_bar(part: f64) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// `table`, in as many pieces as the width asks for, each with the names at the left.
+/// `table`, in as many pieces as the width requires, each with the names at the left.
 fn drawn(table: &Table) -> String {
     let mut columns = table.columns.iter().map(|column| Drawn::new(column, table.best));
     let Some(names) = columns.next() else { return String::new() };

@@ -25,7 +25,7 @@ const USAGE: Usage = Usage {
 };
 
 /// A record of one run of `experiment` only: of `channel`, of `workstealing`, which needs less, and of one that failed.
-/// `sample` makes a sample that takes about so many percent.
+/// `sample` makes a sample that takes about the given percentage.
 fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) -> Record {
     let series = |name, percents: [u64; 6]| Series {
         name,
@@ -52,7 +52,7 @@ fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) 
     Record { runs: vec![run], ..record() }
 }
 
-/// A burst of so many jobs that takes so many microseconds.
+/// A burst of `jobs` jobs that takes `micros` microseconds.
 fn burst(jobs: u64, micros: u64, ideal: Duration) -> BurstSample {
     let wall = Duration::from_micros(micros);
     let burst = Burst {
@@ -134,7 +134,7 @@ fn timed_loads_are_shown_in_every_format() {
     insta::assert_snapshot!(everywhere(&timed()));
 }
 
-/// The record of blocking jobs, where `channel` was faster, or less sure.
+/// The record of blocking jobs, compared with one in which `channel` was faster and `workstealing` less sure.
 fn compared() -> Comparison {
     let (mut old, new) = (blocking(), blocking());
     old.program.git = "ba9876543210".to_owned();

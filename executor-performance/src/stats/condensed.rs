@@ -1,9 +1,9 @@
-//! A distribution as it is kept in thousands, and sent to other processes.
+//! A distribution in a compact form, of which thousands are kept, and which is sent to other processes.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What a [`Distribution`](super::Distribution) has in it, without the places for what it has not.
+/// The contents of a [`Distribution`](super::Distribution), without its empty buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condensed {
     /// Times in nanoseconds, and how many are about that long.

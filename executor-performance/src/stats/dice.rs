@@ -10,8 +10,8 @@ impl Dice {
         Dice(sequence)
     }
 
-    /// A number below `limit`, which must not be 0. With a `limit` that is no power of two, small numbers are favoured,
-    /// by less than one in 2^64 / `limit`.
+    /// A number below `limit`, which must not be 0. With a `limit` that is not a power of two, small numbers are
+    /// favoured, by less than one in 2^64 / `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,7 +24,7 @@ impl Dice {
 pub(crate) mod mock {
     use super::*;
 
-    /// A number that is distributed about as normal numbers are, with a standard deviation of 1.
+    /// A number with an approximately normal distribution, with a standard deviation of 1.
     pub(crate) fn normal(dice: &mut Dice) -> f64 {
         (0..12).map(|_| dice.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
     }

@@ -37,7 +37,7 @@ impl Distribution {
         (!distribution.histogram.is_empty()).then_some(distribution)
     }
 
-    /// What is in it.
+    /// Its contents in a compact form.
     pub fn condensed(&self) -> Condensed {
         let buckets = self.histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
         Condensed { buckets: buckets.collect(), sum: self.sum, max: self.max }
@@ -49,7 +49,7 @@ impl Distribution {
         Distribution { histogram, sum: Duration::ZERO, max: Duration::ZERO }
     }
 
-    /// How many times.
+    /// How many times there are.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -59,9 +59,9 @@ impl Distribution {
         micros(self.sum) / self.count() as f64
     }
 
-    /// The longest of the shortest times that are the fraction `quantile` of all, in microseconds.
+    /// The time that the fraction `quantile` of all times does not exceed, in microseconds.
     pub fn quantile_us(&self, quantile: f64) -> f64 {
-        // The histogram rounds up, also beyond the largest.
+        // The histogram rounds up, even beyond the longest time.
         (self.histogram.value_at_quantile(quantile) as f64 / 1e3).min(self.max_us())
     }
 

@@ -1,12 +1,12 @@
-//! Intervals by the bootstrap: of what comes out if samples are drawn anew.
+//! Intervals by the bootstrap: of the results if samples are drawn anew.
 
-/// Times that samples are drawn anew.
+/// How many times samples are drawn anew.
 const DRAWS: usize = 1000;
 
-/// Of these, the ones outside the interval at each end: 2.5 %.
+/// How many of these are outside the interval at each end: 2.5 %.
 const OUTSIDE: usize = DRAWS / 40;
 
-/// The interval that has 95 % of the numbers which `draw` gives, if it draws anew each time.
+/// The interval that has 95 % of the numbers that `draw` gives, if it draws anew each time.
 pub(super) fn interval(mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut numbers: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
     numbers.sort_by(f64::total_cmp);

@@ -2,19 +2,18 @@
 
 use super::{Ratio, mean, median, processes::by_process, student};
 
-/// What may lie between two processes of which only one was seen: the standard deviation of the logarithm, 10 %.
-/// Picked: two runs in a row of one program are between 2 and 13 % apart on a virtual machine that is fairly quiet.
+/// How much processes may differ if only one was seen: the standard deviation of the logarithm, 10 %. This is a choice:
+/// two runs in a row of one program are between 2 and 13 % apart on a fairly quiet virtual machine.
 const UNSEEN: f64 = 0.1;
 
-/// As many pieces the samples of a process are cut into, if there is only one.
+/// How many pieces the samples are cut into, if there is only one process.
 const BLOCKS: usize = 5;
 
 /// The logarithm of what something costs, and how far it may be from what other processes would give.
 ///
-/// Samples of one process have much in common that those of the next have not: where its memory lies, which threads
-/// share a core. So it is processes that count, not samples. Each gives one number, the median of its samples; the
-/// scatter of these numbers has everything in it that happens between processes, and what drifts while they follow each
-/// other.
+/// Samples of one process have much in common that those of the next process do not have: where its memory lies, which
+/// threads share a core. So processes count, not samples. Each gives one number, the median of its samples. The scatter
+/// of these numbers includes everything that differs between processes, and what drifts from one to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     mean: f64,
@@ -26,8 +25,8 @@ pub struct Level {
 }
 
 impl Level {
-    /// Of the `costs` of samples in order, the `processes` of which these numbers tell apart, in order as well; no
-    /// numbers if there was one only. None if there are no samples.
+    /// The level of the `costs` of samples, in order. `processes` has the number of the process of each, in the same
+    /// order, or is empty if there was only one process. None if there are no samples.
     pub fn of(costs: &[f64], processes: &[u64]) -> Option<Self> {
         if costs.is_empty() {
             return None;
@@ -36,7 +35,7 @@ impl Level {
         if groups.len() > 1 {
             return Some(Self::of_numbers(&logs(groups)));
         }
-        // What drifts can be seen in one process, too; what else there is can only be guessed.
+        // Drift can be seen in one process, too; everything else can only be guessed.
         let blocks = logs(costs.chunks(costs.len().div_ceil(BLOCKS)).collect());
         let drift = if blocks.len() > 1 { variance(&blocks) / blocks.len() as f64 } else { 0.0 };
         let all = drift + UNSEEN * UNSEEN;
@@ -44,9 +43,9 @@ impl Level {
         Some(Level { mean: median(costs).ln(), variance: all, freedom, noise: None })
     }
 
-    /// Of how many times as much `above` costs as `below`, which took turns: samples of the same number are of the same
-    /// round, and so of the same number in `processes`. What disturbs both alike does not count. None if they did not
-    /// take turns, or there were not several processes.
+    /// The level of how many times as much `above` costs as `below`, which took turns: samples with the same index are
+    /// of the same round, and `processes` has the number of its process. What disturbs both alike does not count. None
+    /// if they did not take turns, or there was only one process.
     pub fn of_turns(above: &[f64], below: &[f64], processes: &[u64]) -> Option<Self> {
         let (above, below) = (by_process(above, processes), by_process(below, processes));
         if above.len() != below.len() || above.len() < 2 {
@@ -56,7 +55,7 @@ impl Level {
         Some(Self::of_numbers(&changes))
     }
 
-    /// The mean of all `levels`, of which there is one at least, and each weighs the same.
+    /// The mean of all `levels`, with equal weights. There must be at least one.
     pub fn mean_of(levels: &[Level]) -> Self {
         let count = levels.len() as f64;
         let sum = |number: fn(&Level) -> f64| levels.iter().map(number).sum::<f64>();
@@ -65,7 +64,7 @@ impl Level {
         Level { mean: sum(|level| level.mean) / count, variance: variance / (count * count), freedom, noise: None }
     }
 
-    /// Where each process gave one of the `numbers`.
+    /// The level of `numbers`, of which each process gave one.
     fn of_numbers(numbers: &[f64]) -> Self {
         let (variance, count) = (variance(numbers), numbers.len() as f64);
         Level { mean: mean(numbers), variance: variance / count, freedom: count - 1.0, noise: Some(variance.sqrt()) }
@@ -76,7 +75,7 @@ impl Level {
         self.noise
     }
 
-    /// What is used in its place if it is not known.
+    /// The noise that is presumed if it is not known.
     pub const fn presumed_noise() -> f64 {
         UNSEEN
     }
@@ -91,17 +90,17 @@ impl Level {
         self.variance.sqrt()
     }
 
-    /// How many times as much this is as `below`, with an interval that has the truth in it with a probability of 95 %
-    /// in all of so `many` comparisons together. None if the levels have no ratio.
+    /// How many times as much this is as `below`, with an interval. In `many` comparisons, all intervals together have
+    /// the truth in them with a probability of 95 %. None if the levels have no ratio.
     ///
-    /// By Welch's test: both sides may scatter differently. The probability that is left is shared evenly (Bonferroni).
+    /// By Welch's test: both sides may scatter differently. The probability of an error is shared evenly (Bonferroni).
     pub fn relative_to(&self, below: &Level, many: usize) -> Option<Ratio> {
         let variance = self.variance + below.variance;
         let freedom = freedom(variance, self.share() + below.share());
         Level { mean: self.mean - below.mean, variance, freedom, noise: None }.ratio(many)
     }
 
-    /// The ratio of which this is the logarithm, with an interval as that of [`relative_to`](Self::relative_to).
+    /// The ratio of which this is the logarithm, with an interval as in [`relative_to`](Self::relative_to).
     pub fn ratio(&self, many: usize) -> Option<Ratio> {
         const OUTSIDE: f64 = 0.025;
         let Level { mean, variance, freedom, .. } = *self;
@@ -116,7 +115,8 @@ impl Level {
     }
 }
 
-/// That of a sum with this `variance`, whose parts have such `shares` together (Welch and Satterthwaite).
+/// The degrees of freedom of a sum with this `variance`, where `shares` is the sum of the shares of its parts (Welch
+/// and Satterthwaite).
 fn freedom(variance: f64, shares: f64) -> f64 {
     variance * variance / shares
 }

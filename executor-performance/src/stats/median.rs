@@ -1,13 +1,13 @@
-//! The middle of some samples, and how sure that is.
+//! The median of some samples, and how sure that is.
 
-/// The part of all resampled medians that may be beyond each end of an interval.
+/// The fraction of all resampled medians that may be beyond each end of an interval.
 const EACH_SIDE: f64 = 0.025;
 
-/// With more samples the interval is read off a normal distribution: by then that is the same, and the exact one would
-/// take longer and longer.
+/// With more samples than this, the interval is that of a normal distribution: by then it is the same, and the exact
+/// one would take longer and longer.
 const MANY: usize = 1000;
 
-/// As many samples are above it as below. Of no samples it is not a number.
+/// As many samples are above it as below. NaN if there are no samples.
 pub fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -22,13 +22,13 @@ pub(super) fn of_sorted(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The 95 % interval of the median of some samples, of which there is one at least: that of the ideal bootstrap.
+/// The 95 % interval of the median of some samples, by the ideal bootstrap. There must be at least one sample.
 ///
-/// If as many samples as there are were drawn anew, with repetition, infinitely often, and each time the median was
-/// taken, at most 2.5 % of the medians would be at each end of the interval or beyond it. No random numbers are needed
-/// for that, as the chance of each median can be told. There are but so many different ones, so 2.5 % are seldom met:
-/// the end is then the next one outwards. The next one inwards would do with more samples, but has the true median of
-/// seven in it with a probability of 87 % only.
+/// If as many samples as there are were drawn anew, with replacement, infinitely often, and the median was taken each
+/// time, at most 2.5 % of the medians would be at each end of the interval or beyond it. This needs no random numbers,
+/// because the probability of each median can be calculated. The number of different medians is limited, so 2.5 % is
+/// seldom met: then the end is the next median outwards. The next one inwards would do for more samples, but of seven
+/// samples such an interval has the true median in it with a probability of only 87 %.
 pub(super) fn interval(sorted: &[f64]) -> (f64, f64) {
     let count = sorted.len();
     if count > MANY {
@@ -45,7 +45,7 @@ pub(super) fn interval(sorted: &[f64]) -> (f64, f64) {
     (end(medians.iter()), end(medians.iter().rev()))
 }
 
-/// The last of the `medians` up to which there is no more than is allowed on each side, or the first.
+/// The last of the `medians` up to which the probability is not more than is allowed on each side, or the first.
 fn end<'a>(medians: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     let (mut end, mut beyond) = (f64::NAN, 0.0);
     for &(median, chance) in medians {
@@ -60,20 +60,20 @@ fn end<'a>(medians: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     end
 }
 
-/// All medians that a draw of as many samples with repetition can have, but for those that are next to impossible, each
-/// with its chance.
+/// All medians that a draw of as many samples with replacement can have, except those that are next to impossible, each
+/// with its probability.
 fn resampled(sorted: &[f64]) -> Vec<(f64, f64)> {
     const NEVER: f64 = 1e-12;
     let (count, half) = (sorted.len(), sorted.len() / 2);
-    // The chance that the draw number `rank`, if they are sorted, is at most the sample number `sample`: at least so
-    // many draws are.
+    // The probability that the draw number `rank`, if the draws are sorted, is at most the sample number `sample`: then
+    // at least `rank` draws are.
     let at_most = |rank: usize, sample: usize| binomial_tail(count, rank, sample as f64 / count as f64);
     let is = |rank: usize, sample: usize| at_most(rank, sample) - at_most(rank, sample - 1);
     if !count.is_multiple_of(2) {
         return (1..=count).map(|sample| (sorted[sample - 1], is(half + 1, sample))).collect();
     }
-    // The draws on both sides of the middle are two samples if one half of all draws is at most the lower, not all of
-    // them below it, and the other half likewise.
+    // The draws on both sides of the middle are two different samples if one half of all draws is at most the lower of
+    // them, but not all of that half is below it, and the other half likewise.
     let power = |samples: usize| (samples as f64 / count as f64).powi(half as i32);
     let halves = ln_choose(count, half);
     let mut medians = Vec::new();
@@ -96,7 +96,8 @@ fn resampled(sorted: &[f64]) -> Vec<(f64, f64)> {
     medians
 }
 
-/// The chance of at least `least` heads in so many tosses of a coin that shows heads with the probability `heads`.
+/// The probability of at least `least` heads in `tosses` tosses of a coin that shows heads with the probability
+/// `heads`.
 fn binomial_tail(tosses: usize, least: usize, heads: f64) -> f64 {
     if heads >= 1.0 {
         return 1.0;
@@ -104,7 +105,7 @@ fn binomial_tail(tosses: usize, least: usize, heads: f64) -> f64 {
     if heads <= 0.0 {
         return 0.0;
     }
-    // From the middle outwards chances become less, so that the first is nothing to an f64 only if all are.
+    // From the middle outwards, probabilities become smaller, so that the first one is 0 as an f64 only if all are.
     if heads * tosses as f64 > least as f64 {
         return 1.0 - binomial_tail(tosses, tosses - least + 1, 1.0 - heads);
     }
@@ -131,7 +132,7 @@ mod tests {
         (1..=count).map(|number| number as f64).collect()
     }
 
-    /// Of three samples, 27 draws are alike likely: their medians can be counted. Of four, 256.
+    /// Of three samples, 27 draws are equally likely: their medians can be counted. Of four, 256.
     #[test]
     fn resampled_medians_are_those_of_all_draws() {
         for count in [1_usize, 2, 3, 4, 5, 6] {

@@ -13,7 +13,7 @@ pub struct Outliers {
 }
 
 impl Outliers {
-    /// Those among `samples`. Of fewer than five nothing can be said.
+    /// The outliers among `samples`. None if there are fewer than five, of which nothing can be said.
     pub fn of(samples: &[f64]) -> Self {
         const FEW: usize = 5;
         if samples.len() < FEW {
@@ -30,7 +30,7 @@ impl Outliers {
         Outliers { mild: all - severe, severe }
     }
 
-    /// How many of both kinds.
+    /// How many there are of both kinds.
     pub fn count(self) -> usize {
         self.mild + self.severe
     }

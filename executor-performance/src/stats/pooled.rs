@@ -1,22 +1,23 @@
-//! What single times of many samples have in common, and how sure that is.
+//! A figure of the single times of many samples, and how sure it is.
 
 use super::{Dice, Distribution, drawn};
 
-/// What is told of the single times of all samples together.
+/// A figure of the single times of all samples together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pooled {
     /// Their mean.
     Mean,
-    /// The longest of the shortest that are this part of all.
+    /// The time that this fraction of them does not exceed.
     Quantile(f64),
 }
 
 impl Pooled {
-    /// The 95 % interval of that in microseconds, where `samples` have such single times each. None if there are none.
+    /// The 95 % interval of that figure, in microseconds. `samples` has the single times of each sample. None if there
+    /// are no samples.
     ///
-    /// By the bootstrap: samples are drawn, with repetition, as many as there are; each draw gives a number, and the
-    /// interval has 95 % of these. Samples and not single times, as those of one sample have much in common. It is the
-    /// same for the same samples and `seed`.
+    /// By the bootstrap: samples are drawn with replacement, as many as there are. Each draw gives a number, and the
+    /// interval has 95 % of these. Samples are drawn, not single times, because the times of one sample have much in
+    /// common. The interval is the same for the same samples and `seed`.
     pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<(f64, f64)> {
         if samples.is_empty() {
             return None;
@@ -32,18 +33,18 @@ impl Pooled {
     }
 }
 
-/// That of all times in the `samples` that were `drawn`.
+/// The mean of all times in the `samples` that were `drawn`.
 fn mean_us(samples: &[Distribution], drawn: &[usize]) -> f64 {
     let times = |index: &usize| samples[*index].count() as f64;
     let sum: f64 = drawn.iter().map(|index| samples[*index].mean_us() * times(index)).sum();
     sum / drawn.iter().map(times).sum::<f64>()
 }
 
-/// How many times of each sample are at most so long.
+/// How many times of each sample are at most as long as a given time.
 struct Ranks {
-    /// All times that there are, from the shortest.
+    /// All different times that there are, from the shortest.
     times: Vec<f64>,
-    /// For each of the samples, as many numbers as there are times.
+    /// For each sample, one count for each of `times`.
     counts: Vec<Vec<u64>>,
 }
 
@@ -65,7 +66,7 @@ impl Ranks {
         Ranks { counts: samples.iter().map(counts).collect(), times }
     }
 
-    /// That of all times in the samples that were `drawn`.
+    /// The quantile of all times in the samples that were `drawn`.
     fn quantile(&self, quantile: f64, drawn: &[usize]) -> f64 {
         let up_to = |place: usize| drawn.iter().map(|index| self.counts[*index][place]).sum::<u64>();
         let last = self.times.len() - 1;
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Samples of a hundred times each, that are different by as much as `between` microseconds.
+    /// Samples of a hundred times each, which differ by up to `between` microseconds.
     fn samples(dice: &mut Dice, count: usize, between: u64) -> Vec<Distribution> {
         let sample = |_| {
             let base = 100 + dice.below(between);
@@ -115,7 +116,7 @@ mod tests {
     fn the_truth_is_in_nine_of_ten_intervals_and_more() {
         const TRIALS: u32 = 100;
         let mut dice = Dice::new(3);
-        // The median of sums of two even numbers is their mean.
+        // The median of sums of two uniformly distributed numbers is their mean.
         let truth = 100.0 + (49.0 + 99.0) / 2.0;
         for pooled in [Pooled::Mean, Pooled::Quantile(0.5)] {
             let hits = (0..TRIALS).filter(|trial| {

@@ -1,4 +1,4 @@
-//! Samples of one process beside those of the next.
+//! Samples of one process compared with those of other processes.
 
 use super::{Dice, mean};
 
@@ -17,14 +17,14 @@ pub(super) fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f6
 
 /// Whether samples of one process are more alike than samples of different ones, with a probability of error of 1 %.
 ///
-/// By a permutation test, which assumes no distribution: if processes did not matter, it would not either which samples
-/// are put together. So they are put together at random, many times, and counted how often the means of ranks differ as
-/// much as they do in truth. It is the same for the same samples and `seed`.
+/// By a permutation test, which assumes no distribution: if processes did not matter, it would not matter either which
+/// samples are grouped together. So samples are grouped at random, many times, and the test counts how often the means
+/// of ranks differ as much as they do in truth. The result is the same for the same samples and `seed`.
 pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
     const SHUFFLES: usize = 1000;
     const BY_CHANCE: usize = SHUFFLES / 100;
     let lengths: Vec<usize> = by_process(costs, processes).into_iter().map(<[f64]>::len).collect();
-    // Where each process gave one sample only, all shuffles are alike.
+    // If each process gave only one sample, all shuffles are alike.
     if lengths.len() < 2 || lengths.iter().all(|length| *length == 1) {
         return false;
     }
@@ -37,7 +37,7 @@ pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
     as_much.take(BY_CHANCE).count() < BY_CHANCE
 }
 
-/// How far the means of groups of such `lengths` are from each other.
+/// How far the means of groups with these `lengths` are from each other.
 fn spread(ranks: &[f64], lengths: &[usize]) -> f64 {
     let middle = mean(ranks);
     let mut rest = ranks;
@@ -70,7 +70,8 @@ fn shuffle(numbers: &mut [f64], dice: &mut Dice) {
 mod tests {
     use super::*;
 
-    /// Five processes of eight samples each, which scatter by 0 to 1, where `apart` is from one process to the next.
+    /// Five processes of eight samples each, which scatter by 0 to 1. `apart` is the distance from one process to the
+    /// next.
     fn samples(dice: &mut Dice, apart: f64) -> (Vec<f64>, Vec<u64>) {
         let processes: Vec<u64> = (0..40).map(|sample| sample / 8).collect();
         let cost = |process: &u64| 10.0 + apart * *process as f64 + dice.below(1000) as f64 / 1000.0;

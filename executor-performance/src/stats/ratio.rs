@@ -3,7 +3,7 @@
 use super::{Dice, Level, drawn, median};
 use serde::{Deserialize, Serialize};
 
-/// The ratio of two medians.
+/// The ratio of two costs, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The ratio.
@@ -16,15 +16,15 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// Of fewer rounds the scatter cannot be told.
+/// With fewer rounds, the scatter cannot be estimated.
 const ENOUGH: usize = 6;
 
-/// The samples of two that took turns: those of the same number are of the same round.
+/// The samples of two executors that took turns: those with the same index are of the same round.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns<'a> {
-    /// What it cost the one.
+    /// The costs of the one.
     pub above: &'a [f64],
-    /// What it cost the other.
+    /// The costs of the other.
     pub below: &'a [f64],
     /// The number of the process that gave each, as in [`Level::of`].
     pub processes: &'a [u64],
@@ -40,11 +40,11 @@ impl Turns<'_> {
 }
 
 impl Ratio {
-    /// How many times as much the first of all `turns` cost as the second, in the geometric mean, where each weighs the
-    /// same. `None` if there are no samples, or no ratio.
+    /// How many times as much `above` costs as `below`: the geometric mean over all `turns`, with equal weights. `None`
+    /// if there are no samples, or no ratio.
     ///
-    /// It is processes that are compared, by [`Level::of_turns`]. If there was one only, rounds are, by
-    /// [`of_pairs`](Self::of_pairs), with this `seed`; or if these are few, levels with a presumed scatter.
+    /// Processes are compared, by [`Level::of_turns`]. If there was only one process, rounds are compared, by
+    /// [`of_pairs`](Self::of_pairs) with this `seed`; or if there are few rounds, levels with a presumed scatter.
     pub fn of_turns(turns: &[Turns<'_>], seed: u64) -> Option<Self> {
         let turns: Vec<Turns<'_>> = turns.iter().map(|it| it.of_whole_rounds()).collect();
         let level = |it: &Turns<'_>| Level::of_turns(it.above, it.below, it.processes);
@@ -55,10 +55,10 @@ impl Ratio {
         }
     }
 
-    /// Where the scatter cannot be seen, but only presumed, as by [`Level::of`].
+    /// The ratio where the scatter cannot be seen, but only presumed, as in [`Level::of`].
     fn of_few(turns: &[Turns<'_>]) -> Option<Self> {
         if !turns.is_empty() && turns.iter().all(|it| !it.above.is_empty() && std::ptr::eq(it.above, it.below)) {
-            return Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }); // the best, beside itself
+            return Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }); // the best, compared with itself
         }
         let mean_of = |costs: fn(&Turns<'_>) -> Option<Level>| {
             let levels = turns.iter().map(costs).collect::<Option<Vec<Level>>>()?;
@@ -71,15 +71,15 @@ impl Ratio {
     /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no
     /// samples, or the medians have no ratio.
     ///
-    /// Samples of the same number belong to the same round, in which both were disturbed alike. So it is rounds that
-    /// are drawn, with repetition, as many as there are; each draw gives a ratio, and the interval has 95 % of these.
-    /// It is the same for the same samples and `seed`. Of fewer than six it tells little.
+    /// Samples with the same index belong to the same round, in which both were disturbed alike. So rounds are drawn,
+    /// with replacement, as many as there are. Each draw gives a ratio, and the interval has 95 % of these. The
+    /// interval is the same for the same samples and `seed`. With fewer than six rounds it says little.
     pub fn of_medians(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
         Self::of_pairs(&[(above, below)], seed)
     }
 
     /// The geometric mean of the ratios of several pairs, each as in [`of_medians`](Self::of_medians): how many times
-    /// as much the first of all pairs are as the second, where each pair weighs the same.
+    /// as much the first of each pair is as the second, with equal weights.
     pub fn of_pairs(pairs: &[(&[f64], &[f64])], seed: u64) -> Option<Self> {
         if pairs.is_empty() || pairs.iter().any(|(above, below)| above.is_empty() || below.is_empty()) {
             return None;
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn processes_have_the_true_ratio_in_their_interval_and_rounds_often_not() {
         const TRIALS: usize = 1000;
-        /// Drawing rounds takes longer, and has less to show.
+        /// Drawing rounds takes longer, and fewer trials are enough for what it has to show.
         const DRAWN: usize = 60;
         let processes: Vec<u64> = (0..50).map(|sample| sample / 10).collect();
         let mut dice = Dice::new(11);

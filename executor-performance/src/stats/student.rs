@@ -8,10 +8,10 @@ const NORMAL: f64 = 1000.0;
 /// Steps of the integral.
 const STEPS: u32 = 4_000;
 
-/// Student's t distribution with so many degrees of `freedom` (at least one) is beyond this number with the probability
-/// `tail` at each end.
+/// The number beyond which Student's t distribution with `freedom` degrees of freedom (at least one) is with the
+/// probability `tail` at each end.
 ///
-/// With t = sqrt(freedom) tan(a), the density is that of a power of the cosine of a, which can be summed up.
+/// With t = sqrt(freedom) tan(a), the density is a power of the cosine of a, which can be summed up.
 pub(super) fn quantile(freedom: f64, tail: f64) -> f64 {
     let freedom = freedom.clamp(1.0, NORMAL);
     let step = FRAC_PI_2 / f64::from(STEPS);

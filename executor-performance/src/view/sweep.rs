@@ -2,21 +2,21 @@ use super::{Column, Table, called, decimals, experiment, setting};
 use crate::record::{self, Record, Run};
 use std::ptr;
 
-/// What is varied first in a sweep, as far as it is varied.
+/// The settings that are preferred as the axis of a sweep, if they are varied.
 const AXES: &[&str] = &["threads", "producers"];
 
-/// Settings that follow the number of threads if nothing is said.
+/// Settings that follow the number of threads by default.
 const FOLLOWERS: &[&str] = &["jobs_per_burst", "chains", "jobs"];
 
-/// What follows from others that are settings, too.
+/// A setting that follows from others, such as the second.
 const PRODUCT: (&str, &str) = ("jobs_per_burst", "messages_per_producer");
 
 /// Runs of one experiment that differ in one setting only.
 #[derive(Debug)]
 pub struct Sweep<'a> {
-    /// That setting.
+    /// The setting.
     pub axis: String,
-    /// What else was chosen, if there are several sweeps.
+    /// The other settings, if there are several sweeps.
     pub choice: String,
     /// The runs, by the values of the setting.
     pub runs: Vec<(u64, &'a Run)>,
@@ -87,7 +87,7 @@ impl Sweep<'_> {
         self.runs.iter().map(|(_, run)| figure(run)).collect()
     }
 
-    /// What people call the setting that is varied.
+    /// The name for people of the setting that is varied.
     pub fn axis_title(&self) -> String {
         match called(&self.axis) {
             (name, "") => name,
@@ -96,18 +96,18 @@ impl Sweep<'_> {
         }
     }
 
-    /// Whether more threads should give more.
+    /// Whether more threads should give better figures.
     pub fn scales(&self) -> bool {
         self.axis == "threads" && self.runs.iter().all(|(_, run)| run.scales)
     }
 
-    /// What is compared.
+    /// The column that is compared.
     pub fn column(&self) -> Option<&record::Column> {
         self.runs.first().and_then(|(_, run)| run.first_column())
     }
 
-    /// How many times better `figures` become than the first there is, by how many times more threads there are: one is
-    /// perfect. None if that cannot be said.
+    /// How many times better each of the `figures` is than the first one that is known, divided by how many times more
+    /// threads there are: 1 is perfect. None if that is not known.
     fn efficiencies(&self, figures: &[Option<f64>]) -> Vec<Option<f64>> {
         let more_is_better = self.column().is_some_and(|column| column.more_is_better);
         let points: Vec<(f64, Option<f64>)> =
@@ -130,8 +130,8 @@ impl Sweep<'_> {
 
     /// What its table shows.
     pub fn caption(&self) -> String {
-        const EFFICIENCY: &str = "; in brackets the efficiency: how many times better than with the fewest threads, by how \
-                                  many times more threads there are";
+        const EFFICIENCY: &str = "; in brackets the efficiency: how many times better than with the fewest threads, divided \
+                                  by how many times more threads there are";
         if self.scales() { self.title() + EFFICIENCY } else { self.title() }
     }
 
@@ -145,7 +145,7 @@ impl Sweep<'_> {
         for (index, (value, _)) in self.runs.iter().enumerate() {
             let cell = |executor: usize| match (figures[executor][index], efficiencies[executor][index]) {
                 (None, _) => "-".to_owned(),
-                // With the fewest threads it is 100 %, which needs no saying.
+                // With the fewest threads it is 100 %, which need not be shown.
                 (Some(figure), Some(efficiency)) if self.scales() && index > 0 => {
                     format!("{figure:.decimals$} {:>5}", format!("({:.0}%)", efficiency * 100.0))
                 }

@@ -23,28 +23,28 @@ pub enum Content {
     Names(Vec<String>),
     /// To be aligned at the right.
     Figures(Vec<String>),
-    /// To be drawn as bars, where one is the longest.
+    /// To be drawn as bars, where 1 is the longest.
     Bars(Vec<Option<f64>>),
 }
 
 impl Column {
-    /// Of names.
+    /// A column of names.
     pub fn names(title: [&str; 2], names: impl IntoIterator<Item = String>) -> Self {
         Column { title: title.map(str::to_owned), content: Content::Names(names.into_iter().collect()) }
     }
 
-    /// Of figures that are written already.
+    /// A column of figures that are formatted already.
     pub fn text(title: [&str; 2], cells: impl IntoIterator<Item = String>) -> Self {
         Column { title: title.map(str::to_owned), content: Content::Figures(cells.into_iter().collect()) }
     }
 
-    /// Of figures, all with as many decimals as they deserve.
+    /// A column of figures, all with the number of [`decimals`] that they need.
     pub fn figures(title: [&str; 2], figures: &[Option<f64>]) -> Self {
         let decimals = decimals(figures);
         Column::text(title, figures.iter().map(|figure| figure.map_or("-".to_owned(), |it| format!("{it:.decimals$}"))))
     }
 
-    /// Of bars as long as `figures`.
+    /// A column of bars as long as `figures`.
     pub fn bars(figures: &[Option<f64>]) -> Self {
         let longest = figures.iter().flatten().copied().fold(0.0, f64::max);
         let bars = figures.iter().map(|figure| figure.filter(|_| longest > 0.0).map(|figure| figure / longest));
@@ -52,7 +52,7 @@ impl Column {
     }
 }
 
-/// As many as the smallest needs for three digits, but at most four.
+/// As many decimals as the smallest figure needs for three digits, but at most four; none if all are whole numbers.
 pub fn decimals(figures: &[Option<f64>]) -> usize {
     let smallest = figures.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     let whole = figures.iter().flatten().all(|figure| figure.fract() == 0.0);

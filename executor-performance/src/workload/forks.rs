@@ -3,9 +3,9 @@
 //! # Why there is a raw pointer here
 //!
 //! For the same reason as in the relay: a job that forks must reach the executor. So each has a [`Site`], which points
-//! to it. A site goes no further than the jobs of one problem, and each of these is done with it before it gives its
-//! solution to the job that waits for that. So when the problem is solved there are no sites left. If it never is, the
-//! executor is never freed.
+//! to the executor. Only the jobs of one problem have its sites, and each job is done with its site before it gives its
+//! solution to the job that waits for that. So when the problem is solved, there are no sites left. If it is never
+//! solved, the executor is never freed.
 
 use super::{problem::Problem, relay::Burst};
 use crate::{
@@ -33,16 +33,16 @@ pub struct Forks<F> {
 pub struct Site<F>(NonNull<F>);
 
 impl<F: Forker> Forks<F> {
-    /// Problems solved by `forker`. One that is not solved within `patience` never will be.
+    /// Lets `forker` solve problems. A problem that is not solved within `patience` counts as one that never will be.
     pub fn new(forker: F, patience: Duration) -> Self {
         Forks { forker: NonNull::from(Box::leak(Box::new(forker))), in_use: false, patience }
     }
 
-    /// Gives `problem` to the executor and waits for the solution. In all that takes so many `jobs`.
+    /// Gives `problem` to the executor and waits for the solution. That takes `jobs` jobs in all.
     ///
     /// # Errors
     ///
-    /// If there is none. The forks must not be used any further then.
+    /// If there is none. Then the forks must not be used any more.
     pub fn solve<P: Problem>(&mut self, problem: P, jobs: u64) -> Result<(P::Solution, Burst), Failure> {
         assert!(!self.in_use, "forks that failed cannot be used again");
         self.in_use = true;
@@ -50,7 +50,7 @@ impl<F: Forker> Forks<F> {
         if solved.is_ok() {
             self.in_use = false;
         } else {
-            // Lets workers go that would be in the way of what is measured next.
+            // Lets workers end that would disturb what is measured next.
             // SAFETY: The executor is freed in `finish` only, which takes the forks.
             unsafe { self.forker.as_ref() }.shutdown_async();
         }
@@ -60,7 +60,7 @@ impl<F: Forker> Forks<F> {
     fn try_solve<P: Problem>(&self, problem: P, jobs: u64) -> Result<(P::Solution, Burst), Failure> {
         let (sender, solutions) = mpsc::channel();
         let (cpu, started) = (cpu_time(), Instant::now());
-        // Nobody listens if it comes too late.
+        // If it comes too late, the receiver is gone.
         let done = move |solution| drop(sender.send((solution, Instant::now())));
         let site = Site(self.forker);
         catch_unwind(AssertUnwindSafe(|| F::solve(site, Box::new(problem), done))).map_err(|_| Failure::Submission)?;
@@ -80,9 +80,9 @@ impl<F: Forker> Forks<F> {
     /// If it does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "forks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in sites only, and there are
-        // none, as all problems were solved. What jobs did with theirs happened before: each gave its solution to the
-        // job that waited for it, and the last one its own to `try_solve` through a channel.
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Other copies of it are only in sites, and there
+        // are none, because all problems were solved. What jobs did with their sites happened before: each gave its
+        // solution to the job that waited for it, and the last one its own to `try_solve` through a channel.
         let forker = unsafe { Box::from_raw(self.forker.as_ptr()) };
         forker.shutdown().map_err(Failure::Shutdown)
     }
@@ -91,7 +91,8 @@ impl<F: Forker> Forks<F> {
 impl<F> Site<F> {
     /// The executor.
     pub fn executor(&self) -> &F {
-        // SAFETY: The executor is freed only after all problems were solved, and whoever has this site works at one.
+        // SAFETY: The executor is freed only after all problems were solved, and the job that has this site works on
+        // one.
         unsafe { self.0.as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! The work that a job does beside passing its chain on.
+//! The work that a job does besides passing its chain on.
 
 use super::Work;
 use serde::{Deserialize, Serialize};
@@ -38,18 +38,18 @@ impl Work for Labour {
 /// A unit is an exclusive or and an addition that depends on it, about two clock cycles, in registers. Every one of
 /// them is executed: there is no formula for the result that an optimiser could use instead, and no way to compute
 /// parts of it apart. (A sum becomes a formula. A linear congruential generator becomes independent lanes, eight steps
-/// to the cycle. Hiding each number from the optimiser sends it through memory, and takes one cycle or two by where the
-/// stack happens to be.)
+/// to the cycle. Hiding each number from the optimiser sends it through memory, and takes one cycle or two, depending
+/// on where the stack happens to be.)
 ///
-/// All executors call this one copy. Inlined into the job of each, the loop came out different, and a microsecond for
-/// one executor was 0.7 or 1.4 of them for another: more than the executors differ.
+/// All executors call this one copy. When it was inlined into the job of each, the loop was compiled differently, and a
+/// microsecond of work for one executor took 0.7 or 1.4 us for another: more than the executors differ.
 #[inline(never)]
 pub fn labour(units: u64) -> u64 {
     black_box((0..units).fold(0_u64, |result, number| (result ^ number).wrapping_add(number)))
 }
 
 /// What one unit costs on this machine, in nanoseconds, when `units` of them are done at a time: the best of several
-/// tries, as everything that disturbs makes it dearer.
+/// tries, because every disturbance makes it more expensive.
 pub fn nanos_per_unit(units: u64) -> f64 {
     const TRIES: usize = 20;
     const UNITS_PER_TRY: u64 = 100_000;

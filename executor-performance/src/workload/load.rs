@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A number of chains of jobs, and who starts them.
+/// A number of chains of jobs, and the number of producers that start them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     producers: usize,
@@ -47,15 +47,15 @@ impl Load {
         self.chains() * (self.amplification + 1)
     }
 
-    /// One of the same shape, where each producer starts so many chains, but no more than in this one.
+    /// A load of the same shape, where each producer starts `messages` chains, but no more than in this one.
     pub fn with_messages(&self, messages: u64) -> Self {
         Load { messages: messages.min(self.messages), ..*self }
     }
 
-    /// How long it takes at least on so many `threads`, where each job takes a `time`.
+    /// How long it takes at least on `threads` threads, if each job takes `time`.
     pub fn ideal(&self, time: Duration, threads: usize) -> Duration {
         let side_by_side = self.chains().min(threads as u64).max(1);
-        // Also if chains do not come out even: their jobs take turns.
+        // This holds even if the chains cannot be divided evenly: their jobs take turns.
         let rounds = self.jobs().div_ceil(side_by_side);
         let nanos = u128::from(rounds) * time.as_nanos();
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

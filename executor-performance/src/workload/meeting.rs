@@ -8,30 +8,30 @@ use std::{
     time::Duration,
 };
 
-/// A job that somebody else gives to an executor.
+/// A job that the caller gives to an executor.
 pub type BoxedJob = Box<dyn FnOnce() + Send + 'static>;
 
-/// Lets `give` give as many `jobs`, each of which waits until all have begun: of a pool that runs so many at a time,
-/// all threads are there then. Many start one only for a job that finds none free.
+/// Lets `give` give `jobs` jobs, each of which waits until all have begun. If a pool runs that many at a time, all its
+/// threads are started then; many pools start a thread only for a job that finds none free.
 ///
-/// One job after the other, as some pools give two that come at the same time to one worker.
+/// One job after the other, because some pools give two that come at the same time to one worker.
 ///
 /// # Errors
 ///
-/// If they do not come together: if one does not begin within `patience`, or is refused. Those that wait go on then.
+/// If they do not come together: if one does not begin within `patience`, or is refused. Then those that wait go on.
 pub fn assemble(jobs: usize, patience: Duration, mut give: impl FnMut(BoxedJob)) -> Result<(), Failure> {
     let meeting = Arc::new(Meeting::of(jobs, patience));
     let (sender, begun) = mpsc::channel();
     let assembled = (0..jobs).try_for_each(|ran| {
         let (attended, sender) = (Arc::clone(&meeting), sender.clone());
         let job = move || {
-            // Nobody listens any more if this comes too late.
+            // If this comes too late, the receiver is gone.
             let _ = sender.send(());
             attended.attend();
         };
         catch_unwind(AssertUnwindSafe(|| give(Box::new(job)))).map_err(|_| Failure::Submission)?;
         let in_time = begun.recv_timeout(patience).is_ok();
-        // One that has given up may have left its thread to this one.
+        // A job that has given up may have left its thread to this one.
         let together = in_time && !meeting.is_broken_up();
         together.then_some(()).ok_or(Failure::Stalled { ran: ran as u64, expected: jobs as u64, patience })
     });
@@ -46,7 +46,8 @@ pub fn assemble(jobs: usize, patience: Duration, mut give: impl FnMut(BoxedJob))
 pub struct Meeting {
     jobs: usize,
     patience: Duration,
-    /// The thread that gives the jobs. One that runs there does not wait, as nobody else would give the others.
+    /// The thread that gives the jobs. A job that runs on it does not wait, because no other thread would give the
+    /// others.
     giver: ThreadId,
     attendance: Mutex<Attendance>,
     over: Condvar,
@@ -55,18 +56,19 @@ pub struct Meeting {
 #[derive(Debug, Default)]
 struct Attendance {
     came: usize,
-    /// Whether those that have not come are not waited for.
+    /// Whether jobs that have not come are no longer waited for.
     broken_up: bool,
 }
 
 impl Meeting {
-    /// Of so many `jobs`, which this thread gives. When none comes for `patience`, those that wait break it up.
+    /// A meeting of `jobs` jobs, which this thread gives. When none comes for `patience`, those that wait break it up.
     pub fn of(jobs: usize, patience: Duration) -> Self {
         let giver = thread::current().id();
         Meeting { jobs, patience, giver, attendance: Mutex::default(), over: Condvar::new() }
     }
 
-    /// What each of the jobs does: waits until all have come. Returns whether nobody is missing.
+    /// What each of the jobs does: waits until all have come, unless it runs on the thread that gives the jobs. Returns
+    /// `false` if the meeting is broken up.
     pub fn attend(&self) -> bool {
         let mut attendance = self.lock();
         if attendance.broken_up {
@@ -100,12 +102,12 @@ impl Meeting {
         self.lock().came
     }
 
-    /// Whether some went although others had not come.
+    /// Whether some jobs went on although others had not come.
     pub fn is_broken_up(&self) -> bool {
         self.lock().broken_up
     }
 
-    /// Lets those go that wait, and those that will come.
+    /// Lets jobs go on that wait, and those that will come.
     pub fn break_up(&self) {
         self.lock().broken_up = true;
         self.over.notify_all();

@@ -10,9 +10,9 @@ use std::{
 /// What each job does for a time, before it gives its successor to the executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pastime {
-    /// Looks at the clock again and again. A job that the system interrupts meanwhile ends at the same time
-    /// nevertheless, and one takes no longer if the core is slow: the time of all jobs is known beforehand, and the
-    /// rest is the executor's.
+    /// Reads the clock again and again. A job that the system interrupts meanwhile still ends at the same time, and a
+    /// job on a slow core takes no longer: the time of all jobs is known beforehand, and the rest is due to the
+    /// executor.
     Busy(Duration),
     /// Sleeps: a job that waits for the system, and leaves its core to others.
     Asleep(Duration),
@@ -40,7 +40,7 @@ impl Work for Pastime {
         *self == Pastime::Busy(Duration::ZERO)
     }
 
-    /// Only what takes a core is known that well: jobs that sleep are there to see how many do so at a time.
+    /// Only time on a core is known that well. Jobs that sleep are there to see how many sleep at a time.
     fn time(&self) -> Duration {
         match self {
             Pastime::Busy(time) => *time,
@@ -49,7 +49,7 @@ impl Work for Pastime {
     }
 }
 
-/// Not inlined into the jobs, which would be no longer empty if there is no time to pass.
+/// Not inlined, so that jobs are empty if there is no time to pass.
 #[inline(never)]
 fn busy(time: Duration) {
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Waiting for a few jobs, of which nobody measures how soon that is noticed.
+//! Waiting for a few jobs, where it is not measured how soon their end is noticed.
 
 use crate::failure::Failure;
 use std::{
@@ -10,7 +10,7 @@ use std::{
 ///
 /// # Errors
 ///
-/// If it says so no more often for `patience`.
+/// If the number of jobs that have run does not grow for `patience`.
 pub fn wait_for(expected: u64, patience: Duration, ran: impl Fn() -> u64) -> Result<(), Failure> {
     const PAUSE: Duration = Duration::from_micros(100);
     let mut progress = (0, Instant::now());

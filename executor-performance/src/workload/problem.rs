@@ -1,4 +1,4 @@
-//! Problems that are divided until their parts are small, and solved from those: what forks and joins.
+//! Problems that are divided until their parts are small, and solved from those: the work of forking and joining.
 
 mod fib;
 mod sort;
@@ -10,7 +10,7 @@ pub use self::{
 
 /// A problem, or a part of one.
 pub trait Problem: Send + Sized + 'static {
-    /// What comes of it.
+    /// The solution.
     type Solution: Send + 'static;
 
     /// Divides it in two, or solves it if it is small.
@@ -20,7 +20,7 @@ pub trait Problem: Send + Sized + 'static {
     fn join(one: Self::Solution, other: Self::Solution) -> Self::Solution;
 }
 
-/// What has become of a problem.
+/// What a problem was divided into.
 #[derive(Debug)]
 pub enum Division<P: Problem> {
     /// It was small.

@@ -70,13 +70,13 @@ impl Start {
         Start { producers, arrived: AtomicUsize::new(0), gate, over: OnceLock::new() }
     }
 
-    /// A producer is there, and waits from now on.
+    /// Called by each producer once it has started: waits at the gate.
     fn arrive(&self) {
         self.arrived.fetch_add(1, Relaxed);
         self.gate.wait();
     }
 
-    /// Returns when all are there: what it takes to start them is not what the executor takes when it is idle.
+    /// Returns when all producers have started: starting them must not count as what the idle executor takes.
     fn await_producers(&self) {
         while self.arrived.load(Relaxed) < self.producers {
             thread::yield_now();
@@ -115,12 +115,12 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// Leaves the executor idle for `pause`, then runs `load` on it.
     ///
     /// Producers are started before the pause and wait at a gate. The clock starts when the first of them is through.
-    /// When they have given all, they sleep until it has stopped: a thread that ends may keep its core for longer than
-    /// a burst takes, and workers that were called there would wait for that.
+    /// When they have given all jobs, they sleep until the clock has stopped: a thread that ends may keep its core for
+    /// longer than a burst takes, and workers that are woken on that core would wait for it.
     ///
     /// # Errors
     ///
-    /// If not every job of the load ran. The relay must not be used any further then.
+    /// If not every job of the load ran. Then the relay must not be used any more.
     pub fn run(&mut self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
         assert!(!self.in_use, "a relay that failed cannot be run again");
         self.in_use = true;
@@ -128,7 +128,7 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
         if burst.is_ok() {
             self.in_use = false;
         } else {
-            // Lets workers that wait or spin go, which would otherwise be in the way of what is measured next.
+            // Lets workers end that wait or spin, and would otherwise disturb what is measured next.
             // SAFETY: The track is freed in `finish` only, which takes the relay.
             unsafe { self.track.as_ref() }.executor.shutdown_async();
         }
@@ -196,9 +196,10 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// If the executor does not shut down, or has run more jobs than it was given.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "a relay that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: since `in_use` was set,
-        // all producers were joined, and every job was counted, which is the last thing it does and does not touch the
-        // track. The counting of each happened before `wait` returned (Release and Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nothing uses a copy of it any more: since
+        // `in_use` was set, all producers were joined, and every job was counted, which is the last thing it does and
+        // does not touch the track. The counting of each happened before `wait` returned (Release and Acquire on the
+        // tallies).
         let track = unsafe { Box::from_raw(self.track.as_ptr()) };
         track.executor.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
@@ -206,7 +207,7 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
 }
 
 impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
-    /// Starts `chains` chains from outside, and says when that was done.
+    /// Starts `chains` chains from outside, and returns when that was done.
     fn start(self, chains: u64) -> Instant {
         // SAFETY: The relay keeps the track until this producer has been joined.
         let track = unsafe { self.track.as_ref() };
@@ -220,8 +221,8 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
 
     /// One job.
     fn run(self) {
-        // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. Only if it was
-        // not counted, the track is used once more.
+        // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. The track is
+        // used after `count_jobs` only if that has not counted the job.
         let track = unsafe { self.track.as_ref() };
         let ends_chain = self.hops_left == 0 || !track.work.goes_on();
         track.work.before();
@@ -251,7 +252,7 @@ impl<E, W> Copy for Baton<E, W> {}
 // is `Sync`.
 unsafe impl<E: Sync, W: Sync> Send for Baton<E, W> {}
 
-/// When a producer began and ended to give jobs to the executor.
+/// When a producer began to give jobs to the executor, and when it had given all.
 struct Shift {
     began: Instant,
     ended: Instant,
@@ -328,7 +329,7 @@ mod tests {
         relay.finish().expect("no job ran twice");
     }
 
-    /// Each marks the thread that gives it, and takes some time to see whether that has ended.
+    /// Each job marks the thread that gives it, and takes some time, to see whether that thread has ended.
     #[test]
     fn producers_stay_until_the_last_job_has_ended() {
         thread_local!(static MARK: Mark = const { Mark });

@@ -1,13 +1,13 @@
-//! When jobs are to come.
+//! The times at which jobs are to come.
 
 use crate::stats::Dice;
 use std::time::Duration;
 
-/// When each of so many `jobs` is to come within `span`, in nanoseconds from its beginning: as by a Poisson process, of
-/// which one knows that there were so many.
+/// When each of `jobs` jobs is to come within `span`, in nanoseconds from its beginning: as in a Poisson process that
+/// is known to have that many events in this time.
 ///
-/// So they come independently of each other, as from many users who know nothing of each other: some at the same time,
-/// and some after long gaps. The pauses are exponentially distributed random numbers, all divided by their sum.
+/// So they come independently of each other, like requests of many independent users: some at the same time, and some
+/// after long gaps. The pauses are exponentially distributed random numbers, all divided by their sum.
 pub fn poisson(jobs: u64, span: Duration, dice: &mut Dice) -> Vec<u64> {
     const FINE: u64 = 1 << 53;
     let mut pause = || -((dice.below(FINE) + 1) as f64 / FINE as f64).ln();

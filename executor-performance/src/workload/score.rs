@@ -1,4 +1,4 @@
-//! Counting the jobs of a relay, and noticing the last one. The parent module says how and why so.
+//! Counting the jobs of a relay, and noticing the last one. The parent module says how, and why in this way.
 
 mod seat;
 
@@ -14,17 +14,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// From how many chains on nobody counts them down.
+/// From this number of chains on, they are not counted down.
 ///
 /// Counting down moves the cache line of that number to another core for most chains, which takes tens of nanoseconds
-/// where cores do not share a first-level cache: of no account in a burst of a millisecond that is mostly waking up,
-/// but a large part of the time of short chains on a fast pool.
+/// where cores do not share a first-level cache: negligible in a burst of a millisecond that is mostly waking up, but a
+/// large part of the time of short chains on a fast pool.
 pub const CHAINS_COUNTED_DOWN: u64 = 10_000;
 
 /// The waiting thread looks at the tallies no more often than this.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(50);
 
-/// And no less often than this, as it also looks for stalls.
+/// And no less often than this, because it also looks for stalls.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Jobs that one thread has ended. Only that thread writes to it.
@@ -53,13 +53,13 @@ struct Rules {
 struct Books {
     /// The tally of each thread that has ever run a job of this relay.
     tallies: Vec<Arc<Tally>>,
-    /// What their sum was before the present burst.
+    /// What their sum was before the current burst.
     before: u64,
     /// What it will be after it.
     expected: u64,
-    /// When it became so, if that has been seen.
+    /// When it reached that, if a thread has seen it.
     ended: Option<Instant>,
-    /// Whether it never will, as jobs could not be submitted.
+    /// Whether it never will, because jobs could not be submitted.
     given_up: bool,
 }
 
@@ -88,7 +88,8 @@ impl Score {
         books.before = books.expected;
         books.expected += jobs;
         books.ended = None;
-        // Relaxed: whoever runs a job of this burst got it through the start gate and a queue, after these stores.
+        // Relaxed: a thread that runs a job of this burst got it through the start gate and a queue, after these
+        // stores.
         self.rules.count_down.store(chains < CHAINS_COUNTED_DOWN, Ordering::Relaxed);
         self.rules.closing.store(false, Ordering::Relaxed);
         self.chains_left.store(chains, Ordering::Relaxed);
@@ -121,9 +122,10 @@ impl Score {
         }
     }
 
-    /// Takes `jobs` off those announced, as a chain ends before its time. Its last job is still to be counted.
+    /// Subtracts `jobs` from those announced, because a chain ends before its time. Its last job is still to be
+    /// counted.
     ///
-    /// If chains are not counted down, the waiting thread sleeps as if all of these were still to come.
+    /// Wakes the waiting thread: if chains are not counted down, it sleeps as if all of these were still to come.
     #[cold]
     pub(super) fn forgo(&self, jobs: u64) {
         self.lock().expected -= jobs;
@@ -136,7 +138,8 @@ impl Score {
         self.something_happened.notify_one();
     }
 
-    /// Checks that neither more nor fewer jobs ran than announced, when none can be on its way any more.
+    /// Checks that neither more nor fewer jobs ran than were announced. To be called when no job can be on its way any
+    /// more.
     pub(super) fn verify(&self) -> Result<(), Failure> {
         self.verified(&self.lock())
     }
@@ -157,9 +160,9 @@ impl Score {
         }
     }
 
-    /// All chains have ended, and so has the caller's job: stops the clock if it was the last. The waiting thread is
-    /// woken in any case, for there is one thing that the workers can miss: two jobs end at the same time, and
-    /// neither sees the other's tally, as both sit in a store buffer.
+    /// Called when all chains have ended, and so has the caller's job: stops the clock if it was the last. The waiting
+    /// thread is woken in any case, because there is one thing that the workers can miss: if two jobs end at the same
+    /// time, neither may see the other's tally, because both are still in a store buffer.
     #[cold]
     fn close(&self) {
         let mut books = self.lock();
@@ -175,11 +178,11 @@ impl Score {
     }
 }
 
-/// How long to sleep if nobody will wake the sleeper, when `done` jobs took `elapsed` and some are `left`: an eighth of
-/// the time that these should take. One must not sleep past the end, and the jobs become faster towards it, when the
-/// producers leave the cores to the workers. (With half of the time, pools came out up to a tenth slower than they
-/// were, some more than others.) At first that time is a wild guess, so no longer than an eighth of the time that it is
-/// based on.
+/// How long to sleep if no thread will wake the sleeper, when `done` jobs took `elapsed` and some are `left`: an eighth
+/// of the time that these should take. The sleeper must not sleep past the end, and the jobs become faster towards it,
+/// when the producers leave the cores to the workers. (With half of the time, pools appeared to be up to a tenth slower
+/// than they were, some more than others.) At first that time is a wild guess, so the pause is no longer than an eighth
+/// of the time that the guess is based on.
 fn unwoken_pause(done: u64, left: u64, elapsed: Duration) -> Duration {
     let seconds = elapsed.as_secs_f64() * (left as f64 / done as f64).min(1.0) / 8.0;
     Duration::from_secs_f64(seconds.min(LONGEST_PAUSE.as_secs_f64())).max(SHORTEST_PAUSE)
@@ -277,7 +280,7 @@ mod tests {
         assert!(matches!(score.verify(), Err(Failure::Miscounted { ran: 3, expected: 2 })));
     }
 
-    /// The waiting thread is asleep by then, for it takes jobs for granted that took a second.
+    /// The waiting thread is asleep by then, because a second has passed without the end of a job.
     #[test]
     fn the_end_of_many_chains_that_are_stopped_is_noticed_soon() {
         let late = || {

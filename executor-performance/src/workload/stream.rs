@@ -1,10 +1,10 @@
-//! Jobs that come from outside when they are to come, whether others have ended or not.
+//! Jobs that come from outside at scheduled times, whether others have ended or not.
 //!
 //! # Why there is a raw pointer here
 //!
 //! For the same reason as in the relay: counting references would cost as much as some executors do. So a [`Guest`]
-//! points to the [`Hall`]. That is freed only when all jobs were counted, which is the last thing that each does. If
-//! jobs are missing, it is never freed.
+//! points to the [`Hall`]. The hall is freed only when all jobs were counted, which is the last thing that each does.
+//! If jobs are missing, it is never freed.
 
 use super::{
     relay::Burst,
@@ -29,15 +29,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long before the beginning of a stream its producers are told, so that none comes late.
+/// How long before the beginning of a stream its producers are told of it, so that none is late.
 const NOTICE: Duration = Duration::from_millis(2);
 
-/// Gives streams of jobs to one executor, which do work of one kind.
+/// Gives streams of jobs to one executor. All jobs do work of one kind.
 pub struct Stream<E, W> {
     executor: E,
     work: W,
     score: Arc<Score>,
-    /// Whether a stream has failed, so that there may be guests that nobody counts.
+    /// Whether a stream has failed, so that there may be guests that were not counted.
     failed: bool,
     patience: Duration,
 }
@@ -47,7 +47,7 @@ struct Hall<W> {
     work: W,
     score: Arc<Score>,
     opened: Instant,
-    /// When each job ended, in nanoseconds since then.
+    /// When each job ended, in nanoseconds since `opened`.
     ended: Box<[AtomicU64]>,
 }
 
@@ -60,42 +60,43 @@ struct Guest<W> {
 /// How a producer gave its jobs.
 #[derive(Debug, Default)]
 struct Given {
-    /// How late each of them.
+    /// How late it gave each of them.
     lateness: Vec<Duration>,
-    /// CPU time that waiting for the moments took, where the system tells.
+    /// CPU time that waiting for the scheduled times took, if the system tells.
     waiting: Option<Duration>,
 }
 
-/// A stream that has run dry.
+/// A stream that has ended.
 #[derive(Debug)]
 pub struct Streamed {
     /// All of it, from its beginning to the end of the last job. Its CPU time is without that of producers that wait
-    /// for the moment of a job.
+    /// for the scheduled time of a job.
     pub burst: Burst,
-    /// From when each job was to come to its end.
+    /// From the scheduled time of each job to its end.
     pub latencies: Vec<Duration>,
-    /// From when each job was to come to when it was given to the executor.
+    /// From the scheduled time of each job to when it was given to the executor.
     pub lateness: Vec<Duration>,
 }
 
 impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
-    /// Streams to `executor`, whose jobs do `work`. If none ends for `patience` when all were given, they are stalled.
+    /// Streams to `executor`, whose jobs do `work`. If no job ends for `patience` after all were given, they are
+    /// stalled.
     pub fn new(executor: E, work: W, patience: Duration) -> Self {
         Stream { executor, work, score: Arc::default(), failed: false, patience }
     }
 
-    /// Lets a thread for each of `schedules` give jobs to the executor, when its nanoseconds since the beginning say
-    /// so. A thread that is late makes up for that as fast as it can.
+    /// Lets a thread for each of `schedules` give jobs to the executor, at these nanoseconds since the beginning. A
+    /// thread that is late catches up as fast as it can.
     ///
     /// # Errors
     ///
-    /// If not all jobs ran. The stream must not be used any further then.
+    /// If not all jobs ran. Then the stream must not be used any more.
     pub fn run(&mut self, schedules: &[Vec<u64>]) -> Result<Streamed, Failure> {
         assert!(!self.failed, "a stream that failed cannot be run again");
         let streamed = self.try_run(schedules);
         if streamed.is_err() {
             self.failed = true;
-            // Lets workers go that would be in the way of what is measured next.
+            // Lets workers end that would disturb what is measured next.
             self.executor.shutdown_async();
         }
         streamed
@@ -116,9 +117,9 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
         self.score.wait(Instant::now(), self.patience)?;
         let cpu = difference(difference(cpu_time(), cpu), waiting);
 
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nobody else has one: all producers have left,
-        // and every job was counted, which is the last thing it does and does not touch the hall. The counting of each
-        // happened before `wait` returned (Release and Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nothing uses a copy of it any more: all
+        // producers have left, and every job was counted, which is the last thing it does and does not touch the hall.
+        // The counting of each happened before `wait` returned (Release and Acquire on the tallies).
         let hall = unsafe { Box::from_raw(hall.as_ptr()) };
         let began = started.duration_since(hall.opened).as_nanos() as u64;
         // Relaxed: as above.
@@ -130,7 +131,7 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
         Ok(Streamed { burst, latencies, lateness })
     }
 
-    /// Gives all jobs to the executor. Says when the stream began, and how they were given.
+    /// Gives all jobs to the executor. Returns when the stream began, and how the jobs were given.
     fn produce(&self, schedules: &[Vec<u64>], hall: NonNull<Hall<W>>) -> Result<(Instant, Given), Failure> {
         thread::scope(|scope| {
             let (mut producers, mut first) = (Vec::new(), 0);
@@ -148,7 +149,7 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
             }
             let began = Instant::now() + NOTICE;
             for (sender, _) in &producers {
-                // A producer that is not there any more is noticed below.
+                // A producer that has ended already is noticed below.
                 let _ = sender.send(began);
             }
             let mut all = Given { lateness: Vec::new(), waiting: Some(Duration::ZERO) };
@@ -191,8 +192,8 @@ impl<W: Work> Guest<W> {
     }
 
     fn run(self) {
-        // SAFETY: The hall is freed when this job was counted, which is the last thing it does. Only if it was not
-        // counted, the hall is used once more.
+        // SAFETY: The hall is not freed before this job is counted, which is the last thing it does. The hall is used
+        // after `count_jobs` only if that has not counted the job.
         let hall = unsafe { self.hall.as_ref() };
         hall.work.before();
         hall.work.after();
@@ -205,9 +206,9 @@ impl<W: Work> Guest<W> {
     }
 }
 
-/// Sleeps until shortly before `due`, as systems wake sleepers some 0.1 ms late; then watches the clock, but lets
-/// others go first that want this core. Returns the CPU time that this took, where the system tells. To ask for that
-/// at the end takes less than a microsecond, by which jobs are late that were waited for.
+/// Sleeps until shortly before `due`, because systems wake sleepers about 0.1 ms late; then watches the clock, but
+/// yields to other threads that want this core. Returns the CPU time that this took, if the system tells. Asking for it
+/// at the end takes less than a microsecond, which makes the job late by that.
 fn wait_until(due: Instant) -> Option<Duration> {
     const WATCHED: Duration = Duration::from_micros(200);
     if due <= Instant::now() {
@@ -266,11 +267,11 @@ mod tests {
         stream.finish().expect("no job ran twice");
     }
 
-    /// Whoever gives jobs watches the clock for much longer than they take: that is no work of the executor.
+    /// A producer watches the clock for much longer than the jobs take: that is not work of the executor.
     #[cfg(unix)]
     #[test]
     fn waiting_for_the_moment_says_what_it_takes() {
-        const WATCHED: Duration = Duration::from_micros(150); // all of it
+        const WATCHED: Duration = Duration::from_micros(150); // all of it is watched
         assert_eq!(wait_until(Instant::now()), Some(Duration::ZERO));
         // A busy system may give the core to others meanwhile.
         let mut shares = (0..1000).map(|_| {
@@ -282,7 +283,7 @@ mod tests {
         assert!(shares.any(|share| share > 0.5));
     }
 
-    /// What queues up is in the latencies: nothing waits for the executor before it gives the next job.
+    /// Time in the queue is in the latencies: no producer waits for the executor before it gives the next job.
     #[test]
     fn jobs_that_wait_for_others_are_counted_from_when_they_were_to_come() {
         let time = Duration::from_millis(2);

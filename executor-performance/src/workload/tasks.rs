@@ -5,8 +5,8 @@
 //! For the same reason as in the relay: a task that spawns must reach the executor, and counting references at each
 //! spawn would cost as much as some executors do. So a [`Token`] points to the [`Stage`]. Tokens are handed out such
 //! that the operations that they stand for always add up to those that were announced; the stage is freed only when all
-//! of these were counted. So there are no tokens left then, and ending its token is the last thing that a task does
-//! with it. If one is dropped instead, as a task was lost, the stage is never freed.
+//! of these were counted. So then there are no tokens left, and ending its token is the last thing that a task does
+//! with it. If a token is dropped instead, because a task was lost, the stage is never freed.
 
 use super::{
     relay::Burst,
@@ -54,14 +54,14 @@ impl<S: Spawner> Tasks<S> {
         Tasks { stage: NonNull::from(Box::leak(stage)), score, in_use: false, patience }
     }
 
-    /// Lets this thread call `begin` with a token for so many `operations`, from which others are split: at the end so
-    /// many `tokens`. Waits until all of them have ended.
+    /// Calls `begin` on this thread with a token for `operations` operations, from which others are split: `tokens` in
+    /// all. Waits until all of them have ended.
     ///
     /// The clock starts just before `begin`.
     ///
     /// # Errors
     ///
-    /// If not all have ended. The tasks must not be used any further then.
+    /// If not all have ended. Then the tasks must not be used any more.
     pub fn run(&mut self, operations: u64, tokens: u64, begin: impl FnOnce(Token<S>)) -> Result<Burst, Failure> {
         assert!(!self.in_use, "tasks that failed cannot be run again");
         self.in_use = true;
@@ -69,7 +69,7 @@ impl<S: Spawner> Tasks<S> {
         if burst.is_ok() {
             self.in_use = false;
         } else {
-            // Lets workers go that would be in the way of what is measured next.
+            // Lets workers end that would disturb what is measured next.
             // SAFETY: The stage is freed in `finish` only, which takes the tasks.
             unsafe { self.stage.as_ref() }.spawner.shutdown_async();
         }
@@ -101,10 +101,10 @@ impl<S: Spawner> Tasks<S> {
     /// If the executor does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "tasks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Others have it in tokens only. All operations
-        // that were announced since `in_use` was set were counted, and each of them by the one token that stood for it,
-        // which is consumed by that and does not touch the stage after it. The counting of each happened before `wait`
-        // returned (Release and Acquire on the tallies).
+        // SAFETY: The pointer is from a leaked box, freed nowhere else. Other copies of it are only in tokens. All
+        // operations that were announced since `in_use` was set were counted, and each of them by the one token that
+        // stood for it, which is consumed by that and does not touch the stage after the counting. The counting of each
+        // happened before `wait` returned (Release and Acquire on the tallies).
         let stage = unsafe { Box::from_raw(self.stage.as_ptr()) };
         stage.spawner.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
@@ -117,14 +117,14 @@ impl<S: Spawner> Token<S> {
         self.operations
     }
 
-    /// Gives so many of its `operations` to a token of their own, but not all.
+    /// Gives `operations` of its operations, but not all, to a token of their own.
     pub fn split(&mut self, operations: u64) -> Self {
         assert!(0 < operations && operations < self.operations, "a token stands for one operation at least");
         self.operations -= operations;
         Token { stage: self.stage, operations }
     }
 
-    /// Spawns a task, from inside if this is called by one.
+    /// Spawns a task, from inside if a task calls this.
     pub fn spawn<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -141,7 +141,7 @@ impl<S: Spawner> Token<S> {
     }
 
     fn stage(&self) -> &Stage<S> {
-        // SAFETY: The stage is freed only after all tokens have ended, and this has not.
+        // SAFETY: The stage is freed only after all tokens have ended, and this one has not.
         unsafe { self.stage.as_ref() }
     }
 }

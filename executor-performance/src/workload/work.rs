@@ -1,4 +1,4 @@
-//! What jobs do beside passing their chain on.
+//! What jobs do besides passing their chain on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,17 +11,17 @@ pub trait Work: Send + Sync + 'static {
     /// Done by each job after that.
     fn after(&self) {}
 
-    /// Whether neither does anything: then jobs need not ask.
+    /// Whether neither does anything: then jobs need not call them.
     fn is_nothing(&self) -> bool {
         false
     }
 
-    /// How long each job takes with that, if that is known and to be taken off the time that is measured.
+    /// How long that takes in each job, if it is known and to be subtracted from the measured time.
     fn time(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Asked by each job at first: whether its chain may go on. If not, it ends with this job.
+    /// Each job asks this first: whether its chain may go on. If not, the chain ends with this job.
     fn goes_on(&self) -> bool {
         true
     }
@@ -37,7 +37,7 @@ impl Work for () {
     }
 }
 
-/// For those who look at the work while it is done.
+/// For callers that look at the work while it is done.
 impl<W: Work> Work for Arc<W> {
     fn before(&self) {
         W::before(self);

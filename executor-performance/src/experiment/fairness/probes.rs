@@ -1,4 +1,4 @@
-//! Jobs that tell when they began.
+//! Jobs that record when they began.
 
 use crate::{failure::Failure, workload::wait_for};
 use executors::Executor;
@@ -10,15 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is in place of a time that has not come yet.
+/// Stands for a time that has not come yet.
 const NEVER: u64 = u64::MAX;
 
-/// When each probe was given and began, and when it was too late.
+/// When each probe was given and began, and when the probes were closed.
 #[derive(Debug)]
 pub(super) struct Probes {
     origin: Instant,
-    /// Given so far. Written by the thread that gives them only, as are `times.given` and `closed`; whoever else reads
-    /// these has joined that thread.
+    /// How many were given so far. Written only by the thread that gives them, as are `times.given` and `closed`; any
+    /// other thread that reads these has joined that thread.
     given: AtomicUsize,
     times: Box<[Times]>,
     closed: AtomicU64,
@@ -45,11 +45,11 @@ impl Probes {
         probes.given.store(index + 1, Ordering::Relaxed);
         let this = Arc::clone(probes);
         times.given.store(probes.now(), Ordering::Relaxed);
-        // Relaxed: the time is all that it tells.
+        // Relaxed: it publishes nothing but the time.
         executor.execute(move || this.times[index].began.store(this.now(), Ordering::Relaxed));
     }
 
-    /// Says that probes which have not begun are starved.
+    /// Probes that have not begun yet count as starved.
     pub(super) fn close(&self) {
         self.closed.store(self.now(), Ordering::Relaxed);
     }
@@ -58,13 +58,13 @@ impl Probes {
     ///
     /// # Errors
     ///
-    /// If some have not, and none does for `patience`.
+    /// If some have not, and none begins for `patience`.
     pub(super) fn wait(&self, patience: Duration) -> Result<(), Failure> {
         let given = self.given();
         wait_for(given.len() as u64, patience, || given.iter().filter(|times| times.began() != NEVER).count() as u64)
     }
 
-    /// How long each probe waited, but no longer than until they were closed.
+    /// How long each probe waited, at most until they were closed.
     pub(super) fn delays(&self) -> Vec<Duration> {
         let closed = self.closed.load(Ordering::Relaxed);
         let delay = |times: &Times| times.began().min(closed).saturating_sub(times.given.load(Ordering::Relaxed));

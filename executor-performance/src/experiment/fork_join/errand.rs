@@ -14,23 +14,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A problem, as it is asked for.
+/// A problem, as it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Errand {
-    /// A number of Fibonacci.
+    /// A Fibonacci number.
     Fib {
-        /// Which.
+        /// Its index.
         index: u32,
-        /// Those at lower indices are not divided; two or more.
+        /// Numbers at lower indices are not divided. Two or more.
         cutoff: u32,
     },
     /// Random numbers that are to be sorted.
     Sort {
         /// How many.
         elements: usize,
-        /// So many are not divided; two or more.
+        /// Up to this many numbers are not divided. Two or more.
         cutoff: usize,
-        /// What they begin with, the same for all executors.
+        /// The seed of the numbers, the same for all executors.
         seed: u64,
     },
 }
@@ -40,7 +40,7 @@ pub enum Errand {
 pub(super) struct Alone {
     /// How many jobs it would have been: one for each fork, and the first.
     jobs: u64,
-    /// The numbers, if they were to be sorted.
+    /// The sorted numbers, if there were numbers to sort.
     sorted: Vec<u64>,
     /// How long it took.
     pub(super) time: Duration,
@@ -76,9 +76,9 @@ impl Errand {
         }
     }
 
-    /// Runs it on one thread, by the same calls but those of an executor; twice, and the second time counts, as with an
-    /// executor. If that takes longer than `patience`, the thread goes on as long as this process, as nothing in it
-    /// looks at the clock.
+    /// Runs it on one thread, with the same calls except those of an executor. It runs twice, and the second time
+    /// counts, as with an executor. If that takes longer than `patience`, the thread is left to run, because nothing in
+    /// it looks at the clock.
     pub(super) fn run_alone(self, patience: Duration) -> Result<Alone, Failure> {
         let (sender, alone) = mpsc::channel();
         let run = move || sender.send(self.run_here().and_then(|_warm_up| self.run_here()));
@@ -109,7 +109,7 @@ impl Errand {
         Ok(Alone { jobs: forks + 1, sorted, time })
     }
 
-    /// Runs it with `forks`. What comes of it must be right, and as when it ran `alone`.
+    /// Runs it with `forks`. The result must be right, and the same as when it ran `alone`.
     pub(super) fn run<F: Forker>(self, forks: &mut Forks<F>, alone: &Alone) -> Result<Burst, Failure> {
         match self {
             Errand::Fib { index, cutoff } => {

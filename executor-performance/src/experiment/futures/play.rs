@@ -31,7 +31,7 @@ pub enum Play {
 const YIELDING: u64 = 200;
 
 impl Play {
-    /// All that there are.
+    /// All plays.
     pub const ALL: [Play; 5] = [Play::Chain, Play::ManyInside, Play::ManyOutside, Play::PingPong, Play::Yield];
 
     /// Its name on the command line and in results.
@@ -56,7 +56,7 @@ impl Play {
         }
     }
 
-    /// Does so many operations and one more: the spawning of the first task.
+    /// Does `operations` operations and one more: the spawning of the first task.
     pub(super) fn perform<S: Spawner>(self, tasks: &mut Tasks<S>, operations: u64) -> Result<Burst, Failure> {
         let ends = if self == Play::Yield { operations.min(YIELDING) } else { operations };
         tasks.run(operations + 1, ends + 1, |mut token| {
@@ -92,7 +92,7 @@ impl<S: Spawner> Future for Link<S> {
     }
 }
 
-/// Spawns a task for each operation but one, which is to have done that.
+/// Spawns a task for each operation but one; that one is the spawning itself.
 fn many<S: Spawner>(mut token: Token<S>) {
     while token.operations() > 1 {
         let one = token.split(1);
@@ -109,7 +109,7 @@ fn pairs<S: Spawner>(mut token: Token<S>) {
     token.end();
 }
 
-/// If the other task is lost, so is this: its token is not counted.
+/// If the other task is lost, so is this one: its token is not counted.
 async fn ping<S: Spawner>(token: Token<S>) {
     let (ping, pinged) = oneshot::channel();
     let (pong, ponged) = oneshot::channel();
@@ -123,7 +123,7 @@ async fn ping<S: Spawner>(token: Token<S>) {
     }
 }
 
-/// Lets `starter` spawn `tasks` that share the operations of `rest`, and yield as often as they have some.
+/// Lets `starter` spawn `tasks` tasks that share the operations of `rest`, and yield once for each of theirs.
 fn yielding<S: Spawner>(starter: &Token<S>, mut rest: Token<S>, tasks: u64) {
     for others in (1..tasks).rev() {
         let share = rest.split(rest.operations() / (others + 1));

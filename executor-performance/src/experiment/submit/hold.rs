@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-/// While there are producers at work, each job that begins sleeps. All awake when the last producer is done, and from
-/// then on nobody sleeps: otherwise jobs of a second would take a second each, long after what is measured.
+/// While producers are at work, each job that begins sleeps. All jobs wake when the last producer is done, and from
+/// then on no job sleeps: otherwise jobs of a second would take a second each, long after the measurement.
 #[derive(Debug)]
 pub(super) struct Hold {
     sleep: Duration,
-    /// Producers that are at work. Read by every job, written by each producer once.
+    /// How many producers are at work. Read by every job, written by each producer once.
     producers: AtomicUsize,
-    /// Guards nothing but the sleep: whoever opens takes it, so that nobody falls asleep in between.
+    /// Guards nothing but the sleep: a thread that opens takes it, so that no job falls asleep in between.
     door: Mutex<()>,
     opened: Condvar,
 }
@@ -27,10 +27,10 @@ impl Hold {
         Hold { sleep, producers: AtomicUsize::new(0), door: Mutex::new(()), opened: Condvar::new() }
     }
 
-    /// Closes until so many `producers` are done.
+    /// Closes until `producers` producers are done.
     pub(super) fn close(&self, producers: usize) {
-        // Relaxed, here and in all that follows: nothing else is told by this number. Producers and jobs of a burst are
-        // let through a gate after it was stored, and `door` orders it for those who sleep.
+        // Relaxed, here and below: this number publishes nothing else. Producers and jobs of a burst pass a gate after
+        // it was stored, and `door` orders it for jobs that sleep.
         self.producers.store(producers, Ordering::Relaxed);
     }
 

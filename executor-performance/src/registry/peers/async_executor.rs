@@ -9,17 +9,17 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Called by `StaticExecutor::spawn`, which costs less than the same of an executor that can be dropped. A job is a
-/// task that is never pending. The crate brings no threads, so each of ours does nothing but run the executor.
+/// Gets jobs by `StaticExecutor::spawn`, which costs less than the same method of an executor that can be dropped. A
+/// job is a task that is never pending. The crate has no threads, so each of ours does nothing but run the executor.
 ///
-/// Shutting down waits for all jobs. What remains is the executor itself: it is made to live as long as the program.
+/// Shutting down waits for all jobs. Only the executor itself remains: it lives as long as the program.
 #[derive(Clone)]
 pub(in crate::registry) struct AsyncExecutor {
     executor: &'static StaticExecutor,
     runners: Arc<Mutex<Vec<Runner>>>,
 }
 
-/// A thread, and what keeps it there.
+/// A thread, and the leash that keeps it running.
 struct Runner {
     leash: oneshot::Sender<()>,
     thread: JoinHandle<()>,
@@ -41,7 +41,7 @@ impl Runner {
     fn start(executor: &'static StaticExecutor) -> Result<Self, String> {
         let (leash, loose) = oneshot::channel::<()>();
         let run = move || {
-            // Ends when the other end is dropped, in the midst of jobs if there are any.
+            // Ends when the other end is dropped, even if there are still jobs.
             let _ = block_on(executor.run(loose));
             while executor.try_tick() {}
         };

@@ -1,5 +1,5 @@
-//! The channel of the crate `burst-pool`, and that of this workspace behind the same interface, with a thread behind
-//! each receiver.
+//! The channel of the crate `burst-pool`, and that of this workspace behind the same interface, with a thread for each
+//! receiver.
 
 use super::{PATIENCE, Pool, departures::Departures, wait_until};
 use std::{
@@ -16,7 +16,7 @@ use std::{
 type Job = Box<dyn FnOnce() + Send>;
 
 thread_local! {
-    /// What a worker has given to its pool when all were busy.
+    /// The jobs that a worker has given to its pool while all workers were busy.
     static KEPT: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
 }
 
@@ -42,8 +42,8 @@ fn keep(job: Box<Job>) -> Option<Box<Job>> {
 
 /// An adapter called `$adapter` for the `Sender` of `$channels`.
 ///
-/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel gives the
-/// job back; a submitter from outside then tries again, and a worker keeps the job for itself.
+/// Gives a job to a receiver that waits, and wakes it: `enqueue`, then `wake_all`. If none waits, the channel returns
+/// the job; a submitter from outside then tries again, and a worker keeps the job for itself.
 macro_rules! adapter {
     ($(#[$meta:meta])* $adapter:ident, $($channels:ident)::+) => {
         $(#[$meta])*
@@ -71,7 +71,7 @@ macro_rules! adapter {
                 Ok($adapter { sender, unfinished: Arc::default(), threads, departures })
             }
 
-            /// Gives the job back if nobody waits for one.
+            /// Returns the job if no receiver waits for one.
             fn try_send(&self, job: Box<Job>) -> Option<Box<Job>> {
                 let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
                 let sender = sender.as_mut()?;
@@ -116,9 +116,9 @@ macro_rules! adapter {
 
 #[cfg(peers_burst_pool)]
 adapter!(
-    /// In version 0.5.1 a receiver that looks at its slot just when it is chosen can find it empty, and panics. Its job
-    /// is lost then, those that still wait never sleep again, and the run fails: sooner or later under a steady load,
-    /// seldom in `wake`.
+    /// In version 0.5.1, a receiver that looks at its slot at the moment when it is chosen can find it empty, and
+    /// panics. Then its job is lost, the receivers that still wait never sleep again, and the run fails: sooner or
+    /// later under a steady load, seldom in `wake`.
     BurstPool,
     burst_pool
 );

@@ -1,4 +1,4 @@
-//! Waiting for the threads of pools that do not join them, but tell when one leaves.
+//! Waiting for the threads of pools that do not join them, but report when one leaves.
 
 use super::PATIENCE;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

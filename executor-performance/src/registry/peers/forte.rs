@@ -7,22 +7,22 @@ use crate::{
 };
 use forte::{ThreadPool, Worker};
 
-/// Called by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
+/// Gets jobs by `Worker::spawn` in its workers, which shares the job with others at the next heartbeat, and by
 /// `ThreadPool::spawn` from outside.
 ///
-/// It loses wake-ups: whoever gives a job from outside looks for sleepers by relaxed loads, with no fence between them
-/// and the push, so that each side can miss the other. About one run in a thousand stalls for that, and is reported as
-/// stalled.
+/// It loses wake-ups: a thread that gives a job from outside looks for sleepers by relaxed loads, with no fence between
+/// them and the push, so that each side can miss the other. About one run in a thousand stalls because of that, and is
+/// reported as stalled.
 ///
-/// It must not be older than 1.0.0-beta: before, a thread that gave it a job ran that job itself.
+/// It must not be older than 1.0.0-beta: in earlier versions, a thread that gave it a job ran that job itself.
 ///
-/// Shutting down joins the threads. There is no way of waiting for jobs. What remains is the pool itself: it is made to
-/// live as long as the program.
+/// Shutting down joins the threads. There is no way to wait for jobs. Only the pool itself remains: it lives as long as
+/// the program.
 #[derive(Clone)]
 pub(in crate::registry) struct Forte(&'static ThreadPool);
 
 impl Forte {
-    /// A pool has so many seats, and workers take one each.
+    /// A pool has this many seats, and each worker takes one.
     pub(in crate::registry) const MAX_THREADS: usize = 32;
 
     pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {

@@ -4,7 +4,7 @@ use super::{FuturePool, Pool, TaskPool, departures::Departures, needs_last_handl
 use crate::forker::LOST;
 use futures::{executor::ThreadPool, task::SpawnExt};
 
-/// Called by `ThreadPool::spawn_ok`. A job is a task that is never pending.
+/// Gets jobs by `ThreadPool::spawn_ok`. A job is a task that is never pending.
 ///
 /// Shutting down waits for all jobs: each keeps a handle to the pool.
 #[derive(Clone)]

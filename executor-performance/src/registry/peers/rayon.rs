@@ -8,8 +8,8 @@ use crate::{
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
-/// Called by `ThreadPool::spawn`. In a worker that puts the job where `rayon::spawn` puts it, which counts one more
-/// reference to find the pool.
+/// Gets jobs by `ThreadPool::spawn`. In a worker, this puts the job where `rayon::spawn` puts it; that function counts
+/// one more reference to find the pool.
 ///
 /// Shutting down waits for all jobs, which rayon counts.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Rayon {
         Ok(Rayon { pool, departures })
     }
 
-    /// The pool itself, for those who call another method of it.
+    /// The pool itself, to call its other methods.
     pub(super) fn pool(&self) -> &ThreadPool {
         &self.pool
     }

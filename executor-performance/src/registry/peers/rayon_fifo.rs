@@ -9,7 +9,7 @@ use crate::{
     workload::{Problem, Site},
 };
 
-/// Called by `ThreadPool::spawn_fifo`; all else is [`Rayon`]'s.
+/// Gets jobs by `ThreadPool::spawn_fifo`; everything else is as in [`Rayon`].
 #[derive(Clone)]
 pub(in crate::registry) struct RayonFifo(Rayon);
 

@@ -5,7 +5,7 @@ use crate::forker::LOST;
 
 /// An adapter called `$adapter` for the `Builder` and `ThreadPool` of `$pools`.
 ///
-/// Called by `ThreadPool::execute`, for futures by `ThreadPool::spawn`.
+/// Gets jobs by `ThreadPool::execute`, and futures by `ThreadPool::spawn`.
 ///
 /// Shutting down waits for all jobs.
 macro_rules! adapter {
@@ -52,7 +52,7 @@ macro_rules! adapter {
             }
 
             fn end(self) -> Result<(), String> {
-                // None has left before: their time without work is a minute.
+                // No thread has left before: they stay for a minute without work.
                 let threads = self.pool.get_current_worker_count();
                 self.pool.shutdown();
                 self.departures.wait_for(threads)

@@ -1,7 +1,7 @@
 //! The pools of the crates `threadpool` and `threadpool-crossbeam-channel`: one interface over two channels.
 //!
-//! Called by `ThreadPool::execute`, the only way there is. Shutting down waits for all jobs, for as long as they take.
-//! The threads leave with the last handle and tell nobody.
+//! They get jobs by `ThreadPool::execute`, the only way there is. Shutting down waits for all jobs, for as long as they
+//! take. The threads leave with the last handle, and nothing reports it.
 
 use super::Pool;
 

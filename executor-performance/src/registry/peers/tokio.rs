@@ -5,10 +5,10 @@ use crate::forker::LOST;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Called by `Handle::spawn`, from outside and from inside: a worker finds its own queue, and `tokio::spawn` would only
-/// look for the handle first. A job is a task that is never pending. The runtime has no drivers of I/O or time.
+/// Gets jobs by `Handle::spawn`, from outside and from inside: a worker finds its own queue, and `tokio::spawn` would
+/// only look for the handle first. A job is a task that is never pending. The runtime has no drivers of I/O or time.
 ///
-/// Tokio drops tasks that have not begun when it is shut down; so its tasks are waited for before.
+/// Tokio drops tasks that have not begun when it is shut down; so its tasks are awaited first.
 #[derive(Clone)]
 pub(in crate::registry) struct Tokio {
     handle: Handle,

@@ -3,10 +3,11 @@
 use super::Pool;
 use workerpool::thunk::{Thunk, ThunkWorker};
 
-/// Called by `Pool::execute` with a `Thunk`. The pool is built on a crossbeam channel, a feature of that crate, and not
-/// on the standard library's behind a lock.
+/// Gets jobs by `Pool::execute` with a `Thunk`. The pool is built on a crossbeam channel, a feature of that crate, and
+/// not on the standard library's channel behind a lock.
 ///
-/// Shutting down waits for all jobs, for as long as they take. The threads leave with the last handle and tell nobody.
+/// Shutting down waits for all jobs, for as long as they take. The threads leave with the last handle, and nothing
+/// reports it.
 #[derive(Clone)]
 pub(in crate::registry) struct Workerpool(workerpool::Pool<ThunkWorker<()>>);
 

@@ -15,7 +15,7 @@ pub(in crate::registry) struct MutexCondvar {
 #[derive(Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// That there is a job, or that the queue is closed.
+    /// Signals that there is a job, or that the queue is closed.
     changed: Condvar,
 }
 
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a job. None comes any more once the queue is closed and empty.
+    /// Waits for a job. `None` once the queue is closed and empty.
     fn next_job(&self) -> Option<Job> {
         let wait = |queue: &mut Queue| queue.jobs.is_empty() && !queue.closed;
         self.changed.wait_while(self.lock(), wait).unwrap_or_else(PoisonError::into_inner).jobs.pop_front()

@@ -1,4 +1,4 @@
-//! A queue for each worker, filled in turn; whoever gives a worker a job unparks it.
+//! A queue for each worker, filled in turn; the submitter of a job unparks its worker.
 
 use super::{super::adapter::Pool, Job, Threads};
 use std::{
@@ -10,7 +10,7 @@ use std::{
     thread::{self, Thread},
 };
 
-/// Nobody contends for anything when one thread gives a burst of jobs to workers that sleep: what that costs is what
+/// There is no contention when one thread gives a burst of jobs to workers that sleep: what that costs is what
 /// `Thread::unpark` costs.
 ///
 /// A job that is given while it closes may be lost.
@@ -23,7 +23,7 @@ pub(in crate::registry) struct Unpark {
 
 struct Shared {
     queues: Box<[Mutex<VecDeque<Job>>]>,
-    /// How many jobs were given, and so whose turn it is.
+    /// How many jobs were given, and so which worker's turn it is.
     given: AtomicUsize,
     closed: AtomicBool,
 }
@@ -41,7 +41,7 @@ impl Unpark {
 }
 
 impl Shared {
-    /// Looks whether it is closed before it looks for jobs, so that no job that came before is left.
+    /// Checks whether it is closed before it looks for jobs, so that no job that was given before is left.
     fn run_jobs(&self, worker: usize) {
         loop {
             // Acquire pairs with the Release in `close`: all jobs that were given before can be seen.

@@ -1,13 +1,13 @@
-//! A number of Fibonacci by its definition: nothing but forks, unless it is cut off.
+//! A Fibonacci number by its definition: nothing but forks, unless there is a cutoff.
 
 use super::{Division, Problem};
 
-/// The number of Fibonacci at that index.
+/// The Fibonacci number at an index.
 #[derive(Debug, Clone, Copy)]
 pub struct Fib {
-    /// Which.
+    /// The index.
     pub index: u32,
-    /// Those at lower indices are not divided; two or more.
+    /// Numbers at lower indices are not divided. Two or more.
     pub cutoff: u32,
 }
 
@@ -15,7 +15,7 @@ impl Fib {
     /// The highest index of a number that 64 bits can hold.
     pub const LAST: u32 = 93;
 
-    /// The number, by a way that is not measured.
+    /// The number, calculated in a way that is not measured.
     pub fn expected(&self) -> u64 {
         (0..self.index).fold((0_u64, 1_u64), |(this, next), _| (next, this.wrapping_add(next))).0
     }
@@ -40,7 +40,7 @@ impl Problem for Fib {
     }
 }
 
-/// Not inlined: all executors are to call the same copy.
+/// Not inlined, so that all executors call the same copy.
 #[inline(never)]
 fn fib(index: u32) -> u64 {
     if index < 2 { u64::from(index) } else { fib(index - 1) + fib(index - 2) }

@@ -2,10 +2,10 @@
 //!
 //! # Why there is a raw pointer here
 //!
-//! Jobs own what they need, for as long as they want: they cannot borrow a slice from somebody who waits for them. So
-//! the numbers are lent to the [`Sort`] for ever, which makes dividing them safe; and are taken back when the
-//! [`Sorted`] has counted as many as there are, for then nobody has a part of them any more. If some are missing, they
-//! are never freed.
+//! Jobs must be `'static`: they cannot borrow a slice from a caller that waits for them. So the numbers are lent to the
+//! [`Sort`] as a `'static` reference, which makes dividing them safe. They are taken back when [`Sorted`] has counted
+//! as many as there are, because then no part of them exists any more. If some are missing, the numbers are never
+//! freed.
 
 use super::{Division, Problem};
 use crate::failure::Failure;
@@ -17,13 +17,13 @@ pub struct Sort {
     cutoff: usize,
 }
 
-/// How many numbers have been sorted. Only a [`Sort`] that has ended makes one.
+/// How many numbers have been sorted. Only a [`Sort`] that is solved makes one.
 #[derive(Debug)]
 pub struct Sorted(usize);
 
 impl Sort {
-    /// Lets `solve` sort `numbers`, where up to `cutoff` of them are not divided. Returns them with what else comes of
-    /// that.
+    /// Lets `solve` sort `numbers`, where up to `cutoff` of them are not divided. Returns them, with the other result
+    /// of `solve`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Sort {
 impl Problem for Sort {
     type Solution = Sorted;
 
-    /// Divides by the median, found by the standard library, so that all halves are alike.
+    /// Divides at the median, found by the standard library, so that both parts are about as large.
     fn divide(self) -> Division<Self> {
         let Sort { numbers, cutoff } = self;
         if numbers.len() <= cutoff.max(2) {
@@ -61,7 +61,7 @@ impl Problem for Sort {
         Division::Parts(Sort { numbers: low, cutoff }, Sort { numbers: high, cutoff })
     }
 
-    /// The median between the halves is where it belongs.
+    /// The median between the parts is in its place already.
     fn join(Sorted(low): Sorted, Sorted(high): Sorted) -> Sorted {
         Sorted(low + 1 + high)
     }

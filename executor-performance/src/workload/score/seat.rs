@@ -1,11 +1,11 @@
-//! Where a thread counts the jobs that it has run, without a write to memory that others write to.
+//! Where a thread counts the jobs that it has run, without a write to memory that other threads write to.
 //!
 //! # Why there is a raw pointer here
 //!
-//! Every job of every executor that is measured comes here, so what it takes counts against the fastest of them. A
-//! thread-local value that has a destructor, and a guard against being borrowed twice, made a job take 3 ns more, of 14
-//! in a fast pool: it takes a call, and with it registers that are saved and restored. So the seat is found by a plain
-//! load, and kept by somebody else.
+//! Every job of every executor that is measured comes here, so what it takes matters most for the fastest of them. A
+//! thread-local value with a destructor, and with a guard against being borrowed twice, made a job take 3 ns more, of
+//! 14 ns in a fast pool: it needs a call, and so registers are saved and restored. So the seat is found by a plain
+//! load, and another value keeps it alive.
 
 use super::{Score, Tally};
 use std::{
@@ -22,7 +22,7 @@ struct Seat {
     tally: Arc<Tally>,
 }
 
-/// Keeps the seat on which its thread sits: in an `Rc`, which may be moved while a pointer leads into it.
+/// Keeps the seat of its thread alive: in an `Rc`, which may be moved while a pointer leads into it.
 struct Sitter(Rc<Seat>);
 
 impl Drop for Sitter {
@@ -32,31 +32,32 @@ impl Drop for Sitter {
 }
 
 thread_local! {
-    /// Where this thread sits, or null. That of the [`SITTER`], but without a destructor and without a guard, so that
-    /// each job finds it by a plain load.
+    /// The seat of this thread, or null. It is the seat of the [`SITTER`], but without a destructor and without a
+    /// guard, so that each job finds it by a plain load.
     static SEAT: Cell<*const Seat> = const { Cell::new(ptr::null()) };
 
     static SITTER: RefCell<Option<Sitter>> = const { RefCell::new(None) };
 }
 
-/// Gives this thread a place at `score`, in exchange for the one that it has.
+/// Gives this thread a place at `score`, in place of the one that it has.
 fn sit_down(score: Arc<Score>) {
     let sitter = Sitter(Rc::new(Seat::at(score)));
     let seat = Rc::as_ptr(&sitter.0);
     drop(SITTER.replace(Some(sitter)));
-    // Behind that: who gets up leaves null.
+    // After that, because the sitter that is dropped sets it to null.
     SEAT.set(seat);
 }
 
 /// Counts `jobs` that have ended on this thread, if the thread has a place at `score`; returns whether it has.
 ///
-/// The last of them does this as the last thing that it does: once the last job of a relay is counted, what its jobs
-/// have in common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score
+/// The last of these jobs calls this as the last thing that it does: once the last job of a relay is counted, what its
+/// jobs have in common may be gone. That is why `score` is a pointer, which is only compared. The seat keeps the score
 /// alive.
 #[inline(always)]
 pub(in crate::workload) fn count_jobs(score: *const Score, jobs: u64, ends_chain: bool) -> bool {
-    // SAFETY: it is null, or `sit_down` has set it to the seat that this thread's sitter keeps. A sitter that goes sets
-    // it to null first. None goes before this call returns: only `sit_down` replaces it, and the thread's end.
+    // SAFETY: The pointer is null, or `sit_down` has set it to the seat that this thread's sitter keeps alive. A sitter
+    // that is dropped sets it to null first. None is dropped before this call returns: only `sit_down` and the end of
+    // the thread drop one.
     match unsafe { SEAT.get().as_ref() } {
         Some(seat) if Arc::as_ptr(&seat.score) == score => {
             seat.count_jobs(jobs, ends_chain);
@@ -66,8 +67,8 @@ pub(in crate::workload) fn count_jobs(score: *const Score, jobs: u64, ends_chain
     }
 }
 
-/// The same for a thread that has no place at `score` yet, and gets one. By value, as where it came from may be gone
-/// before this returns.
+/// The same for a thread that has no place at `score` yet, and gets one. The score is passed by value, because the
+/// place that it came from may be gone before this returns.
 #[cold]
 #[inline(never)]
 pub(in crate::workload) fn count_first_jobs(score: Arc<Score>, jobs: u64, ends_chain: bool) {
@@ -94,7 +95,7 @@ impl Seat {
         }
         // Release pairs with the Acquire in `Books::total`.
         self.tally.store(self.tally.load(Ordering::Relaxed) + jobs, Ordering::Release);
-        // SeqCst, though it cannot close the gap that `Score::close` tells of without a fence here, keeps it short.
+        // SeqCst cannot close the gap that `Score::close` describes without a fence here, but it keeps the gap short.
         if rules.closing.load(Ordering::SeqCst) {
             self.score.close();
         }
