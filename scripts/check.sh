@@ -231,6 +231,8 @@ check_examples() {
         example=$(basename "$example" .rs)
         step "examples: $example" limited 120 "$target/debug/examples/$example"
     done
+    # With other defaults than all features set.
+    step "examples: builder [default]" cargo run --quiet --package executors --example builder
     # These measure for the given number of seconds or rounds, and at least once.
     for example in executor-performance/examples/*.rs executor-performance/examples/*/; do
         example=$(basename "$example" .rs)

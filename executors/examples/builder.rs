@@ -27,6 +27,8 @@ fn names_and_hooks() -> Result<(), BuildError> {
     let started = Arc::clone(&names);
     let pool = crossbeam_workstealing_pool::ThreadPool::builder()
         .threads(3)
+        // All start at once. By default they start when there are jobs for them.
+        .preheat(3)
         .name("render")
         .stack_size(256 * 1024)
         .on_start(move |_worker| {

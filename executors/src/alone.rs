@@ -31,7 +31,7 @@ mod tests {
     use std::{sync::mpsc, thread};
 
     #[test]
-    fn it_is_told_who_it_is_and_works() {
+    fn a_thread_has_the_given_name_and_the_returned_id() {
         let (tell, told) = mpsc::channel();
         let id = start("alone", move || {
             let this = thread::current();

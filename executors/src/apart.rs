@@ -46,13 +46,13 @@ mod tests {
     use std::mem::offset_of;
 
     #[test]
-    fn whatever_is_beside_it_is_in_another_pair_of_lines() {
+    fn neighbours_are_in_another_pair_of_cache_lines() {
         const PAIR: usize = 128;
         let (begin, end) = (offset_of!(Apart<u64>, value), offset_of!(Apart<u64>, behind));
         let pair = |byte: usize| byte / PAIR;
         for place in (PAIR..2 * PAIR).step_by(align_of::<Apart<u64>>()) {
-            assert!(pair(place - 1) < pair(place + begin), "what is before it");
-            assert!(pair(place + end - 1) < pair(place + size_of::<Apart<u64>>()), "what is behind it");
+            assert!(pair(place - 1) < pair(place + begin), "its neighbour before it");
+            assert!(pair(place + end - 1) < pair(place + size_of::<Apart<u64>>()), "its neighbour after it");
         }
         assert_eq!(format!("{:?}", Apart::new(7)), "7");
     }

@@ -48,6 +48,10 @@ macro_rules! impl_backing_by_crew {
         fn stats(&self) -> $crate::Stats {
             self.crew.stats()
         }
+
+        fn max_workers(&self) -> usize {
+            self.crew.max_workers()
+        }
     };
 }
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
@@ -91,6 +95,8 @@ pub(crate) trait Backing {
     fn report(&self) -> ShutdownReport;
 
     fn stats(&self) -> Stats;
+
+    fn max_workers(&self) -> usize;
 
     /// What log messages say of the pool if it is open but has not admitted a job.
     fn refusal_while_open(&self) -> Option<&'static str> {

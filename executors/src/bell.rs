@@ -168,7 +168,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn all_listeners_hear_it() {
+    fn all_listeners_hear_the_bell() {
         let (bell, changes) = (Bell::default(), AtomicUsize::new(0));
         thread::scope(|scope| {
             let listeners: Vec<_> =
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_together_is_released_though_the_moment_has_passed() {
+    fn joint_listeners_are_released_though_the_moment_has_passed() {
         let released = with_listeners(together, |bell, state| {
             bell.ring_by(|| true, || state.swap(0, SeqCst) == 1);
             state.store(1, SeqCst);
@@ -212,7 +212,7 @@ mod tests {
 
     /// One listener sees it for all, even if the thread that made it so has not looked.
     #[test]
-    fn who_sees_it_first_releases_the_others() {
+    fn the_first_listener_to_see_the_change_releases_the_others() {
         let released = with_listeners(
             |bell, state| {
                 let is_zero = || state.compare_exchange(0, 1, SeqCst, SeqCst).is_ok();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_itself_is_not_released_by_others() {
+    fn a_listener_that_waits_alone_is_not_released_by_others() {
         let released = with_listeners(
             |bell, state| bell.wait_until(Some(Duration::from_millis(50)), || state.load(SeqCst) == 0),
             |bell, state| {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_after_the_release_waits_for_the_next() {
+    fn a_listener_that_comes_after_a_release_waits_for_the_next() {
         let bell = Bell::default();
         assert!(bell.wait_together(None, || true));
         bell.ring_by(|| true, || true);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_with_the_time() {
+    fn a_wait_ends_at_its_timeout() {
         let bell = Bell::default();
         assert!(!bell.wait_until(Some(Duration::from_millis(1)), || false));
         assert!(bell.wait_until(Some(Duration::ZERO), || true));

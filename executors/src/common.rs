@@ -113,7 +113,7 @@ pub trait Executor: CanExecute + Clone + Send {
 
     /// Describes this executor's metrics to the `metrics` recorder.
     ///
-    /// By default this does nothing.
+    /// All executors of this crate do so: see [metrics](crate#metrics). By default this does nothing.
     #[cfg(feature = "produce-metrics")]
     fn register_metrics(&self) {}
 }

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_log_would_say_because_of_what_it_says_is_left_out() {
+    fn nested_log_messages_are_suppressed() {
         let said = Cell::new(0);
         let say = || said.set(said.get() + 1);
         for time in 1..=2 {

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn one_looks_until_it_comes_but_not_for_long() {
+    fn a_look_ends_with_success_or_after_a_short_time() {
         let mut looks = 0;
         let second = || {
             looks += 1;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_does_not_keep_the_core_for_a_look_if_one_does_not_yield() {
+    fn a_thread_that_abstains_from_yielding_looks_only_once() {
         late(LONG).ends();
         let mut looks = 0;
         assert!(!look(|| {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_slept_says_so_once_unless_it_is_forgotten() {
+    fn a_sleep_is_reported_once_unless_it_is_forgotten() {
         forget_sleep();
         assert!(!has_slept());
         Courtesy::new().sleeps();
@@ -233,19 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn there_are_few_yields() {
+    fn a_thread_yields_only_a_few_times() {
         // Fewer if something else runs.
         assert!((1..=YIELDS).contains(&yields(None)));
     }
 
     #[test]
-    fn there_is_none_if_the_time_is_nearly_up() {
+    fn a_thread_does_not_yield_if_its_time_is_nearly_up() {
         assert_eq!(yields(Some(Instant::now())), 0);
         assert_eq!(yields(Some(Instant::now() + LONG / 2)), 0);
     }
 
     #[test]
-    fn there_is_none_for_a_while_after_one_that_was_too_long() {
+    fn a_thread_does_not_yield_for_a_while_after_a_long_yield() {
         Courtesy { left: 0, ..Courtesy::new() }.ends();
         assert!(yields(None) > 0, "nothing was missed");
         let mut in_vain = late(LONG);
@@ -255,11 +255,11 @@ mod tests {
         late(LONG).ends();
         assert_eq!(yields(None), 0);
         WAS_LATE.set(Instant::now().checked_sub(ABSTINENCE).map(|then| (then, LONG)));
-        assert!(yields(None) > 0, "some time it is over");
+        assert!(yields(None) > 0, "it is over after some time");
     }
 
     #[test]
-    fn who_has_a_way_out_abstains_for_as_long_as_it_was_late_and_some_times_longer() {
+    fn a_thread_with_a_way_out_abstains_in_proportion_to_its_delay() {
         let with_way_out = || yields_of(Courtesy::with_way_out(), None);
         late(Duration::from_secs(1000)).ends();
         assert_eq!(with_way_out(), 0);

@@ -164,7 +164,7 @@ where
     }
 
     fn myself(&self) -> Arc<Self> {
-        self.this.upgrade().expect("who calls this has borrowed it from an Arc")
+        self.this.upgrade().expect("the caller has borrowed it from an Arc")
     }
 
     fn id(&self) -> PoolId {

@@ -270,7 +270,7 @@ impl ThreadPool {
     /// let pool = ThreadPool::builder().threads(1).build()?;
     /// let local = pool.clone();
     /// let seen = pool.submit(move || (local.worker_count(), local.idle_count()));
-    /// assert_eq!(seen.wait()?, (1, 0), "the one who asks is busy");
+    /// assert_eq!(seen.wait()?, (1, 0), "the worker that asks is busy");
     /// pool.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -147,7 +147,7 @@ impl<T> TaskHandle<T> {
     ///
     /// let (pool, (tell, told)) = (small_pool(2), channel());
     /// let handle = pool.submit(move || told.recv());
-    /// let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("nobody has told it anything");
+    /// let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("no thread has told it anything");
     /// tell.send(7)?;
     /// assert_eq!(handle.wait_timeout(Duration::from_secs(60)).expect("in time")?, Ok(7));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

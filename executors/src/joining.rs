@@ -74,7 +74,7 @@ mod system {
         if !courtesy::look(has_ended) {
             // SAFETY: as above, as the last attempt has failed.
             let failed = unsafe { pthread_join(id, ptr::null_mut()) };
-            debug_assert_eq!(failed, 0, "nobody joins itself");
+            debug_assert_eq!(failed, 0, "no thread joins itself");
         }
     }
 }
@@ -162,11 +162,11 @@ mod tests {
 
     #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
     #[test]
-    fn who_lets_go_of_a_thread_does_not_wait_and_the_next_joins_it() {
+    fn a_thread_that_was_let_go_is_joined_by_the_next_caller() {
         let (thread, lingers) = lingering();
         let id = thread.thread().id();
         let is_kept = || {
-            let ending = system::ENDING.lock().expect("nobody panics with it");
+            let ending = system::ENDING.lock().expect("no panic under this lock");
             ending.iter().any(|thread| thread.thread().id() == id)
         };
         let_go(vec![thread]);

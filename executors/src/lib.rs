@@ -59,12 +59,26 @@
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
 //! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and can be by choice (`threadpool_executor` supports neither) |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
-//! | `produce-metrics` | no | executors publish metrics through the crate `metrics` |
+//! | `produce-metrics` | no | executors publish [metrics](#metrics) through the crate `metrics` |
 //!
-//! Features only add items and set defaults: how a pool behaves is chosen for each pool by its [`Builder`].
+//! Features only add items and set defaults: how a pool behaves is chosen for each pool by its [`Builder`]. Futures
+//! need no feature of their own: `FuturesExecutor` and [`sequence::serial`] come with any pool.
+//!
+//! # Metrics
+//!
+//! | metric | kind | labels | what it says |
+//! |---|---|---|---|
+//! | `executors.jobs_executed` | counter | `executor`, `thread_id` | jobs that have ended |
+//! | `executors.jobs_queued` | gauge | `executor` | jobs that wait |
+//!
+//! `executor` is the kind of the executor (such as `crossbeam_workstealing_pool`): figures of executors of one kind add
+//! up. `thread_id` is the number of the worker. Workers publish when they run out of jobs and now and then while they
+//! are busy, not for each job, so the gauge is a sample.
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// What futures need comes with every pool.
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "_futures", feature = "_crew"))))]
 // With some pools switched off, parts of the machinery that they share are unused: with only one pool, items in about a
 // hundred places. And the documentation, which covers the whole crate, has links to items that are not there.
 #![cfg_attr(

@@ -51,7 +51,7 @@ const ROOM_KEPT: usize = 64;
 
 /// The promise of a letter to the worker with this number: it has to be [`put`](Mailboxes::put).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "who claims a worker and gives it nothing takes it out of the pool"]
+#[must_use = "a claimed worker that is given nothing is lost to the pool"]
 pub(crate) struct Claim {
     pub(crate) worker: usize,
 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_loaded_is_next() {
+    fn the_least_loaded_worker_is_next() {
         let boxes = Mailboxes::<()>::new(2);
         assert_eq!(claimed(&boxes, 5), [0, 1, 0, 1, 0]);
         boxes.settle(0);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_is_dealt_to() {
+    fn a_worker_that_joins_is_dealt_letters() {
         let boxes = Mailboxes::<()>::new(0);
         assert_eq!(boxes.claim_any(), None);
         boxes.join();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_about_to_join_may_be_promised_a_letter() {
+    fn a_worker_about_to_join_may_be_promised_a_letter() {
         let boxes = Mailboxes::new(0);
         boxes.put(boxes.promise(0), ());
         boxes.join();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_waited_for_until_it_is_in_vain() {
+    fn a_claim_waits_until_it_succeeds_or_is_given_up() {
         let boxes = Mailboxes::<()>::new(1);
         assert_eq!(claimed(&boxes, 1), [0]);
         assert_eq!(boxes.claim_within(Some(Duration::ZERO), || false), None);

@@ -7,7 +7,9 @@ use crate::{
 };
 use std::{any::Any, env, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-/// Environment variable that sets the number of threads of a pool for which none is chosen.
+/// Environment variable that sets the number of threads of a pool for which none is chosen: a number from 1 to
+/// 1 048 575. With any other value, also an empty one, such a pool is not built: `build` returns an error that names
+/// the variable and its value, and `default` panics.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
 /// The features that this crate was built with. Cargo unifies those that all dependents ask for, so only the crate
@@ -64,7 +66,6 @@ pub enum Idle {
     /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
     /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
     /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends.
-    /// worker that spawned one blocks meanwhile, that job may wait for the end of the nap.
     Park {
         /// How long to search. With zero, workers always sleep at once; more than a few microseconds costs CPU time at
         /// the end of each burst and gains little.

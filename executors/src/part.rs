@@ -114,7 +114,7 @@ where
     /// Runs a part that has not been run.
     #[inline(always)]
     fn run_here(&mut self) -> R {
-        self.take_closure().expect("nobody has run it")()
+        self.take_closure().expect("it has not run yet")()
     }
 
     /// The outcome of a part that no other thread has any more; runs the part if it has not been run.

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_beyond_those_that_are_reckoned_with_has_no_core() {
+    fn workers_beyond_the_expected_number_have_no_core() {
         let placement = Placement::Cores(vec![4, 2, 7]);
         assert_eq!(placement.cores(2), [4, 2]);
         assert_eq!(placement.cores(usize::MAX), [4, 2, 7]);

@@ -242,6 +242,25 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// # Ok::<(), WaitError>(())
     /// ```
     fn stats(&self) -> Stats;
+
+    /// How many workers the pool can have: most often what it was built with.
+    ///
+    /// For a subpool it is that of its dispatcher. [`RunNowExecutor`](crate::run_now::RunNowExecutor), which has no
+    /// workers, reports 1. How many there are now is in [`stats`](Self::stats).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::ThreadPool, sequence};
+    ///
+    /// let pool = ThreadPool::builder().threads(3).build()?;
+    /// let numbers: Vec<u64> = (1..=100).collect();
+    /// let one_each = numbers.len().div_ceil(pool.max_workers()).max(1);
+    /// let squares = sequence::clusters(&pool, numbers, one_each, |n| n * n)?.wait();
+    /// assert_eq!(squares.into_iter().sum::<Result<u64, _>>()?, 338_350);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn max_workers(&self) -> usize;
 }
 
 pub(crate) mod sealed {
@@ -360,6 +379,10 @@ macro_rules! impl_pool {
 
             fn stats(&self) -> $crate::Stats {
                 $crate::backing::Backing::stats(&self.handle)
+            }
+
+            fn max_workers(&self) -> usize {
+                $crate::backing::Backing::max_workers(&self.handle)
             }
         }
     };

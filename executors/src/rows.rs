@@ -62,7 +62,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_number_is_a_place_of_its_own() {
+    fn each_number_has_its_own_place() {
         let rows = Rows::new([7, 0, 0]);
         let places: HashSet<_> = (0..1000).map(|place| std::ptr::from_ref(rows.get(place))).collect();
         assert_eq!(places.len(), 1000);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_there_can_be_threads() {
+    fn rows_have_room_for_as_many_as_there_can_be_threads() {
         // And as many strangers.
         let most = 2 * crate::options::MAX_THREADS;
         assert!(most.ilog2() <= Rows::<()>::new([]).further.len() as u32);

@@ -194,4 +194,8 @@ impl Backing for Handle {
             ..Stats::default()
         }
     }
+
+    fn max_workers(&self) -> usize {
+        1
+    }
 }

@@ -72,11 +72,11 @@ where
 /// the order of the elements.
 ///
 /// Like [`each`], but the cost of a job is paid once for `size` elements. A cluster that has begun runs to its end,
-/// even if the call for one of its elements panics; clusters are cancelled as a whole. For one cluster per thread, use
-/// a `size` of `elements.len().div_ceil(threads)`, where `threads` is what the pool was built with; for a subpool of a
-/// dispatcher, which runs at most `status().limit` jobs at a time, use
-/// `elements.len().div_ceil(subpool.status().limit)`. If the elements differ, several times as many clusters share the
-/// work better.
+/// even if the call for one of its elements panics; clusters are cancelled as a whole.
+///
+/// For one cluster per thread, use a `size` of `elements.len().div_ceil(pool.max_workers()).max(1)`. A subpool of a
+/// dispatcher runs at most `status().limit` jobs at a time: there, use the lesser of that and
+/// [`max_workers`](Pool::max_workers). If the elements differ, several times as many clusters share the work better.
 ///
 /// # Errors
 ///

@@ -45,9 +45,15 @@ const LABEL: &str = "threadpool_executor";
 
 /// A handle to a pool of the crate `threadpool`. See the [module](self).
 ///
-/// Differences from the other pools: `shutdown` waits for the jobs, but the threads leave only when the last handle is
-/// dropped; all threads have the same name; hooks, idling, fairness, time slices, placement and `preheat` cannot be
-/// chosen.
+/// Differences from the other pools:
+///
+/// - `shutdown` waits for the jobs, but the threads leave only when the last handle is dropped.
+/// - `shutdown_now` drops nothing itself: workers drop the waiting jobs as they come to them. A running job that waits
+///   for what a waiting job owns is not released by that.
+/// - Threads that wait in `join` while further jobs are submitted are not all released at the same moment of idleness.
+/// - Every job is boxed.
+/// - If the system refuses a thread, those that have started end some time after the error is returned.
+/// - All threads have the same name; hooks, idling, fairness, time slices, placement and `preheat` cannot be chosen.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPoolExecutor {

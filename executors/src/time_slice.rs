@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_the_slices_that_it_asks_for_and_hands_none_on() {
+    fn a_thread_has_the_slices_it_asks_for_and_passes_none_on() {
         let Some(usual) = slice_if_there_are_any() else { return };
         let asked = usual / 2;
         on_a_thread(|| {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_cannot_do_is_as_near_as_it_comes() {
+    fn an_impossible_slice_becomes_the_nearest_possible_one() {
         let Some(usual) = slice_if_there_are_any() else { return };
         on_a_thread(|| {
             ask_for(Duration::MAX);
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn short_ones_are_a_little_shorter_than_usual() {
+    fn short_slices_are_a_little_shorter_than_usual() {
         let Some(usual) = slice_if_there_are_any() else { return };
         if is_filtered() {
-            println!("skipped: with a filter of system calls (seccomp) nobody asks for short slices");
+            println!("skipped: with a filter of system calls (seccomp) no thread asks for short slices");
             return;
         }
         on_a_thread(|| {
@@ -159,7 +159,7 @@ mod tests {
 
     #[cfg(feature = "burst-exec")]
     #[test]
-    fn workers_have_those_of_the_builder_or_of_their_kind_of_pool() {
+    fn workers_have_slices_of_the_builder_or_of_their_kind_of_pool() {
         use crate::{Pool, burst_pool::ThreadPool};
         let Some(usual) = slice_if_there_are_any() else { return };
         let of = |chosen: Option<Duration>| {

@@ -233,7 +233,47 @@ impl Timer {
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
-        self.repeat(Rhythm::Rate { start: self.agenda.now(), period }, executor, job)
+        self.repeat(None, Rhythm::Rate { start: self.agenda.now(), period }, executor, job)
+    }
+
+    /// [`at_fixed_rate`](Self::at_fixed_rate), but for the first time when `first` has passed, and then each `period`
+    /// after that.
+    ///
+    /// # Errors
+    ///
+    /// As [`at_fixed_rate`](Self::at_fixed_rate).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let (sender, reports) = channel();
+    /// let minute = Duration::from_secs(60);
+    /// let report = move || _ = sender.send("a report");
+    /// // At once, and then each minute.
+    /// let reporter = timer.at_fixed_rate_after(Duration::ZERO, minute, &RunNowExecutor::new(), report)?;
+    /// clock.advance(Duration::ZERO);
+    /// (0..2).for_each(|_| clock.advance(minute));
+    /// reporter.cancel();
+    /// assert_eq!(reports.iter().count(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at_fixed_rate_after<E, F>(
+        &self,
+        first: Duration,
+        period: Duration,
+        executor: &E,
+        job: F,
+    ) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        let start = self.agenda.now().saturating_add(first);
+        self.repeat(Some(start), Rhythm::Rate { start, period }, executor, job)
     }
 
     /// Gives `job` to `executor` when `delay` has passed, and again when `delay` has passed after each end of the job,
@@ -268,10 +308,54 @@ impl Timer {
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
-        self.repeat(Rhythm::Delay(delay), executor, job)
+        self.repeat(None, Rhythm::Delay(delay), executor, job)
     }
 
-    fn repeat<E, F>(&self, rhythm: Rhythm, executor: &E, job: F) -> Result<Periodic, TimerError>
+    /// [`with_fixed_delay`](Self::with_fixed_delay), but for the first time when `first` has passed.
+    ///
+    /// # Errors
+    ///
+    /// As [`at_fixed_rate`](Self::at_fixed_rate).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{run_now::RunNowExecutor, timer::Timer};
+    /// use std::{sync::mpsc::channel, time::Duration};
+    ///
+    /// let (timer, clock) = Timer::manual();
+    /// let (sender, answers) = channel();
+    /// let second = Duration::from_secs(1);
+    /// let ask = move || _ = sender.send("an answer");
+    /// let poll = timer.with_fixed_delay_after(second, 60 * second, &RunNowExecutor::new(), ask)?;
+    /// clock.advance(second);
+    /// clock.advance(60 * second);
+    /// assert!(poll.cancel());
+    /// assert_eq!(answers.iter().count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_fixed_delay_after<E, F>(
+        &self,
+        first: Duration,
+        delay: Duration,
+        executor: &E,
+        job: F,
+    ) -> Result<Periodic, TimerError>
+    where
+        E: Executor + 'static,
+        F: FnMut() + Send + 'static,
+    {
+        self.repeat(Some(self.agenda.now().saturating_add(first)), Rhythm::Delay(delay), executor, job)
+    }
+
+    /// For the first time at `first`, or if that is not given, after one step of the `rhythm`.
+    fn repeat<E, F>(
+        &self,
+        first: Option<Duration>,
+        rhythm: Rhythm,
+        executor: &E,
+        job: F,
+    ) -> Result<Periodic, TimerError>
     where
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
@@ -281,9 +365,9 @@ impl Timer {
         }
         if size_of::<F>() > HUGE {
             let boxed: Box<dyn FnMut() + Send> = Box::new(job);
-            return self.repeat(rhythm, executor, boxed);
+            return self.repeat(first, rhythm, executor, boxed);
         }
-        Periodic::begin(Arc::clone(&self.agenda), rhythm, executor.clone(), job)
+        Periodic::begin(Arc::clone(&self.agenda), first, rhythm, executor.clone(), job)
     }
 }
 

@@ -80,7 +80,7 @@ fn each_gift_runs(threads: usize, jobs: usize, work: impl Fn(ThreadPool, Arc<Ato
 }
 
 #[test]
-fn while_a_job_comes_from_outside() {
+fn an_allocator_may_submit_while_a_job_comes_from_outside() {
     each_gift_runs(1, 1, |pool, ran, before| {
         let job = Arc::clone(&ran);
         with_gift(&pool, &ran, before, || pool.execute(move || _ = job.fetch_add(1, SeqCst)))
@@ -89,7 +89,7 @@ fn while_a_job_comes_from_outside() {
 
 /// The ring is allocated, grows, and becomes full.
 #[test]
-fn while_a_job_gives_many_others() {
+fn an_allocator_may_submit_while_a_job_submits_many() {
     const JOBS: usize = 5000;
     each_gift_runs(1, JOBS, |pool, ran, before| {
         let giver = pool.clone();
@@ -107,7 +107,7 @@ fn while_a_job_gives_many_others() {
 
 /// Each job starts a thread, and waits for all others.
 #[test]
-fn while_threads_come_with_jobs() {
+fn an_allocator_may_submit_while_threads_start() {
     const THREADS: usize = 8;
     each_gift_runs(THREADS, THREADS, |pool, ran, before| {
         let all = Arc::new(Barrier::new(THREADS));

@@ -20,7 +20,7 @@ fn insist<T: Send>(sender: &mut Sender<T>, value: T) {
 }
 
 #[test]
-fn nobody_is_chosen_who_does_not_wait() {
+fn a_receiver_that_does_not_wait_is_not_chosen() {
     let mut sender = Sender::new();
     assert_eq!(sender.enqueue(Box::new(1)), Some(Box::new(1)), "there is no receiver");
     let mut receiver = sender.mk_receiver();
@@ -32,7 +32,7 @@ fn nobody_is_chosen_who_does_not_wait() {
 }
 
 #[test]
-fn each_of_several_gets_one_in_every_round() {
+fn each_receiver_gets_one_value_in_every_round() {
     let _watchdog = watch();
     let mut sender = Sender::new();
     let (tell, told) = channel();
@@ -59,7 +59,7 @@ fn each_of_several_gets_one_in_every_round() {
 }
 
 #[test]
-fn nothing_is_received_before_it_is_called_for() {
+fn no_value_is_received_before_the_wake_up() {
     let _watchdog = watch();
     let mut sender = Sender::new();
     let mut receiver = sender.mk_receiver();
@@ -80,7 +80,7 @@ fn nothing_is_received_before_it_is_called_for() {
 }
 
 #[test]
-fn values_that_nobody_was_woken_for_go_with_the_sender() {
+fn values_that_no_receiver_was_woken_for_are_dropped() {
     let _watchdog = watch();
     let mut sender = Sender::new();
     let mut receiver: Receiver<Arc<()>> = sender.mk_receiver();
@@ -93,7 +93,7 @@ fn values_that_nobody_was_woken_for_go_with_the_sender() {
 }
 
 #[test]
-fn values_that_somebody_was_woken_for_are_received() {
+fn values_that_a_receiver_was_woken_for_are_received() {
     let _watchdog = watch();
     for value in 0..200 {
         let mut sender = Sender::new();

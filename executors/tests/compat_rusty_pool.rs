@@ -12,8 +12,8 @@
 //! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: results are the shell's own |
 //! | futures | `polled` | `futures` |
 //! | `join`, with a timeout, by many, in a job | `a_join_with_a_timeout_gives_up`, `compat_rusty_pool_differences.rs` | `waiting` |
-//! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_callbacks_say_so`, `hundreds_of_threads_may_block_at_once` | `elastic.rs` |
-//! | sizes, names, nonsense | `sizes_names_and_counts`, `what_is_impossible_panics` | `building` |
+//! | growing, shrinking, hooks, the promise of an idle worker | `threads_beyond_the_core_leave_and_call_their_callbacks`, `hundreds_of_threads_may_block_at_once` | `elastic.rs` |
+//! | sizes, names, nonsense | `sizes_names_and_counts`, `impossible_sizes_panic` | `building` |
 //! | not offered: batches, `shutdown_now`, bounds, counters, groups, sequences, timers | | |
 #![cfg(feature = "compat-rusty-pool")]
 
@@ -178,7 +178,7 @@ fn sizes_names_and_counts() {
 }
 
 #[test]
-fn threads_beyond_the_core_leave_and_callbacks_say_so() {
+fn threads_beyond_the_core_leave_and_call_their_callbacks() {
     let _watchdog = watch();
     let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (start, stop) = (Arc::clone(&started), Arc::clone(&stopped));
@@ -207,7 +207,7 @@ fn threads_beyond_the_core_leave_and_callbacks_say_so() {
 }
 
 #[test]
-fn what_is_impossible_panics() {
+fn impossible_sizes_panic() {
     for (core, max) in [(0, 0), (2, 1), (0, MAX_SIZE + 1)] {
         assert!(catch_unwind(|| ThreadPool::new(core, max, MINUTE)).is_err(), "{core} of {max}");
     }

@@ -138,7 +138,7 @@ fn the_callback_of_a_core_thread_that_waits_for_its_own_pool_panics() {
 }
 
 #[test]
-fn waiting_with_a_timeout_in_the_callback_of_a_thread_that_stops_takes_that_time() {
+fn waiting_in_a_stop_callback_takes_the_whole_timeout() {
     within(|| {
         let time = Duration::from_millis(20);
         let (own, (tell, told)) = (Arc::new(OnceLock::<ThreadPool>::new()), mpsc::channel());
@@ -158,7 +158,7 @@ fn waiting_with_a_timeout_in_the_callback_of_a_thread_that_stops_takes_that_time
 }
 
 #[test]
-fn a_job_does_not_wait_for_the_thread_that_it_brings() {
+fn a_job_does_not_wait_for_the_thread_that_is_started_for_it() {
     within(|| {
         let (gate, started) = (Gate::default(), AtomicUsize::new(0));
         let hold = gate.clone();
@@ -186,7 +186,7 @@ fn a_name_with_nul_panics_at_once() {
 }
 
 #[test]
-fn the_numbers_of_threads_that_have_left_are_given_again() {
+fn the_numbers_of_threads_that_have_left_are_reused() {
     within(|| {
         let pool = ThreadPool::new_named(String::from("low"), 0, 1, Duration::ZERO);
         for _ in 0..20 {
@@ -203,7 +203,7 @@ fn the_numbers_of_threads_that_have_left_are_given_again() {
 
 /// The first thread sleeps, and the one that was hired beyond the core does not.
 #[test]
-fn who_has_slept_longest_leaves_first() {
+fn the_thread_that_has_slept_longest_leaves_first() {
     within(|| {
         let pool = ThreadPool::new_named(String::from("warm"), 1, 2, Duration::from_millis(10));
         let name = || thread::current().name().map(str::to_owned);
@@ -240,7 +240,7 @@ fn a_future_may_block_for_another_job() {
 
 /// `is_fn` and `into_fn` are not asked, whatever they would say.
 #[test]
-fn tasks_are_run_also_if_they_call_themselves_closures() {
+fn tasks_that_claim_to_be_closures_are_run_as_tasks() {
     struct Liar(mpsc::Sender<&'static str>);
 
     impl Task<()> for Liar {
@@ -317,7 +317,8 @@ fn idle_threads_stay_until_the_work_is_done() {
     });
 }
 
-/// The CPUs that count are those that the thread that makes the pool may use, not those of the machine.
+/// The CPUs that count are those that the process may use: not those of the machine, and not those of a pinned thread
+/// that makes the pool.
 #[cfg(feature = "thread-pinning")]
 #[test]
 fn the_default_is_a_core_thread_for_each_cpu_that_may_be_used() {
@@ -334,13 +335,13 @@ fn the_default_is_a_core_thread_for_each_cpu_that_may_be_used() {
             core_affinity::set_for_current(cores[0]).then(core_threads)
         };
         if let Some(threads) = thread::spawn(on_one_core).join().expect("no panic") {
-            assert_eq!(threads, 1);
+            assert_eq!(threads, cpus);
         }
     });
 }
 
 #[test]
-fn panics_name_the_value_and_what_is_possible() {
+fn panics_name_the_value_and_the_possible_ones() {
     fn is_debug<T: Debug>() {}
     is_debug::<ThreadPool>();
     is_debug::<Builder>();
@@ -403,7 +404,7 @@ mod polled {
 
     /// Only a future that can go on needs the pool; and one that has panicked cannot.
     #[test]
-    fn the_waker_of_a_future_that_is_over_keeps_no_thread() {
+    fn the_waker_of_a_finished_future_keeps_no_thread() {
         within(|| {
             for panics in [false, true] {
                 let stopped = Arc::new(AtomicUsize::new(0));

@@ -81,9 +81,9 @@ macro_rules! every_executor {
             tests! { $subject;
                 closing:
                     a_rejected_job_comes_back
-                    a_second_shutdown_says_so
-                    ignored_jobs_are_dropped_with_a_warning
-                    what_a_refused_batch_owns_may_panic;
+                    a_second_shutdown_is_an_error
+                    captures_of_a_refused_batch_may_panic
+                    ignored_jobs_are_dropped_with_a_warning;
                 handles:
                     a_closed_pool_drops_the_job
                     a_finished_job_is_ready
@@ -118,19 +118,20 @@ macro_rules! every_executor {
                     a_new_pool_has_done_nothing
                     joined_jobs_are_counted;
                 timers:
-                    a_closed_executor_ends_what_is_scheduled
+                    a_closed_executor_ends_scheduled_jobs
                     a_delay_counts_from_the_end
                     a_delayed_job_can_be_cancelled
                     a_job_runs_after_its_delay
+                    a_period_of_zero_is_refused
                     a_rate_keeps_to_its_times
                     a_repetition_ends_with_time
+                    a_repetition_may_begin_at_any_time
                     a_repetition_survives_panics
-                    jobs_come_up_in_order
-                    no_period_is_no_rate;
+                    jobs_come_up_in_order;
                 waiting:
+                    a_join_waits_for_all_jobs_before_it
+                    a_join_waits_for_the_jobs_of_jobs
                     an_idle_pool_does_not_block
-                    everything_before_has_run
-                    the_jobs_of_jobs_have_run
                     waiting_from_a_worker_is_refused;
             }
 
@@ -152,15 +153,15 @@ macro_rules! spreads {
                     a_batch_reaches_all_threads
                     a_job_may_own_a_pool
                     a_sibling_runs_the_batch_of_a_blocked_worker
-                    a_sibling_runs_what_a_blocked_worker_has_spawned
-                    a_sibling_that_becomes_idle_looks_around
+                    a_sibling_runs_the_job_of_a_blocked_worker
+                    a_sibling_that_becomes_idle_runs_the_job
                     a_starting_pool_spreads_its_work
                     all_but_one_worker_may_block
                     all_threads_are_called_again_and_again
                     all_threads_work_at_the_same_time
                     executors_nest_on_one_thread
                     jobs_from_outside_are_not_starved
-                    nothing_is_stranded_behind_a_blocked_job
+                    no_job_is_stranded_by_a_blocked_one
                     other_executors_in_between_change_nothing
                     pools_may_be_nested;
             }
@@ -201,15 +202,15 @@ macro_rules! any_pool {
                 building:
                     the_default_is_a_worker_for_each_core
                     the_environment_sets_the_number_of_threads
-                    threads_bear_the_name;
+                    thread_names_begin_with_the_given_name;
                 closing:
                     a_closed_pool_can_be_joined
                     a_draining_job_may_block_on_its_child
                     draining_jobs_may_spawn
-                    many_may_wait_for_the_end
+                    many_threads_may_wait_for_the_end
                     shutdown_async_from_a_worker
                     shutdown_runs_the_backlog
-                    shutdown_timeout_reports_what_is_left;
+                    shutdown_timeout_reports_unfinished_jobs;
                 discarding: shutdown_now_discards_the_backlog;
                 dropping:
                     a_closed_pool_may_be_dropped
@@ -221,7 +222,7 @@ macro_rules! any_pool {
                     captures_that_panic_when_dropped_are_survived
                     workers_keep_their_names;
                 statistics:
-                    an_idle_pool_says_so
+                    an_idle_pool_reports_all_workers_as_idle
                     running_and_queued_jobs_are_counted
                     workers_are_counted;
                 waiting: many_waiters_are_released;
@@ -243,12 +244,12 @@ macro_rules! runs_two {
                     futures_that_panic_when_dropped_are_survived;
                 futures:
                     a_future_woken_from_elsewhere_stays_on_its_pool
-                    a_job_may_wait_for_the_step_behind_it
+                    a_job_may_wait_for_the_next_step_of_its_future
                     futures_that_yield_are_resumed;
                 groups:
                     a_group_is_cancelled_as_a_whole
-                    a_group_whose_time_is_up_comes_back
-                    who_waits_for_a_group_runs_what_has_not_begun;
+                    a_timeout_gives_the_group_back
+                    the_waiter_of_a_group_runs_jobs_that_have_not_begun;
                 handles:
                     a_future_that_waits_is_woken
                     a_timeout_gives_the_handle_back
@@ -276,16 +277,16 @@ macro_rules! in_turn {
 
             tests! { $subject;
                 building:
-                    absurdly_many_threads_are_refused
+                    a_malformed_number_in_the_environment_is_refused
                     a_name_with_nul_is_refused
+                    absurdly_many_threads_are_refused
                     no_threads_are_refused
-                    nonsense_in_the_environment_is_refused
                     pools_can_be_printed
                     stacks_are_as_large_as_asked_for
                     zero_in_the_environment_is_refused;
                 closing:
                     a_job_may_shut_another_pool_down
-                    a_pool_may_end_as_soon_as_it_begins
+                    a_pool_may_end_before_its_workers_have_started
                     parents_race_with_close
                     shutdown_from_a_worker_is_refused
                     shutdown_runs_the_backlog_with_any_number_of_threads
@@ -293,20 +294,20 @@ macro_rules! in_turn {
                     submitters_race_with_close
                     the_last_running_job_may_spawn;
                 discarding:
+                    a_discarded_job_may_discard_others
+                    a_worker_that_waits_after_shutdown_now_drops_the_job
                     reports_add_up_when_discarding_races_with_submitting
-                    shutdown_now_from_a_worker
-                    what_is_discarded_may_discard
-                    who_waits_inside_after_shutdown_now_drops_the_job;
+                    shutdown_now_from_a_worker;
                 dropping:
                     a_chain_of_local_jobs_outlives_the_last_handle
                     a_discarded_job_may_own_a_handle
-                    a_handle_to_a_job_is_none_to_its_pool
+                    a_handle_to_a_job_does_not_keep_its_pool_open
                     a_job_may_drop_another_pool
                     a_job_that_owns_a_handle_keeps_the_pool_open
                     a_queued_job_that_owns_a_handle_runs
                     a_remaining_handle_keeps_the_pool_open
                     a_worker_may_drop_the_last_handle
-                    no_thread_and_no_noise_is_left;
+                    no_thread_is_left_and_nothing_is_printed;
                 futures:
                     a_future_may_own_its_pool
                     a_panic_reaches_the_awaiter;
@@ -324,7 +325,7 @@ macro_rules! in_turn {
                     counters_never_go_back
                     jobs_run_by_their_waiters_are_counted_once
                     jobs_spawned_by_jobs_are_counted;
-                timers: what_comes_too_late_is_dropped_with_a_warning;
+                timers: jobs_that_come_too_late_are_dropped_with_a_warning;
                 waiting:
                     a_chain_of_jobs_is_never_idle
                     a_job_may_wait_for_another_pool
@@ -354,8 +355,8 @@ macro_rules! has_threads {
                     a_waiting_worker_runs_the_future
                     a_waiting_worker_survives_a_future_that_panics_when_dropped
                     cancelling_races_with_the_first_step
-                    dropped_futures_say_so
-                    each_end_has_its_type
+                    each_outcome_of_a_future_has_its_type
+                    handles_of_dropped_futures_report_it
                     huge_futures_run
                     jobs_can_be_chained
                     wakers_that_panic_are_survived;
@@ -422,7 +423,7 @@ macro_rules! any_crew {
             tests! { $subject;
                 building: start_hooks_may_spawn;
                 closing: shutdown_waits_for_destructors_of_thread_locals;
-                waiting: who_waits_is_released_though_a_job_comes;
+                waiting: a_waiter_is_released_though_a_new_job_comes;
             }
         }
     };
@@ -442,7 +443,7 @@ macro_rules! has_hooks {
                     threads_are_named;
                 closing:
                     hooks_have_run_when_shutdown_returns
-                    stop_hooks_of_a_closed_pool_give_in_vain
+                    jobs_of_stop_hooks_of_a_closed_pool_do_not_run
                     workers_leave;
                 discarding:
                     a_job_that_is_dropped_within_a_wake_up_tells_its_waiter
@@ -452,8 +453,8 @@ macro_rules! has_hooks {
                 handles:
                     discarding_ends_a_wait;
                 idling:
-                    who_looks_for_long_keeps_nobody_waiting
-                    who_looks_goes_on_when_somebody_waits_for_all;
+                    a_worker_goes_on_looking_while_a_thread_waits_for_all_jobs
+                    a_worker_that_looks_for_long_keeps_no_thread_waiting;
                 panics:
                     hooks_that_panic_when_dropped_are_survived
                     panicking_hooks_are_survived
@@ -497,8 +498,8 @@ macro_rules! preheats {
                     a_job_does_not_wait_for_a_hook
                     a_pool_may_end_before_its_threads_come
                     a_refused_thread_comes_later
-                    more_than_there_are_is_all
-                    no_needed_thread_is_missed;
+                    no_needed_thread_is_missed
+                    preheating_more_threads_than_there_are_starts_all;
             }
         }
     };
@@ -560,9 +561,9 @@ macro_rules! even_full {
                 closing:
                     a_closed_pool_can_be_joined
                     a_draining_job_may_block_on_its_child
-                    a_pool_may_end_as_soon_as_it_begins
+                    a_pool_may_end_before_its_workers_have_started
                     a_rejected_job_comes_back
-                    a_second_shutdown_says_so
+                    a_second_shutdown_is_an_error
                     ignored_jobs_are_dropped_with_a_warning
                     silent_submitters_race_with_close;
                 continuations:
@@ -570,9 +571,9 @@ macro_rules! even_full {
                     a_suspended_future_cannot_be_cancelled
                     a_waiting_worker_runs_the_future
                     cancelling_races_with_the_first_step
-                    dropped_futures_say_so
-                    each_end_has_its_type
-                    futures_that_panic_when_dropped_are_survived;
+                    each_outcome_of_a_future_has_its_type
+                    futures_that_panic_when_dropped_are_survived
+                    handles_of_dropped_futures_report_it;
                 discarding: reports_add_up_when_discarding_races_with_submitting;
                 dropping: a_job_may_block_on_its_child_after_the_last_handle a_remaining_handle_keeps_the_pool_open;
                 futures:
@@ -580,7 +581,7 @@ macro_rules! even_full {
                     a_future_goes_on_while_the_pool_drains
                     a_future_may_own_its_pool
                     a_future_woken_after_the_end_is_cancelled
-                    a_job_may_wait_for_the_step_behind_it
+                    a_job_may_wait_for_the_next_step_of_its_future
                     a_panic_reaches_the_awaiter
                     a_ready_future_gives_its_value
                     futures_that_yield_are_resumed
@@ -605,24 +606,24 @@ macro_rules! even_full {
                     pools_may_be_nested;
                 statistics:
                     a_new_pool_has_done_nothing
-                    an_idle_pool_says_so
+                    an_idle_pool_reports_all_workers_as_idle
                     workers_are_counted;
                 timers:
-                    a_closed_executor_ends_what_is_scheduled
+                    a_closed_executor_ends_scheduled_jobs
                     a_delay_counts_from_the_end
                     a_delayed_job_can_be_cancelled
                     a_job_runs_after_its_delay
+                    a_period_of_zero_is_refused
                     a_rate_keeps_to_its_times
                     a_repetition_does_not_overlap
                     a_repetition_survives_panics
-                    cancelling_races_with_the_time
-                    no_period_is_no_rate;
+                    cancelling_races_with_the_time;
                 waiting:
                     a_running_job_is_waited_for
+                    a_waiter_is_released_though_a_new_job_comes
                     an_idle_pool_does_not_block
                     many_waiters_are_released
-                    waiting_from_a_worker_is_refused
-                    who_waits_is_released_though_a_job_comes;
+                    waiting_from_a_worker_is_refused;
             }
         }
     };
@@ -652,7 +653,7 @@ macro_rules! loses_nothing {
                 closing:
                     a_job_may_shut_another_pool_down
                     hooks_have_run_when_shutdown_returns
-                    many_may_wait_for_the_end
+                    many_threads_may_wait_for_the_end
                     shutdown_from_a_worker_is_refused
                     shutdown_runs_the_backlog_with_any_number_of_threads
                     the_last_running_job_may_spawn
@@ -663,7 +664,7 @@ macro_rules! loses_nothing {
                     a_job_may_drop_another_pool
                     a_job_that_owns_a_handle_keeps_the_pool_open
                     idle_pools_of_any_size_end
-                    no_thread_and_no_noise_is_left
+                    no_thread_is_left_and_nothing_is_printed
                     the_process_may_end_at_any_time;
                 groups: a_group_has_the_result_of_each;
                 handles:
@@ -694,14 +695,14 @@ macro_rules! loses_nothing {
                 sequences: a_cluster_is_one_job each_element_has_its_result;
                 spreading:
                     a_job_may_own_a_pool
-                    a_sibling_runs_what_a_blocked_worker_has_spawned
+                    a_sibling_runs_the_job_of_a_blocked_worker
                     all_but_one_worker_may_block;
                 statistics: counters_never_go_back joined_jobs_are_counted;
                 timers: a_repetition_owns_a_handle jobs_come_up_in_order;
                 waiting:
                     a_job_may_wait_for_another_pool
-                    everything_before_has_run
-                    the_jobs_of_jobs_have_run
+                    a_join_waits_for_all_jobs_before_it
+                    a_join_waits_for_the_jobs_of_jobs
                     waiters_race_with_submitters;
             }
         }
@@ -719,7 +720,7 @@ macro_rules! runs_on_workers {
                 handles: waiting_does_not_move_a_job_to_another_pool;
                 spreading:
                     a_job_runs_on_the_pool_it_was_given_to
-                    a_sibling_that_becomes_idle_looks_around
+                    a_sibling_that_becomes_idle_runs_the_job
                     all_threads_are_called_again_and_again;
                 waiting: a_chain_of_jobs_is_never_idle;
             }
@@ -780,7 +781,7 @@ macro_rules! floats_by_itself {
         mod floats_by_itself {
             use super::*;
 
-            tests! { $subject; pinning: automatic_placement_pins_nobody; }
+            tests! { $subject; pinning: automatic_placement_pins_no_worker; }
         }
     };
 }
@@ -794,7 +795,7 @@ macro_rules! takes_cores {
 
             tests! { $subject;
                 pinning:
-                    a_pinned_submitter_pins_nobody
+                    a_pinned_submitter_pins_no_worker
                     floating_workers_go_anywhere
                     workers_may_share_a_core
                     workers_sit_on_their_cores;
@@ -1144,10 +1145,10 @@ mod stealing {
         tests! { Brittle::default;
             parkers:
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
+                a_lost_worker_is_no_longer_counted
                 a_panic_before_the_start_hook_costs_no_worker
                 a_pool_that_has_lost_all_workers_ends
-                a_worker_that_is_lost_is_counted_out
-                what_waits_for_lost_workers_waits_in_vain;
+                jobs_wait_in_vain_for_lost_workers;
         }
     }
 
@@ -1157,10 +1158,10 @@ mod stealing {
 
         tests! { Wrapper::answering;
             parkers:
-                a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps
-                a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call
+                a_parker_is_told_of_jobs_from_inside_that_need_a_call
+                a_parker_is_told_of_jobs_unless_no_worker_sleeps
                 a_parker_is_told_that_a_submitter_gives_way_and_goes_on
-                a_parker_that_goes_on_to_panic_does_not_end_the_process;
+                a_parker_that_keeps_panicking_does_not_end_the_process;
         }
     }
 

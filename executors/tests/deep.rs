@@ -58,7 +58,7 @@ fn chains_of_continuations_are_dropped() {
         within(|| {
             let (tell, last) = chain(&pool);
             pool.join().expect("this is no worker");
-            pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+            pool.shutdown_timeout(PATIENCE).expect("suspended futures do not delay the end");
             assert!(!last.is_finished());
             assert!(tell.send(5).is_ok(), "the first link waits");
             assert!(matches!(block_on(last), Err(TaskError::Dropped)));
@@ -116,7 +116,7 @@ fn chains_of_spawned_futures_are_dropped() {
                 let pool = make();
                 let (tell, last) = spawned_chain(&pool);
                 pool.join().expect("this is no worker");
-                pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+                pool.shutdown_timeout(PATIENCE).expect("suspended futures do not delay the end");
                 (tell, last)
             };
             let (tell, last) = suspended();

@@ -52,7 +52,7 @@ fn double_all(pool: &ThreadPool, numbers: &mut [u64]) {
 }
 
 #[test]
-fn jobs_divide_what_is_borrowed() {
+fn jobs_may_divide_borrowed_data() {
     for threads in [1, 2, 5] {
         within(|| {
             let pool = pool(threads);
@@ -106,7 +106,7 @@ fn the_other_part_can_be_taken_while_the_first_runs() {
 /// A worker that waits for a part that another has taken runs parts that this other one forks, even after falling
 /// asleep.
 #[test]
-fn who_waits_for_a_part_takes_part_in_it() {
+fn a_waiter_takes_part_in_the_part_that_it_waits_for() {
     within(|| {
         let pool = pool(2);
         for round in 0..1000 {
@@ -159,7 +159,7 @@ fn with_taken_part(
 
 /// A part of another job may wait for the waiter's own job: through its handle, or for a lock that it holds.
 #[test]
-fn who_waits_for_a_part_takes_none_of_another_job() {
+fn a_waiter_takes_no_parts_of_another_job() {
     within(|| {
         let pool = pool(4);
         let is_to_run = Arc::new(AtomicBool::new(true));
@@ -209,7 +209,7 @@ fn who_waits_for_a_part_takes_none_of_another_job() {
 
 /// A job might wait for something further down on the waiter's own stack.
 #[test]
-fn who_waits_for_a_part_takes_no_jobs() {
+fn a_waiter_takes_no_jobs() {
     within(|| {
         let (pool, ran) = (pool(2), Arc::new(AtomicUsize::new(0)));
         let [begun, given] = [(); 2].map(|()| Barrier::new(2));
@@ -254,7 +254,7 @@ fn throw(what: &'static str) -> usize {
 
 /// In both cases: the other part has been taken, or has not begun when the first panics.
 #[test]
-fn what_a_part_throws_is_thrown_when_both_have_ended() {
+fn a_panic_of_a_part_is_resumed_when_both_have_ended() {
     within(|| {
         let pool = pool(2);
         for _ in 0..200 {
@@ -314,7 +314,7 @@ impl Drop for Witness<'_> {
 }
 
 #[test]
-fn what_the_parts_own_is_dropped_once() {
+fn captures_of_parts_are_dropped_once() {
     within(|| {
         let pool = pool(2);
         for round in 0..300 {
@@ -359,7 +359,7 @@ fn a_job_may_fork_as_deep_as_its_stack_is() {
 }
 
 #[test]
-fn parts_are_no_jobs() {
+fn parts_are_not_counted_as_jobs() {
     within(|| {
         let pool = pool(3);
         let jobs = 20;
@@ -381,7 +381,7 @@ fn parts_are_no_jobs() {
 
 /// Parts change neither the number of jobs that have ended nor that of those that run.
 #[test]
-fn parts_that_run_are_no_jobs() {
+fn running_parts_are_not_counted_as_jobs() {
     within(|| {
         let (pool, jobs) = (pool(2), 10);
         for _ in 0..jobs {
@@ -458,7 +458,7 @@ impl Parker for Panicky {
 
 /// Before it panics, it has called a worker, which may use what is on the caller's stack.
 #[test]
-fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
+fn no_worker_has_a_part_after_a_parker_has_panicked() {
     within(|| {
         let panics = Arc::new(AtomicBool::new(false));
         let pool = ThreadPool::new(2, Panicky(Arc::clone(&panics), small()));
@@ -501,7 +501,7 @@ fn nobody_has_a_part_any_more_when_a_parker_has_panicked() {
 }
 
 #[test]
-fn a_closed_pool_leaves_both_to_the_caller() {
+fn a_closed_pool_leaves_both_parts_to_the_caller() {
     within(|| {
         let pool = pool(2);
         let inside = pool.clone();
@@ -514,7 +514,7 @@ fn a_closed_pool_leaves_both_to_the_caller() {
 }
 
 #[test]
-fn what_is_discarded_is_left_to_the_caller() {
+fn discarded_parts_are_left_to_the_caller() {
     within(|| {
         let pool = pool(1);
         let gate = occupy(&pool, 1);
@@ -598,7 +598,7 @@ fn jobs_of_one_pool_may_fork_in_another() {
 /// A worker that waits for a part that takes long sleeps meanwhile.
 #[cfg(target_os = "linux")]
 #[test]
-fn waiting_for_a_part_takes_no_time() {
+fn waiting_for_a_part_takes_no_processor_time() {
     use std::fs;
 
     fn cpu_time() -> Duration {

@@ -539,7 +539,7 @@ fn use_futures<E: FuturesExecutor + Sync + 'static>(executor: &E) {
 }
 
 #[test]
-fn handles_and_builders_go_wherever_their_users_do() {
+fn handles_and_builders_are_sync_and_unwind_safe() {
     fn shared<T: Send + Sync>() {}
     fn caught<T: UnwindSafe + RefUnwindSafe>() {}
 

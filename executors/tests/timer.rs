@@ -28,8 +28,8 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// No thread until the first use, one for all timers, and none when nothing is scheduled and no timer is left that
 /// could change that.
 #[test]
-fn there_is_at_most_one_thread() {
-    case::begin(concat!(module_path!(), "::there_is_at_most_one_thread"));
+fn timers_share_at_most_one_thread() {
+    case::begin(concat!(module_path!(), "::timers_share_at_most_one_thread"));
     let noise = Child::default().run(|| {
         let executor = RunNowExecutor::new();
         let Some(before) = threads::count() else { return };
@@ -84,7 +84,7 @@ fn a_refused_thread_is_an_error() {
 }
 
 #[test]
-fn nothing_comes_up_too_early() {
+fn no_job_comes_up_too_early() {
     within(|| {
         let executor = RunNowExecutor::new();
         let timer = Timer::new();
@@ -173,7 +173,7 @@ fn jobs_may_use_their_timer() {
 
 /// Thousands of jobs, scheduled and cancelled by several threads at once: each runs or is cancelled.
 #[test]
-fn many_may_schedule_and_cancel() {
+fn many_threads_may_schedule_and_cancel() {
     within(|| {
         let timer = Timer::shared();
         let executor = RunNowExecutor::new();

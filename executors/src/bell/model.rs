@@ -11,7 +11,7 @@ use crate::sync::{
 };
 
 /// `listeners` threads wait until `ringers` threads have each made a change.
-fn everybody_hears(listeners: usize, ringers: usize) {
+fn all_listeners_hear(listeners: usize, ringers: usize) {
     check(3, move || {
         // Relaxed: the bell's fences alone must show the changes.
         let shared = Arc::new((Bell::default(), AtomicUsize::new(0)));
@@ -36,22 +36,22 @@ fn everybody_hears(listeners: usize, ringers: usize) {
 
 #[test]
 fn a_listener_hears_a_change() {
-    everybody_hears(1, 1);
+    all_listeners_hear(1, 1);
 }
 
 #[test]
 fn two_listeners_hear_a_change() {
-    everybody_hears(2, 1);
+    all_listeners_hear(2, 1);
 }
 
 #[test]
 fn a_listener_hears_the_last_of_two_changes() {
-    everybody_hears(1, 2);
+    all_listeners_hear(1, 2);
 }
 
 /// A thread that is at work stops, and begins anew at once if all `listeners` threads have come to wait until none is
 /// at work. `met` is what it knows of the rest of their condition.
-fn everybody_is_released(listeners: usize, met: bool) {
+fn all_listeners_are_released(listeners: usize, met: bool) {
     check(3, move || {
         let shared = Arc::new((Bell::default(), AtomicUsize::new(1)));
         let threads: Vec<_> = (0..listeners)
@@ -76,15 +76,15 @@ fn everybody_is_released(listeners: usize, met: bool) {
 
 #[test]
 fn a_listener_is_released_though_the_moment_has_passed() {
-    everybody_is_released(1, true);
+    all_listeners_are_released(1, true);
 }
 
 #[test]
 fn two_listeners_are_released_though_the_moment_has_passed() {
-    everybody_is_released(2, true);
+    all_listeners_are_released(2, true);
 }
 
 #[test]
-fn listeners_look_for_themselves_if_it_is_not_sure() {
-    everybody_is_released(2, false);
+fn listeners_check_for_themselves_if_the_ringer_is_not_sure() {
+    all_listeners_are_released(2, false);
 }

@@ -17,7 +17,7 @@ fn pool_of(workers: usize) -> BurstPool<Box<dyn FnOnce() + Send>> {
 
 /// The first value waits for the second, which lies behind it in the mailbox until there is another worker.
 #[test]
-fn who_joins_takes_what_lies_behind_a_busy_worker() {
+fn a_new_worker_takes_the_waiting_value_of_a_busy_one() {
     check(2, || {
         loom::stop_exploring(); // how the first worker becomes busy
         let (mut pool, pair) = (pool_of(1), Pair::default());

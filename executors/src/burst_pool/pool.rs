@@ -158,10 +158,10 @@ impl<T: Send + 'static> BurstPool<T> {
         Ok(sent)
     }
 
-    /// How many workers there are.
+    /// How many workers there are. None when the pool has ended.
     #[must_use]
     pub fn worker_count(&self) -> usize {
-        self.handle.boxes().workers()
+        self.handle.boxes().workers().min(self.handle.stats().workers)
     }
 
     /// Blocks until the pool is idle: everything that it has accepted has been handled. Values that are sent before

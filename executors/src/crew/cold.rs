@@ -138,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn they_come_in_their_order_until_none_is_left() {
+    fn cold_seats_are_started_in_order_until_none_is_left() {
         let seats = ColdSeats::new(2..4);
         assert_eq!(seats.coming(), 1, "the last one that is warm");
         seats.arrived(0);
-        assert_eq!(seats.coming(), 1, "nobody waits for the others");
+        assert_eq!(seats.coming(), 1, "no thread waits for the others");
         seats.arrived(1);
         assert_eq!((seats.coming(), ask(&seats, true), ask(&seats, true), seats.coming()), (0, Some(2), Some(3), 2));
         assert!(!seats.are_left());
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_due_any_more_is_not_started() {
+    fn a_cold_seat_that_is_no_longer_needed_is_not_started() {
         let seats = ColdSeats::new(1..2);
         assert_eq!(seats.start_one(|| false, |_| Err(())), Ok(false));
         assert!(seats.are_left());
     }
 
     #[test]
-    fn a_refused_seat_is_asked_for_again_and_again_but_less_and_less() {
+    fn a_refused_seat_is_requested_again_ever_more_rarely() {
         let seats = ColdSeats::new(1..3);
         seats.arrived(0);
         let attempts: Vec<usize> = (0..20_000).filter(|_| ask(&seats, false) == Some(1)).collect();

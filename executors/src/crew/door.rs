@@ -14,7 +14,7 @@ use std::{
 ///
 /// When a thread has done its work, the system takes its memory away, and tells all cores on which the process runs.
 /// Two threads that end at the same time wait for each other in that, and each of the cores waits for both: that takes
-/// several times as long as one after the other (`docs/results/creation.md`, "Many that end").
+/// several times as long as one after the other (`docs/results/creation.md`, "Many threads that end").
 pub(super) struct Door {
     epoch: OnceLock<Instant>,
     /// When it is free, in nanoseconds since the epoch. Relaxed: nothing else depends on this time.
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_waits_for_those_before_but_not_for_long() {
+    fn a_thread_waits_for_those_before_it_but_not_for_long() {
         if cores() == 1 {
             println!("skipped: there is one core");
             return;
@@ -72,12 +72,12 @@ mod tests {
             begin.elapsed()
         };
         passes();
-        let epoch = *door.epoch.get().expect("somebody has passed");
+        let epoch = *door.epoch.get().expect("a thread has passed");
         let begin = epoch.elapsed();
         (0..10).for_each(|_| _ = passes());
         assert!(epoch.elapsed() - begin >= 9 * PASSAGE, "each waits until the one before has gone");
         door.free.store(u64::MAX / 2, Relaxed);
         assert!(passes() >= PATIENCE);
-        assert!(door.free.load(Relaxed) < u64::MAX / 2, "who came later does not wait for who was let in at once");
+        assert!(door.free.load(Relaxed) < u64::MAX / 2, "a later thread does not wait for one that was let in at once");
     }
 }

@@ -214,7 +214,7 @@ pub(super) mod tests {
     /// The late job is for the first worker, and the job that it submits for the second, which has left.
     #[cfg(feature = "burst-exec")]
     #[test]
-    fn what_a_late_job_gives_to_a_worker_that_has_left_runs() {
+    fn a_child_of_a_late_job_runs_though_its_worker_has_left() {
         let source = MailSource::<false>::new(Arc::new(Mailboxes::new(2)), Theft::Never);
         let crew = Crew::start(setup_of(Terms::fixed(2), 0..2, source, Options::new()));
         let crew = crew.expect("there is no thread to be refused");
@@ -230,10 +230,10 @@ pub(super) mod tests {
     /// It was admitted before the end, and runs on its submitter when the only worker has left.
     #[cfg(feature = "elastic-exec")]
     #[test]
-    fn what_a_late_job_gives_that_runs_on_its_submitter_runs() {
+    fn a_child_of_a_late_job_that_its_submitter_runs_runs_too() {
         let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
         let crew = Crew::found(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
-        assert!(crew.life.hire(&terms, || 0, true), "who leaves at the end stays on the roll");
+        assert!(crew.life.hire(&terms, || 0, true), "a worker that leaves at the end stays on the roll");
         crew.close();
         assert!(crew.is_over());
         let (late, child) = parent();
@@ -243,7 +243,7 @@ pub(super) mod tests {
 
     #[cfg(feature = "elastic-exec")]
     #[test]
-    fn nobody_is_hired_behind_the_end() {
+    fn no_worker_is_hired_after_the_end() {
         let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
         let (hook, called) = mpsc::channel();
         let on_start: WorkerHook = Arc::new(AssertUnwindSafe(Contained::new(Box::new(move |seat| {
@@ -261,7 +261,7 @@ pub(super) mod tests {
 
     #[cfg(feature = "elastic-exec")]
     #[test]
-    fn who_leaves_counts_as_awake_no_longer() {
+    fn a_worker_that_has_left_does_not_count_as_awake() {
         let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::from_nanos(1) };
         let setup = setup_of(terms, 0..0, SharedSource::new(), Options::new());
         let parker = setup.parker.clone();

@@ -248,6 +248,10 @@ where
     fn stats(&self) -> Stats {
         self.crew().stats()
     }
+
+    fn max_workers(&self) -> usize {
+        self.crew().terms.max
+    }
 }
 
 impl<S: Source, P: Parker + 'static> fmt::Debug for Handle<S, P> {

@@ -268,7 +268,7 @@ fn jobs_of_a_batch_can_wait_for_each_other() {
 /// has submitted. (Only one submits a job, because a tray of the model does not know which of the jobs on their way to
 /// it has come.)
 #[test]
-fn who_is_released_with_others_finds_its_job_run() {
+fn a_waiter_released_with_others_finds_its_job_done() {
     check(2, || {
         let (crew, ran) = (crew(1), Tally::default());
         let other = thread::spawn({
@@ -323,7 +323,7 @@ fn siblings_can_wait_for_each_other() {
 /// The first child is announced, the second is not: it takes its parent's place. The worker that runs the first must
 /// not be the only one that is awake.
 #[test]
-fn a_child_can_wait_for_what_its_parent_ends_with() {
+fn a_child_can_wait_for_the_last_job_of_its_parent() {
     check_at_length(2, || {
         let (crew, pair) = (crew(2), Pair::default());
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
@@ -339,7 +339,7 @@ fn a_child_can_wait_for_what_its_parent_ends_with() {
 /// As above, but the worker takes the other job of the pair, from outside, before it comes to the one that was not
 /// announced.
 #[test]
-fn a_job_from_outside_can_wait_for_what_another_ended_with() {
+fn a_job_from_outside_can_wait_for_the_last_job_of_another() {
     check_at_length(2, || {
         let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
         let charter = Charter { fairness: Fairness::Counted(1), ..CHARTER };
@@ -443,7 +443,7 @@ fn jobs_that_are_moved_are_discarded() {
 
 /// A thread that waits for a crew whose jobs are being dropped finds that they have been, or have run.
 #[test]
-fn joining_waits_for_what_is_dropped() {
+fn joining_waits_for_jobs_that_are_being_dropped() {
     struct OnDrop(Tally);
 
     impl Drop for OnDrop {

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_a_job_by_looking_looks_again_until_that_is_in_vain() {
+    fn a_worker_that_found_a_job_looks_again_until_it_finds_none() {
         let outlook = Outlook::default();
         let looks = || outlook.is_promising(1, Idle::PARK);
         outlook.sleeps();
@@ -177,13 +177,13 @@ mod tests {
             assert!(!looks(jobs), "{jobs}");
         }
         outlook.rests(now, 3 + FEW, None);
-        assert!(looks(4 + FEW), "the last of many, each behind a short sleep");
+        assert!(looks(4 + FEW), "the last of many, each after a short sleep");
         outlook.rests(now + LONG_SLEEP, 4 + FEW, None);
         assert!(!looks(4 + FEW), "there was another long sleep");
     }
 
     #[test]
-    fn who_is_called_again_and_again_as_soon_as_it_sleeps_is_a_light_sleeper() {
+    fn a_worker_called_soon_after_each_sleep_is_a_light_sleeper() {
         let outlook = Outlook::default();
         let mut now = Instant::now();
         let mut rests = |round, looked| {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_never_slept_looks_for_longer() {
+    fn a_worker_that_has_never_slept_looks_for_longer() {
         let outlook = Outlook::default();
         outlook.begins(Instant::now());
         assert!(outlook.is_new());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_slept_looks_around() {
+    fn a_worker_that_has_not_slept_looks_around() {
         let outlook = Outlook::default();
         assert!(outlook.is_promising(0, Idle::PARK));
         outlook.begins(Instant::now() + LONG);

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_few_jobs_at_once_keeps_up() {
+    fn a_worker_that_finds_few_jobs_at_once_keeps_up() {
         let several = cores() > 1;
         let pace = Pace::default();
         assert!(!pace.keeps_up(1), "nothing is known yet");
@@ -74,16 +74,16 @@ mod tests {
     }
 
     #[test]
-    fn who_steals_does_not_keep_up() {
+    fn a_worker_that_steals_does_not_keep_up() {
         let (pace, steals) = (Pace::default(), Cell::new(0));
         pace.search(|| Reading { steals: steals.get(), ..ended(1) }, || Some(steals.replace(1)));
         assert!(!pace.keeps_up(2));
     }
 
     #[test]
-    fn who_keeps_up_searches_a_moment_later() {
+    fn a_worker_that_keeps_up_searches_a_moment_later() {
         if cores() == 1 {
-            println!("skipped: nobody keeps up on one core");
+            println!("skipped: no worker keeps up on one core");
             return;
         }
         let pace = Pace::default();

@@ -115,7 +115,7 @@ fn is_due_in_model() -> Option<bool> {
 }
 
 /// What a submitter has that may give precedence now: no other submitter may, as long as this lives.
-#[must_use = "nobody has been let go first yet"]
+#[must_use = "no other thread has been let go first yet"]
 pub(super) struct Claim<'a> {
     past: MutexGuard<'a, Past>,
     now: Instant,
@@ -139,7 +139,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn precedence_is_given_in_bursts_behind_small_ones() {
+    fn precedence_is_given_in_bursts_after_small_ones() {
         let precedence = Precedence::new();
         let times = |told: &[u64]| {
             told.iter().for_each(|&jobs| precedence.learns(jobs));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     /// In a burst after a small one, which lasts for longer than any test.
-    fn behind_a_small_burst() -> Precedence {
+    fn after_a_small_burst() -> Precedence {
         let precedence = Precedence::new();
         precedence.past().burst = Some(Burst { began: Instant::now() + LONG_TIME, left: TIMES });
         precedence
@@ -160,7 +160,7 @@ mod tests {
 
     impl Precedence {
         fn past(&self) -> MutexGuard<'_, Past> {
-            self.past.lock().expect("nobody panics under this lock")
+            self.past.lock().expect("no panic under this lock")
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_burst_is_one_behind_some_quiet() {
+    fn a_burst_is_new_after_a_quiet_period() {
         let precedence = Precedence::new();
         for (began, is_new) in [(Instant::now() + LONG_TIME, false), (ago(LONG), true)] {
             precedence.past().burst = Some(Burst { began, left: 0 });
@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_given_a_few_times_in_each() {
-        let precedence = behind_a_small_burst();
+    fn precedence_is_given_a_few_times_in_each_burst() {
+        let precedence = after_a_small_burst();
         assert_eq!((0..3 * TIMES).filter_map(|_| precedence.claim()).count(), TIMES as usize);
     }
 
     #[test]
-    fn one_submitter_gives_it_at_a_time() {
-        let precedence = behind_a_small_burst();
+    fn one_submitter_at_a_time_gives_precedence() {
+        let precedence = after_a_small_burst();
         let claim = precedence.claim();
         assert!(claim.is_some() && precedence.claim().is_none());
         drop(claim);
@@ -194,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn none_is_given_for_a_while_after_somebody_was_late() {
-        let precedence = behind_a_small_burst();
+    fn no_precedence_is_given_for_a_while_after_a_late_return() {
+        let precedence = after_a_small_burst();
         let late = |took| {
             Claim { past: precedence.past(), now: ago(took) }.give();
             precedence.past().abstains.expect("it was late").saturating_duration_since(Instant::now())
@@ -204,6 +204,6 @@ mod tests {
         assert!(precedence.claim().is_none());
         assert!(late(ABSTINENCE) <= ABSTINENCE);
         precedence.past().abstains = Some(Instant::now());
-        assert!(precedence.claim().is_some(), "some time it is over");
+        assert!(precedence.claim().is_some(), "it is over after some time");
     }
 }

@@ -311,7 +311,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn who_signs_off_when_nobody_can_wait_leaves_no_handle() {
+    fn a_thread_leaves_no_join_handle_if_no_thread_can_wait() {
         for (is_left, handles) in [(false, 1), (true, 0)] {
             let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
             if is_left {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_starts_apart_from_a_job_that_goes_on_as_far_as_there_are_cores() {
+    fn a_thread_starts_apart_from_a_running_job_if_there_are_cores() {
         let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
         let (tell, told) = mpsc::channel();
         let asked = Arc::clone(&crew);

@@ -101,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn timed_looks_come_after_each_job_that_takes_long_and_after_many_that_do_not() {
+    fn timed_looks_come_after_each_long_job_and_many_short_ones() {
         assert_eq!(looks(Fairness::Timed(Duration::ZERO), 5), [1, 2, 3, 4, 5]);
         assert_eq!(looks(Fairness::Timed(Duration::MAX), 200), [1, 3, 7, 15, 31, 63, 124, 185]);
     }
 
     #[test]
-    fn a_period_is_as_long_as_the_last_one_was_short() {
+    fn a_period_is_longer_if_the_last_one_was_short() {
         let start = Instant::now();
         let clock = Clock { interval: Duration::from_millis(1), last_look: Cell::new(start) };
         let at = |micros| start + Duration::from_micros(micros);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_over_at_once_though_the_clock_stands_still() {
+    fn a_zero_interval_is_over_though_the_clock_stands_still() {
         let now = Instant::now();
         let clock = Clock { interval: Duration::ZERO, last_look: Cell::new(now) };
         assert_eq!(clock.next_period(1, now), 1);

@@ -48,7 +48,7 @@ fn a_job_wakes_a_sleeper() {
         let (tell, told) = mpsc::channel();
         (0..many).for_each(|_| pool.execute(|| ()));
         pool.execute(move || tell.send(()).expect("the test waits"));
-        told.recv_timeout(PATIENCE).expect("somebody runs it");
+        told.recv_timeout(PATIENCE).expect("a worker runs it");
     }
     pool.shutdown().expect("nothing is left");
 }

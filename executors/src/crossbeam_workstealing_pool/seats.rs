@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// In each round workers have jobs of their own: a few, or more than a ring has room for.
 #[test]
-fn nobody_looks_at_workers_that_sleep() {
+fn sleeping_workers_are_not_searched() {
     let pool = ThreadPool::builder().threads(3).idle(Idle::PARK).build().expect("three threads");
     for own_jobs in [1, 100, 10_000, 1, 1] {
         let inside = pool.clone();

@@ -88,7 +88,7 @@ impl fmt::Display for LimitError {
             }
             Kind::Bound { subpool, limit } => write!(
                 f,
-                "the subpool {subpool:?} is bound to one thread, its limit cannot be {limit}: \
+                "the subpool {subpool:?} is bound to one thread, so its limit cannot be {limit}: \
                  build one with `Builder::subpool` for jobs that may run at the same time"
             ),
         }

@@ -31,7 +31,7 @@ impl fmt::Display for Misfit {
             ),
             Misfit::AllReserved { reserve, threads } => write!(
                 f,
-                "{reserve} of {threads} threads are reserved for bound subpools, so that none is left for the others: \
+                "{reserve} of {threads} threads are reserved for bound subpools, so none is left for the others: \
                  ask for more threads, or reserve fewer"
             ),
             Misfit::ReservedForNothing { reserve, bound } => write!(

@@ -242,7 +242,7 @@ impl Recipe for Dispatcher {
     fn build(options: Options, extra: Extra) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
         let Fairness::Counted(age) = options.fairness.unwrap_or(CHARTER.fairness) else {
-            let remedy = "lower priorities get their turn after so many jobs; choose `Fairness::Counted`";
+            let remedy = "lower priorities get their turn after a number of jobs: choose `Fairness::Counted`";
             return Err(BuildErrorKind::Unsupported { option: "Fairness::Timed", pool: CHARTER.label, remedy }.into());
         };
         let Plan { sharing, threads, warm, seats } = extra.plan(&options)?;

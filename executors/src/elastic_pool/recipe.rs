@@ -54,7 +54,7 @@ impl Builder<ThreadPool> {
     /// How many workers stay, once jobs have brought them. The default is `threads`, or the default number of threads
     /// of other pools (but no more than [`max`](Self::max)).
     ///
-    /// If both this and [`max`](Self::max) are called, the number in `threads` makes no difference.
+    /// If both this and [`max`](Self::max) are called, the number in `threads` makes no difference (but 0 is an error).
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl Builder<ThreadPool> {
         self
     }
 
-    /// How many workers there are at most. The default is `threads`, or twice the core.
+    /// How many workers there are at most. The default is `threads`, or twice the core (1 if that is 0).
     ///
     /// A worker that leaves no longer counts when its stop hook is called, so another may start before that hook ends:
     /// more threads than this may be between the start of their start hook and the end of their stop hook.

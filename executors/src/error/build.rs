@@ -92,7 +92,7 @@ impl fmt::Display for BuildError {
                 "a core of {core} workers was asked for in a pool of at most {max}: raise `max`, or lower `core`"
             ),
             BuildErrorKind::NoKeepAlive => f.write_str(
-                "keep_alive is 0, so that each job beyond the core would cost a thread: ask for some milliseconds at least",
+                "keep_alive is 0, so each job beyond the core would start a new thread: ask for at least some milliseconds",
             ),
             BuildErrorKind::NothingToDiscard => f.write_str(
                 "`Saturation::DiscardOldest` with a queue of 0 has nothing to discard: give it a queue of at least 1",

@@ -42,11 +42,11 @@ impl fmt::Display for ShutdownError {
         match self {
             ShutdownError::FromWorker => write!(
                 f,
-                "a worker cannot wait for the end of its own pool: the pool is closed, wait from another thread"
+                "a worker cannot wait for the end of its own pool: the pool has been closed; wait from another thread"
             ),
             ShutdownError::TimedOut { waited, workers, report } => write!(
                 f,
-                "after {waited:?} {workers} workers have not left yet ({} jobs running, {} queued)",
+                "after {waited:?}, {workers} workers have not left yet ({} jobs running, {} queued)",
                 report.running, report.queued
             ),
         }

@@ -56,13 +56,17 @@ impl Error for TaskError {}
 ///
 /// let chain = parse("7").map(Failure::flatten).and_then(|seven| async move { Ok(seven + 1) });
 /// assert_eq!(block_on(chain).unwrap(), 8);
+///
+/// // `?` converts what `wait` returns, too.
+/// let twice = || -> Result<u8, Failure<std::num::ParseIntError>> { Ok(2 * pool.submit(|| 21).wait()?) };
+/// assert_eq!(twice().unwrap(), 42);
 /// pool.shutdown().unwrap();
 /// ```
 #[derive(Debug)]
 pub enum Failure<E> {
     /// The job ran, and returned this error.
     Returned(E),
-    /// The job returned nothing: it panicked, was cancelled, or was dropped.
+    /// The job returned nothing: it panicked, was cancelled, was dropped, or could not be waited for.
     Lost(TaskError),
 }
 
@@ -74,6 +78,13 @@ impl<E> Failure<E> {
     /// Whichever error there is.
     pub fn flatten<T>(result: Result<Result<T, E>, TaskError>) -> Result<T, Failure<E>> {
         result.map_err(Failure::Lost)?.map_err(Failure::Returned)
+    }
+}
+
+/// So that `?` passes on the end of a job in a function that may fail otherwise, too.
+impl<E> From<TaskError> for Failure<E> {
+    fn from(error: TaskError) -> Self {
+        Failure::Lost(error)
     }
 }
 

@@ -34,7 +34,7 @@ fn run(job: Box<dyn FnOnce() + Send>) {
 }
 
 #[test]
-fn a_result_reaches_who_waits() {
+fn a_result_reaches_the_waiter() {
     share(run, |handle, runs| {
         assert!(handle.wait().unwrap());
         assert_eq!(runs.load(Relaxed), 1);
@@ -42,7 +42,7 @@ fn a_result_reaches_who_waits() {
 }
 
 #[test]
-fn the_end_of_a_job_that_never_runs_reaches_who_waits() {
+fn the_waiter_is_told_of_a_job_that_never_runs() {
     share(drop, |handle, runs| {
         assert!(matches!(handle.wait(), Err(TaskError::Dropped)));
         assert_eq!(runs.load(Relaxed), 0);
@@ -75,7 +75,7 @@ fn a_task_is_dropped_or_cancelled() {
 
 /// Like a worker that waits for a task of its own pool.
 #[test]
-fn a_task_runs_here_or_there() {
+fn a_task_runs_on_its_waiter_or_in_the_pool() {
     share(run, |handle, runs| {
         handle.task.run_if_queued();
         assert!(handle.wait().unwrap());
@@ -124,12 +124,12 @@ mod continuation {
     }
 
     #[test]
-    fn a_result_reaches_who_waits() {
+    fn a_result_reaches_the_waiter() {
         share(2, |handle, _runs| assert!(handle.wait().unwrap()));
     }
 
     #[test]
-    fn the_end_of_a_suspended_future_reaches_who_waits() {
+    fn the_waiter_is_told_of_the_end_of_a_suspended_future() {
         share(1, |handle, runs| {
             assert!(matches!(handle.wait(), Err(TaskError::Dropped)));
             assert_eq!(runs.load(Relaxed), 0);
@@ -150,7 +150,7 @@ mod continuation {
 
     /// Like a worker that waits for a future of its own pool.
     #[test]
-    fn a_future_runs_here_or_there() {
+    fn a_future_runs_on_its_waiter_or_in_the_pool() {
         share(2, |handle, runs| {
             handle.task.run_if_queued();
             assert!(handle.wait().unwrap());
@@ -160,7 +160,7 @@ mod continuation {
 
     /// The same, where the pool drops it.
     #[test]
-    fn a_future_runs_here_or_is_dropped() {
+    fn a_future_runs_on_its_waiter_or_is_dropped() {
         share(1, |handle, runs| {
             handle.task.run_if_queued();
             match handle.wait() {

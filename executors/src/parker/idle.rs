@@ -442,12 +442,12 @@ impl IdleSet {
 
 #[cfg(test)]
 impl IdleSet {
-    fn assert_everybody_awake(&self) {
+    fn assert_all_awake(&self) {
         let census = self.word.read();
         assert_eq!((census.sleeping(), census.called(), census.looking()), (0, 0, 0));
         assert!(!census.napping() && !census.aside());
         assert!(self.register().asleep.is_empty());
-        self.register().whereabouts.assert_everybody_awake();
+        self.register().whereabouts.assert_all_awake();
     }
 }
 
@@ -458,7 +458,7 @@ mod tests {
 
     /// One of two workers sleeps, and the other steps aside.
     #[test]
-    fn the_second_job_that_meets_somebody_aside_calls_another() {
+    fn the_second_job_that_meets_a_worker_aside_calls_another() {
         let idle = IdleSet { cores: 2, ..IdleSet::new(None) };
         idle.init(0);
         let sleeper = || {
@@ -498,14 +498,14 @@ mod tests {
         assert!(!idle.is_one_coming(), "it has come");
         assert!(!idle.go_on(), "it looks");
         idle.give_way();
-        assert!(!idle.stop_looking(), "who gives way looks next");
-        assert!(idle.go_on(), "nobody else does");
+        assert!(!idle.stop_looking(), "the submitter that gives way looks next");
+        assert!(idle.go_on(), "no other thread does");
         idle.abort_park(1);
-        idle.assert_everybody_awake();
+        idle.assert_all_awake();
     }
 
     #[test]
-    fn nobody_gives_way_on_one_core_nor_in_a_pool_for_bursts() {
+    fn no_submitter_gives_way_on_one_core_or_in_a_pool_for_bursts() {
         let of_one = IdleSet { cores: 1, ..IdleSet::new(None) };
         let for_bursts = IdleSet { cores: 2, hastens: true, ..IdleSet::new(None) };
         for idle in [of_one, for_bursts] {
@@ -519,18 +519,18 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_or_naps_spares_a_call() {
+    fn a_worker_that_looks_or_naps_spares_a_call() {
         const ORIGINS: [Origin; 3] = [Origin::Outside, Origin::Inside, Origin::Alone];
         let idle = IdleSet::new(None);
         (0..2).for_each(|worker| idle.init(worker));
-        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "nobody sleeps");
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "no worker sleeps");
         idle.prepare_park(0);
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, true]);
         idle.start_looking();
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, false, false], "see `job_arrived`");
         idle.stop_looking();
         idle.job_arrived(Origin::Alone);
-        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "nobody sleeps any more");
+        assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [false, false, false], "no worker sleeps any more");
         idle.abort_park(0);
         assert!(idle.prepare_nap(0), "called for a lone job");
         assert_eq!(ORIGINS.map(|origin| idle.needs_call(origin)), [true, true, false]);
@@ -539,7 +539,7 @@ mod tests {
     /// Of four workers on three cores, the first has come for the first job already.
     #[test]
     #[cfg(feature = "burst-exec")]
-    fn jobs_of_a_burst_call_whatever_those_do_who_have_come() {
+    fn jobs_of_a_burst_call_workers_though_others_have_come() {
         for (set, called) in [(IdleSet::new(None), 1), (IdleSet::for_bursts(), 2)] {
             let idle = IdleSet { cores: 3, ..set };
             for worker in 0..4 {
@@ -571,36 +571,36 @@ mod tests {
 
     fn call(idle: &IdleSet, cores: usize, rather: Option<usize>) -> usize {
         let mut register = idle.register();
-        let worker = register.take_next(cores, rather).expect("somebody sleeps");
+        let worker = register.take_next(cores, rather).expect("a worker sleeps");
         idle.call(&mut register, worker, None);
         worker
     }
 
     #[test]
-    fn who_is_called_next_sleeps_where_nobody_is_awake_as_far_as_there_are_cores() {
+    fn sleepers_on_quiet_cores_are_called_first_if_cores_are_free() {
         for (cores, order) in [(1, [3, 2, 1, 0]), (2, [3, 1, 2, 0])] {
             let idle = with_sleepers();
             assert_eq!(order.map(|_| call(&idle, cores, None)), order);
             (0..4).for_each(|worker| idle.abort_park(worker));
-            idle.assert_everybody_awake();
+            idle.assert_all_awake();
         }
     }
 
     #[test]
-    fn who_has_left_is_in_nobodys_way_and_no_reason_not_to_call() {
+    fn a_worker_that_has_left_keeps_no_other_from_being_called() {
         let idle = with_sleepers_of(IdleSet { cores: 2, ..IdleSet::new(None) });
         idle.abort_park(1);
         idle.leave(1);
         assert_eq!((idle.awake(idle.word.read()), idle.register().whereabouts.occupied()), (0, 0));
         (0..3).for_each(|_job| idle.job_arrived(Origin::Outside));
-        assert_eq!(idle.wake_ups(), 2, "of three who are left, as many as there are cores");
+        assert_eq!(idle.wake_ups(), 2, "of three that are left, as many as there are cores");
         [0, 2, 3].into_iter().for_each(|worker| idle.abort_park(worker));
-        idle.assert_everybody_awake();
+        idle.assert_all_awake();
     }
 
     /// As a lost worker does, whatever it has announced before.
     #[test]
-    fn who_is_awake_again_may_leave() {
+    fn a_worker_that_is_awake_again_may_leave() {
         let announce =
             |idle: &IdleSet, is_nap: bool| if is_nap { _ = idle.prepare_nap(0) } else { idle.prepare_park(0) };
         for (is_nap, is_called) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -616,7 +616,7 @@ mod tests {
             }
             idle.init(0);
             idle.leave(0);
-            idle.assert_everybody_awake();
+            idle.assert_all_awake();
             assert_eq!((idle.members(), idle.register().whereabouts.occupied()), (1, 0));
         }
     }
@@ -638,14 +638,14 @@ mod tests {
     }
 
     #[test]
-    fn who_is_called_sleeps_on_the_named_core_if_anybody_does() {
+    fn a_sleeper_on_the_named_core_is_called_first() {
         let idle = with_sleepers();
         let rather = [0, 0, 1, 5].map(Some);
         assert_eq!(rather.map(|core| call(&idle, 2, core)), [1, 3, 2, 0]);
     }
 
     #[test]
-    fn who_has_slept_for_a_result_calls_somebody_on_its_own_core_once() {
+    fn a_thread_that_slept_for_a_result_names_its_own_core_once() {
         let idle = IdleSet::new(None);
         let names_core = |origin| idle.core_to_call(Some(origin)).is_some();
         assert!(!names_core(Origin::Outside));
@@ -656,12 +656,12 @@ mod tests {
 
     #[test]
     #[cfg(feature = "elastic-exec")]
-    fn where_the_last_is_first_cores_do_not_count() {
+    fn the_last_first_order_ignores_cores() {
         for (set, order) in [(IdleSet::new(None), [3, 1, 2, 0]), (IdleSet::last_first(), [3, 2, 1, 0])] {
             let idle = with_sleepers_of(IdleSet { cores: 2, ..set });
             let mut register = idle.register();
             let mut call_next = || {
-                let worker = idle.take_next(&mut register, None).expect("somebody sleeps");
+                let worker = idle.take_next(&mut register, None).expect("a worker sleeps");
                 idle.call(&mut register, worker, None);
                 worker
             };
@@ -691,13 +691,13 @@ mod tests {
             assert_eq!(idle.park(0), ParkResult::Woken);
         }
         let has_moved = current_core() != core;
-        idle.assert_everybody_awake();
+        idle.assert_all_awake();
         has_moved
     }
 
     #[test]
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    fn who_interrupts_a_worker_that_calls_makes_way_if_there_is_another_core() {
+    fn a_worker_that_interrupts_its_caller_moves_to_another_core() {
         use crate::{placement::Mask, seccomp::is_filtered};
 
         if Mask::of_this_thread().first_of_several().is_none() || is_filtered() {
@@ -725,7 +725,7 @@ mod tests {
 
     /// The former thread of the number has ended asleep, called or not.
     #[test]
-    fn who_takes_over_a_number_is_awake() {
+    fn a_worker_that_takes_over_a_number_is_awake() {
         for is_called in [false, true] {
             let idle = IdleSet::new(None);
             std::thread::scope(|scope| scope.spawn(|| idle.prepare_park(0)).join().unwrap());
@@ -735,7 +735,7 @@ mod tests {
             let census = idle.word.read();
             assert_eq!((census.sleeping(), census.called()), if is_called { (0, 1) } else { (1, 0) });
             idle.init(0);
-            idle.assert_everybody_awake();
+            idle.assert_all_awake();
         }
     }
 }

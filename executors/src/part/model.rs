@@ -50,7 +50,7 @@ fn await_on(forks: &Forks) -> impl Fn(&Stub) {
 
 /// The part may be gone as soon as it is settled.
 #[test]
-fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
+fn a_part_runs_once_and_its_forker_gets_the_result() {
     for (is_reserved, is_run) in [(false, true), (true, true), (false, false)] {
         check(3, move || {
             let ((forker, forks), (thief, of_thief)) = (worker(), worker());
@@ -72,7 +72,7 @@ fn a_part_is_run_once_and_its_forker_has_what_comes_of_it() {
 
 /// The same for a thread that only looks whether the part is settled.
 #[test]
-fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
+fn a_thread_that_sees_a_part_settled_sees_its_result() {
     check(3, || {
         let ((forker, forks), (thief, _of_thief)) = (worker(), worker());
         let thief = thread::spawn(move || take(1, &thief, &forks).into_iter().for_each(Loan::run));
@@ -86,7 +86,7 @@ fn who_sees_that_a_part_is_settled_sees_what_came_of_it() {
 /// The thread that waits for its part takes what the worker that has the part has forked; otherwise that worker would
 /// wait for ever. This holds however that worker shares its stack, and if another thread recalls privileges meanwhile,
 /// as one that falls asleep does.
-fn who_waits_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bool) {
+fn a_waiter_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bool) {
     check(3, move || {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
         if is_reserved {
@@ -118,29 +118,29 @@ fn who_waits_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: b
 }
 
 #[test]
-fn who_waits_takes_part_in_what_it_waits_for() {
-    who_waits_takes_part(2, false, false);
+fn a_waiter_takes_part_in_what_it_waits_for() {
+    a_waiter_takes_part(2, false, false);
 }
 
 #[test]
-fn the_same_if_the_other_has_its_stack_to_itself() {
-    who_waits_takes_part(2, true, false);
+fn a_waiter_takes_part_though_the_stack_is_reserved() {
+    a_waiter_takes_part(2, true, false);
 }
 
 #[test]
-fn the_same_if_somebody_recalls_that() {
-    who_waits_takes_part(1, true, true);
+fn a_waiter_takes_part_while_a_reserved_stack_is_recalled() {
+    a_waiter_takes_part(1, true, true);
 }
 
 /// What the other worker forks after it has settled the part may belong to any job.
 #[test]
-fn who_waits_takes_nothing_else() {
+fn a_waiter_takes_nothing_else() {
     check(3, || {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
         let taking = thread::spawn(move || {
             let Some(loan) = take(1, &taker, &forks) else { return };
             loan.run();
-            assert!(fork(&taker, || (), || (), await_on(&forks)), "nobody else has run it");
+            assert!(fork(&taker, || (), || (), await_on(&forks)), "no other thread has run it");
         });
         let wait = |part: &Stub| {
             if part.taker().is_ok() {
@@ -155,7 +155,7 @@ fn who_waits_takes_nothing_else() {
 
 /// Whether the closure is run or not.
 #[test]
-fn who_lends_a_closure_waits_for_it() {
+fn the_lender_of_a_closure_waits_for_it() {
     for is_run in [true, false] {
         check(3, move || {
             let (mut borrowed, mut thread) = (Box::new(1), None);

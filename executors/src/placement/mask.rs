@@ -180,7 +180,7 @@ impl Mask {
     pub(crate) fn first_of_several(&self) -> Option<Mask> {
         let all = self.0.expect("this system tells");
         if all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
-            println!("skipped: who may run on one core only cannot be told from who is pinned there");
+            println!("skipped: a thread that may run on one core only cannot be told from a pinned one");
             return None;
         }
         let mut first = system::Cores::default();
@@ -197,7 +197,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn who_moves_on_goes_to_another_core_unless_it_is_pinned() {
+    fn a_thread_that_moves_on_changes_its_core_unless_it_is_pinned() {
         let all = Mask::of_this_thread();
         let Some(one) = all.first_of_several() else { return };
         if is_filtered() {
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn who_is_pinned_is_on_that_core() {
+    fn a_pinned_thread_is_on_its_core() {
         let Some(one) = Mask::of_this_thread().first_of_several() else { return };
         let act = || {
             one.apply();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_core_runs_where_the_mask_allows() {
+    fn a_thread_without_a_core_runs_where_the_mask_allows() {
         let all = Mask::of_this_thread();
         let Some(one) = all.first_of_several() else { return };
         let beyond_all = 1023;

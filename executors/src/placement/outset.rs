@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_begun_is_moved_and_runs_everywhere_once_it_has() {
+    fn a_thread_that_has_not_begun_is_moved_until_it_begins() {
         pinned(|all, one| {
             let outset = Arc::new(Outset::default());
             let elsewhere = all.elsewhere().expect("there are several cores");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_begun_or_has_no_other_core_stays() {
+    fn a_thread_that_has_begun_or_has_no_other_core_stays() {
         pinned(|all, one| {
             let has_begun = Arc::new(Outset { state: Mutex::new(State::Begun) });
             let masks = start(&has_begun, one.clone(), |thread| has_begun.send_elsewhere(thread, &all));

@@ -66,13 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_cores() {
+    fn the_process_has_cores() {
         assert!(system::cores_of_main_thread().is_some_and(|cores| !cores.is_empty()));
     }
 
     #[cfg(feature = "thread-pinning")]
     #[test]
-    fn a_pinned_thread_counts_those_of_the_process() {
+    fn a_pinned_thread_counts_the_cores_of_the_process() {
         let given = cores_by_number().expect("Linux tells");
         let (all, first) = (given.len(), given[0]);
         let pinned = thread::spawn(move || {

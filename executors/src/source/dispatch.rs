@@ -199,7 +199,7 @@ impl Source for DispatchSource {
     #[inline(always)]
     fn inject(&self, to: Address, job: impl IntoJob) -> Whom {
         if to.is_stream() {
-            debug_assert!(self.streams, "nobody would look there");
+            debug_assert!(self.streams, "no worker would look there");
             return self.stream.inject((), job);
         }
         let subpool = &self.subpools[to.subpool()];

@@ -101,7 +101,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
 
     #[inline]
     fn inject(&self, (): (), job: impl IntoJob) -> Whom {
-        let claim = self.boxes.claim_any().expect("nobody submits to a pool without workers");
+        let claim = self.boxes.claim_any().expect("no job is submitted to a pool without workers");
         self.put(claim, job)
     }
 

@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_outside_takes_its_share_if_that_is_sooner_than_one_by_one() {
+    fn a_worker_takes_its_share_from_outside_if_that_is_sooner() {
         let of = |own, outside, period| taken(&loaded(own, outside), period);
         assert_eq!([of(1, 0, 61), of(1, 1, 61), of(1, 10, 61), of(1, 100, 61)], [0, 1, 5, 30]);
         assert_eq!([of(1, 100, usize::MAX), of(1, 100, 8), of(1, 100, 2), of(1, 100, 1)], [BATCH, 4, 1, 1]);
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_outside_delays_no_spilled_jobs() {
+    fn a_worker_that_looks_outside_delays_no_spilled_jobs() {
         let (source, local) = loaded(ring::MAX_SIZE + 1, 100);
         while local.ring.len() > 1 {
             drop(local.ring.pop());
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_rests_is_looked_at_again_when_it_has_jobs() {
+    fn a_resting_worker_is_searched_again_when_it_has_jobs() {
         let (source, local) = loaded(1, 0);
         let are_shown = || source.seats_shown().map(|(seat, _)| seat).collect::<Vec<_>>();
         source.falls_asleep(&local);
@@ -583,17 +583,17 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_seat_finds_what_another_without_one_has_spilled() {
+    fn a_thread_without_a_seat_finds_a_job_that_another_spilled() {
         let (source, _) = loaded(0, 0);
         let [one, other] = [(); 2].map(|()| source.attach(None));
         (0..=ring::MAX_SIZE).for_each(|_| give(&source, &one, Job::new(|| ())));
         let meter = Meter::default();
         assert!(source.search(&other, &meter).is_some(), "the one that was spilled");
-        assert!(source.search(&other, &meter).is_none(), "nobody else takes the others");
+        assert!(source.search(&other, &meter).is_none(), "no other thread takes the others");
     }
 
     #[test]
-    fn who_has_slept_leaves_a_few_jobs_where_they_are() {
+    fn a_worker_that_has_slept_leaves_a_few_jobs_outside() {
         let left = |own, outside| {
             let (source, local) = loaded(own, outside);
             (0..=own).for_each(|_| assert!(source.search(&local, &Meter::default()).is_some()));
@@ -623,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_seat_shows_what_it_spills_and_nothing_else() {
+    fn a_thread_without_a_seat_shows_only_the_jobs_it_spills() {
         let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
         let stranger = source.attach(None);
         (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));

@@ -108,6 +108,10 @@ impl Backing for Handle {
             ..Stats::default()
         }
     }
+
+    fn max_workers(&self) -> usize {
+        self.0.pool.max_count()
+    }
 }
 
 impl fmt::Debug for Handle {

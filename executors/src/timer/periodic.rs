@@ -63,15 +63,23 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    pub(crate) fn begin<E, F>(agenda: Arc<Agenda>, rhythm: Rhythm, executor: E, job: F) -> Result<Periodic, TimerError>
+    /// The job comes up at `first` for the first time; if that is not given, after one step of the `rhythm`.
+    pub(crate) fn begin<E, F>(
+        agenda: Arc<Agenda>,
+        first: Option<Duration>,
+        rhythm: Rhythm,
+        executor: E,
+        job: F,
+    ) -> Result<Periodic, TimerError>
     where
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
         agenda.take_handle();
         let repeated = Arc::new(Repeated { agenda, rhythm, stage: Mutex::new(Stage::Given) });
+        let first = first.unwrap_or_else(|| repeated.next_time());
         // As after a run, except that the timer's thread may be refused.
-        repeated.schedule(Load { executor, job })?;
+        repeated.schedule(first, Load { executor, job })?;
         Ok(Periodic { job: repeated })
     }
 
@@ -196,11 +204,15 @@ where
     E: Executor + 'static,
     F: FnMut() + Send + 'static,
 {
-    /// Enters the next time of a job that is [`Stage::Given`]; ends a job that was cancelled.
-    fn schedule(self: &Arc<Self>, load: Load<E, F>) -> Result<(), TimerError> {
+    fn next_time(&self) -> Duration {
+        self.rhythm.next(self.agenda.now())
+    }
+
+    /// Enters the next `time` of a job that is [`Stage::Given`]; ends a job that was cancelled.
+    fn schedule(self: &Arc<Self>, time: Duration, load: Load<E, F>) -> Result<(), TimerError> {
         let mut stage = self.stage();
         let result = if matches!(*stage, Stage::Given) {
-            let key = self.agenda.key_at(self.rhythm.next(self.agenda.now()));
+            let key = self.agenda.key_at(time);
             let repeated = Arc::clone(self);
             // Under the lock, because otherwise a handle that cancels might not be able to strike it off yet.
             self.agenda.enter(key, Box::new(move || repeated.come_up())).map(|()| key)
@@ -290,7 +302,7 @@ where
         }
         let Some(mut load) = self.load.take() else { return };
         let result = contain(|| (load.job)());
-        if let Err(error) = self.repeated.schedule(load) {
+        if let Err(error) = self.repeated.schedule(self.repeated.next_time(), load) {
             // The agenda's thread was there all the time.
             unreachable!("{error}");
         }

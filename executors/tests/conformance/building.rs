@@ -91,7 +91,7 @@ pub(crate) fn threads_are_named(subject: &impl Crew) {
 }
 
 /// The given name, at least as the beginning.
-pub(crate) fn threads_bear_the_name(subject: &impl Crew) {
+pub(crate) fn thread_names_begin_with_the_given_name(subject: &impl Crew) {
     with(subject.builder().threads(3).name("crew").build().expect("three threads"), |pool| {
         let names = names_of(pool, 3);
         assert!(names.iter().all(|name| name.starts_with("crew")), "{names:?}");
@@ -158,7 +158,7 @@ pub(crate) fn the_environment_sets_the_number_of_threads(subject: &impl Crew) {
     });
 }
 
-pub(crate) fn nonsense_in_the_environment_is_refused(subject: &impl Crew) {
+pub(crate) fn a_malformed_number_in_the_environment_is_refused(subject: &impl Crew) {
     for nonsense in ["many", "99999999999999999999999"] {
         Child::default().variable(THREADS_VARIABLE, nonsense).run(|| {
             let value = env::var(THREADS_VARIABLE).expect("this is the child");

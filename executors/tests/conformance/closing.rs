@@ -281,7 +281,7 @@ pub(crate) fn ignored_jobs_are_dropped_with_a_warning(subject: &impl Subject) {
 }
 
 /// The caller does not see this panic, just as with a single job that is refused.
-pub(crate) fn what_a_refused_batch_owns_may_panic(subject: &impl Subject) {
+pub(crate) fn captures_of_a_refused_batch_may_panic(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         pool.shutdown_async();
         let job = || {
@@ -293,7 +293,7 @@ pub(crate) fn what_a_refused_batch_owns_may_panic(subject: &impl Subject) {
 }
 
 /// The messages that programs written for 0.10 know.
-pub(crate) fn a_second_shutdown_says_so<S: Subject>(subject: &S) {
+pub(crate) fn a_second_shutdown_is_an_error<S: Subject>(subject: &S) {
     with_pool(subject, 2, |pool| {
         assert_eq!(pool.shutdown_borrowed(), Ok(()));
         assert_eq!(pool.shutdown_borrowed(), Err(S::SHUT_DOWN_AGAIN.to_owned()));
@@ -355,7 +355,7 @@ pub(crate) fn shutdown_async_from_a_worker(subject: &impl Crew) {
 }
 
 /// When the time is up, the report tells what is left, the pool goes on, and a second call sees the end.
-pub(crate) fn shutdown_timeout_reports_what_is_left(subject: &impl Crew) {
+pub(crate) fn shutdown_timeout_reports_unfinished_jobs(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         pool.submit(|| ()).wait().expect("the job runs");
         let gate = occupy(pool, 2);
@@ -375,7 +375,7 @@ pub(crate) fn shutdown_timeout_reports_what_is_left(subject: &impl Crew) {
     });
 }
 
-pub(crate) fn many_may_wait_for_the_end(subject: &impl Crew) {
+pub(crate) fn many_threads_may_wait_for_the_end(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let gate = occupy(pool, 2);
         let waiting = Barrier::new(9);
@@ -410,7 +410,7 @@ pub(crate) fn a_closed_pool_can_be_joined(subject: &impl Crew) {
 }
 
 /// A pool may be closed before its workers have started.
-pub(crate) fn a_pool_may_end_as_soon_as_it_begins(subject: &impl Crew) {
+pub(crate) fn a_pool_may_end_before_its_workers_have_started(subject: &impl Crew) {
     for &threads in subject.sizes() {
         with_pool(subject, threads, |pool| assert_eq!(pool.shutdown_borrowed(), Ok(())));
     }
@@ -498,7 +498,7 @@ pub(crate) fn hooks_have_run_when_shutdown_returns(subject: &impl Crew) {
 }
 
 /// At the end of a pool a stop hook is no job: what it submits is refused, or dropped where it could not be told so.
-pub(crate) fn stop_hooks_of_a_closed_pool_give_in_vain<S: Crew>(subject: &S) {
+pub(crate) fn jobs_of_stop_hooks_of_a_closed_pool_do_not_run<S: Crew>(subject: &S) {
     let own = Arc::new(Mutex::new(None::<S::Pool>));
     let [ran, refused, taken, dropped] = [(); 4].map(|()| Counter::default());
     let hook = {

@@ -35,7 +35,7 @@ pub(crate) fn shutdown_now_discards_at_once(subject: &impl Crew) {
         let backlog = Backlog::new(pool);
         let report = pool.shutdown_now();
         assert_eq!((report.finished, report.running, report.queued, report.discarded), (1, 2, 0, 21));
-        assert_eq!(backlog.dropped.get(), 21, "what the jobs owned is gone when the call returns");
+        assert_eq!(backlog.dropped.get(), 21, "the captures of the jobs are gone when the call returns");
         assert!(matches!(backlog.handle.wait(), Err(TaskError::Dropped)));
         backlog.gate.open();
     });
@@ -71,7 +71,7 @@ fn job_with(ran: &Counter, dropped: &Counter) -> impl FnOnce() + Send + use<> {
 }
 
 /// Each job that is dropped discards all the others: these drops must not nest.
-pub(crate) fn what_is_discarded_may_discard(subject: &impl Crew) {
+pub(crate) fn a_discarded_job_may_discard_others(subject: &impl Crew) {
     const JOBS: usize = 20_000;
 
     struct Guard<P: Pool>(P);
@@ -212,7 +212,7 @@ pub(crate) fn reports_add_up_when_discarding_races_with_submitting(subject: &imp
 
 /// In a pool that discards, a job that waits for another drops it, because no worker would run it; what a job submits
 /// is dropped as well.
-pub(crate) fn who_waits_inside_after_shutdown_now_drops_the_job(subject: &impl Crew) {
+pub(crate) fn a_worker_that_waits_after_shutdown_now_drops_the_job(subject: &impl Crew) {
     log_book::open();
     with_pool(subject, 1, |pool| {
         let (ran, dropped, local) = (Counter::default(), Counter::default(), pool.clone());

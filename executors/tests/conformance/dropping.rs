@@ -62,7 +62,7 @@ pub(crate) fn a_remaining_handle_keeps_the_pool_open(subject: &impl Crew) {
 }
 
 /// A handle to a job does not keep its pool open either.
-pub(crate) fn a_handle_to_a_job_is_none_to_its_pool(subject: &impl Crew) {
+pub(crate) fn a_handle_to_a_job_does_not_keep_its_pool_open(subject: &impl Crew) {
     within(|| {
         let (pool, life) = mortal_pool(subject, 1);
         let (gate, handle) = (occupy(&pool, 1), pool.submit(|| 7));
@@ -229,7 +229,7 @@ pub(crate) fn a_closed_pool_may_be_dropped(subject: &impl Crew) {
 }
 
 /// Two hundred pools, used or not, closed or just dropped: no thread stays, nothing is printed.
-pub(crate) fn no_thread_and_no_noise_is_left(subject: &impl Crew) {
+pub(crate) fn no_thread_is_left_and_nothing_is_printed(subject: &impl Crew) {
     let noise = Child::default().run(|| {
         let Some(before) = threads::count() else { return };
         for round in 0..200_usize {

@@ -90,7 +90,7 @@ pub(crate) fn futures_that_yield_are_resumed(subject: &impl Subject<Pool: Future
 }
 
 /// A future gives the pool a job that waits for the future's next step, and wakes itself: one worker cannot do both.
-pub(crate) fn a_job_may_wait_for_the_step_behind_it(subject: &impl Subject<Pool: FuturesExecutor>) {
+pub(crate) fn a_job_may_wait_for_the_next_step_of_its_future(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 2, |pool| {
         for _ in 0..100 {
             let (own, gate) = (pool.clone(), Gate::default());
@@ -368,7 +368,7 @@ pub(crate) fn spawned_futures_that_panic_when_dropped_are_survived(subject: &imp
             pool.join().expect("this is no worker");
             let (signal, late) = suspended();
             assert_eq!(block_on(pool.spawn(async { 6 })), 6, "the pool works");
-            pool.shutdown_timeout(PATIENCE).expect("what is suspended does not delay the end");
+            pool.shutdown_timeout(PATIENCE).expect("suspended futures do not delay the end");
             signal.raise();
             assert_eq!(block_on(late.fallible()), None);
         });

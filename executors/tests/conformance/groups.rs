@@ -66,7 +66,7 @@ pub(crate) fn a_group_is_cancelled_as_a_whole(subject: &impl Subject) {
 }
 
 /// Results that have come are kept for the next wait.
-pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
+pub(crate) fn a_timeout_gives_the_group_back(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let first = pool.submit(|| 1);
         pool.join().expect("this is no worker");
@@ -84,7 +84,7 @@ pub(crate) fn a_group_whose_time_is_up_comes_back(subject: &impl Subject) {
 
 /// The first job of a group has begun, and waits for the second: the waiter of the group must not wait for the first
 /// before it has run the second.
-pub(crate) fn who_waits_for_a_group_runs_what_has_not_begun(subject: &impl Subject) {
+pub(crate) fn the_waiter_of_a_group_runs_jobs_that_have_not_begun(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let inner = pool.clone();
         let results = pool.submit(move || {

@@ -118,7 +118,7 @@ pub(crate) fn workers_sleep_beside_a_chain_that_a_closed_pool_drains(subject: &i
 }
 
 /// A worker that would look for jobs for ever becomes idle when a thread waits for that, and stops at the end.
-pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
+pub(crate) fn a_worker_that_looks_for_long_keeps_no_thread_waiting(subject: &impl Crew) {
     let idle = Idle::Park { spin: Duration::MAX };
     let pool = subject.builder().threads(2).idle(idle).build().expect("two threads");
     for _ in 0..3 {
@@ -131,7 +131,7 @@ pub(crate) fn who_looks_for_long_keeps_nobody_waiting(subject: &impl Crew) {
 }
 
 /// A submitter that again and again gives one job and waits for all finds the worker looking: it need not be called.
-pub(crate) fn who_looks_goes_on_when_somebody_waits_for_all(subject: &impl Crew) {
+pub(crate) fn a_worker_goes_on_looking_while_a_thread_waits_for_all_jobs(subject: &impl Crew) {
     let idle = Idle::Park { spin: Duration::MAX };
     let pool = subject.builder().threads(1).idle(idle).build().expect("one thread");
     let give_and_wait = || {

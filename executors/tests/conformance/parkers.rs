@@ -141,7 +141,7 @@ fn goes_on_with_one(pool: &ThreadPool<Brittle>, stopped: &Counter) {
     assert_eq!(stopped.get(), 2);
 }
 
-pub(crate) fn a_worker_that_is_lost_is_counted_out(subject: &impl Fn() -> Brittle) {
+pub(crate) fn a_lost_worker_is_no_longer_counted(subject: &impl Fn() -> Brittle) {
     for event in [Event::StartLooking, Event::StopLooking, Event::Prepare, Event::Park] {
         within(|| {
             let parker = subject();
@@ -182,7 +182,7 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
 }
 
 /// No worker is left to run the job, and only timeouts and the log say so.
-pub(crate) fn what_waits_for_lost_workers_waits_in_vain(subject: &impl Fn() -> Brittle) {
+pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle) {
     log_book::open();
     within(|| {
         let (parker, name) = (subject(), "has-lost-its-worker");
@@ -369,7 +369,7 @@ impl Parker for Wrapper {
     }
 }
 
-pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject: &impl Fn(bool) -> Wrapper) {
+pub(crate) fn a_parker_is_told_of_jobs_unless_no_worker_sleeps(subject: &impl Fn(bool) -> Wrapper) {
     const JOBS: usize = 10;
     for answers in [false, true] {
         within(|| {
@@ -390,7 +390,7 @@ pub(crate) fn a_parker_is_told_of_jobs_unless_it_says_that_nobody_sleeps(subject
 }
 
 /// The thread that submits jobs gets the panic, however often the parker panics; and the jobs that are in run.
-pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &impl Fn(bool) -> Wrapper) {
+pub(crate) fn a_parker_that_keeps_panicking_does_not_end_the_process(subject: &impl Fn(bool) -> Wrapper) {
     Child::default().run(|| {
         let parker = subject(false);
         let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone());
@@ -426,9 +426,7 @@ pub(crate) fn a_parker_that_goes_on_to_panic_does_not_end_the_process(subject: &
     });
 }
 
-pub(crate) fn a_parker_is_told_of_a_job_from_inside_if_it_says_that_this_needs_a_call(
-    subject: &impl Fn(bool) -> Wrapper,
-) {
+pub(crate) fn a_parker_is_told_of_jobs_from_inside_that_need_a_call(subject: &impl Fn(bool) -> Wrapper) {
     const JOBS: usize = 10;
     for needs_call in [false, true] {
         within(|| {

@@ -57,7 +57,7 @@ pub(crate) fn automatic_placement_goes_round_the_cores_once(subject: &impl Crew)
     });
 }
 
-pub(crate) fn automatic_placement_pins_nobody(subject: &impl Crew) {
+pub(crate) fn automatic_placement_pins_no_worker(subject: &impl Crew) {
     workers_go_anywhere(subject, Placement::Auto);
 }
 
@@ -73,7 +73,7 @@ fn workers_go_anywhere(subject: &impl Crew, placement: Placement) {
 }
 
 /// The submitter, which starts the threads for its jobs, is itself pinned.
-pub(crate) fn a_pinned_submitter_pins_nobody(subject: &impl Crew) {
+pub(crate) fn a_pinned_submitter_pins_no_worker(subject: &impl Crew) {
     let builder = subject.builder().threads(3).name("free").placement(Placement::Floating);
     with(builder.build().expect("three threads"), |pool| {
         if let Some(places) = on_pinned_thread(|| cores_by_worker(pool, 3)) {

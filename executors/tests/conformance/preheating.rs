@@ -66,7 +66,7 @@ pub(crate) fn a_pool_may_end_before_its_threads_come(subject: &impl Crew) {
     }
 }
 
-pub(crate) fn more_than_there_are_is_all(subject: &impl Crew) {
+pub(crate) fn preheating_more_threads_than_there_are_starts_all(subject: &impl Crew) {
     with(subject.builder().threads(4).preheat(usize::MAX).build().expect("possible"), |pool| {
         assert_eq!(pool.stats().workers, 4);
     });

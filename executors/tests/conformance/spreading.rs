@@ -55,7 +55,7 @@ pub(crate) fn all_threads_are_called_again_and_again(subject: &impl Crew) {
 }
 
 /// A worker spawns a job and then blocks on it, again and again: an idle sibling has to notice each of them.
-pub(crate) fn a_sibling_runs_what_a_blocked_worker_has_spawned(subject: &impl Crew) {
+pub(crate) fn a_sibling_runs_the_job_of_a_blocked_worker(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         for round in 0..300 {
             let (local, (tell, told)) = (pool.clone(), mpsc::channel());
@@ -84,7 +84,7 @@ pub(crate) fn a_sibling_runs_the_batch_of_a_blocked_worker(subject: &impl Crew) 
 }
 
 /// The same while the sibling is not idle when the job is spawned, but becomes so.
-pub(crate) fn a_sibling_that_becomes_idle_looks_around(subject: &impl Crew) {
+pub(crate) fn a_sibling_that_becomes_idle_runs_the_job(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         for round in 0..200 {
             let (local, (tell, told), meeting) = (pool.clone(), mpsc::channel(), Arc::new(Barrier::new(2)));
@@ -107,7 +107,7 @@ pub(crate) fn a_sibling_that_becomes_idle_looks_around(subject: &impl Crew) {
 }
 
 /// A job of a burst blocks, with others behind it at its worker; the sibling always has a job of its own to go on with.
-pub(crate) fn nothing_is_stranded_behind_a_blocked_job(subject: &impl Crew) {
+pub(crate) fn no_job_is_stranded_by_a_blocked_one(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {
         let enough = Counter::default();
         go_on_until(pool, enough.clone());

@@ -38,6 +38,7 @@ pub(crate) fn workers_are_counted(subject: &impl Crew) {
             let stats = pool.stats();
             assert_eq!(stats.workers, threads, "{stats:?}");
             assert_eq!(stats.idle + stats.busy, threads, "{stats:?}");
+            assert_eq!(pool.max_workers(), threads);
         });
     }
 }
@@ -86,7 +87,7 @@ pub(crate) fn jobs_run_by_their_waiters_are_counted_once(subject: &impl Crew) {
     });
 }
 
-pub(crate) fn an_idle_pool_says_so(subject: &impl Crew) {
+pub(crate) fn an_idle_pool_reports_all_workers_as_idle(subject: &impl Crew) {
     let threads = subject.at_most(4);
     with_pool(subject, threads, |pool| {
         assert_eq!(names_of(pool, threads).len(), threads);

@@ -12,7 +12,7 @@ use crate::support::{
 };
 use executors::{
     Executor, Pool, TaskError,
-    timer::{ManualClock, Timer, TimerError},
+    timer::{ManualClock, Periodic, Timer, TimerError},
 };
 use std::{
     sync::{Arc, Mutex, mpsc},
@@ -49,7 +49,7 @@ pub(crate) fn a_job_runs_after_its_delay(subject: &impl Subject) {
 }
 
 /// Two jobs that become due after the close: only their handles and the log say so.
-pub(crate) fn what_comes_too_late_is_dropped_with_a_warning(subject: &impl Crew) {
+pub(crate) fn jobs_that_come_too_late_are_dropped_with_a_warning(subject: &impl Crew) {
     log_book::open();
     let name = format!("late-{}", case::name());
     with(subject.builder().threads(1).name(&*name).build().expect("one thread"), |pool| {
@@ -103,7 +103,7 @@ pub(crate) fn a_delayed_job_can_be_cancelled(subject: &impl Subject) {
             assert!(handle.cancel());
             assert_eq!(dropped.get(), number);
         }
-        assert!(format!("{timer:?}").contains("scheduled: 1"), "what is cancelled is forgotten: {timer:?}");
+        assert!(format!("{timer:?}").contains("scheduled: 1"), "a cancelled job is forgotten: {timer:?}");
         advance(&clock, pool, SECOND);
         assert_eq!((ran.get(), dropped.get()), (1, 10));
         for (number, handle) in handles.into_iter().enumerate() {
@@ -136,6 +136,28 @@ pub(crate) fn a_rate_keeps_to_its_times(subject: &impl Subject) {
         assert!(beat.cancel());
         assert!(!beat.is_scheduled() && !beat.cancel());
         expect(100 * SECOND, 5);
+    });
+}
+
+/// The first time may come sooner or later than the others.
+pub(crate) fn a_repetition_may_begin_at_any_time(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        for (first, runs_by_second) in [(Duration::ZERO, [1, 1, 2, 2, 3]), (3 * SECOND, [0, 0, 0, 1, 1])] {
+            let (timer, clock) = Timer::manual();
+            let (rate, delay) = (Counter::default(), Counter::default());
+            let (count_rate, count_delay) = (rate.clone(), delay.clone());
+            let handles = [
+                timer.at_fixed_rate_after(first, 2 * SECOND, pool, move || count_rate.add()).expect("a thread"),
+                timer.with_fixed_delay_after(first, 2 * SECOND, pool, move || count_delay.add()).expect("a thread"),
+            ];
+            for (second, runs) in runs_by_second.into_iter().enumerate() {
+                advance(&clock, pool, if second == 0 { Duration::ZERO } else { SECOND });
+                assert_eq!((rate.get(), delay.get()), (runs, runs), "{first:?}, {second} s");
+            }
+            assert!(handles.iter().all(Periodic::cancel));
+            let zero = timer.at_fixed_rate_after(first, Duration::ZERO, pool, || ()).expect_err("no period");
+            assert!(matches!(zero, TimerError::ZeroPeriod));
+        }
     });
 }
 
@@ -212,7 +234,7 @@ pub(crate) fn a_repetition_survives_panics(subject: &impl Subject) {
     });
 }
 
-pub(crate) fn no_period_is_no_rate(subject: &impl Subject) {
+pub(crate) fn a_period_of_zero_is_refused(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, _clock) = Timer::manual();
         let dropped = Counter::default();
@@ -229,7 +251,7 @@ pub(crate) fn no_period_is_no_rate(subject: &impl Subject) {
 }
 
 /// What is due then is dropped, its handle says so, and the timer does not try again.
-pub(crate) fn a_closed_executor_ends_what_is_scheduled(subject: &impl Subject) {
+pub(crate) fn a_closed_executor_ends_scheduled_jobs(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, clock) = Timer::manual();
         let (runs, dropped) = (Counter::default(), Counter::default());
@@ -280,7 +302,7 @@ pub(crate) fn a_repetition_does_not_overlap(subject: &impl Subject) {
             assert!(has_begun.try_recv().is_err(), "one at a time");
             gate.open();
             pool.join().expect("this is no worker");
-            assert!(has_begun.try_recv().is_err(), "what was passed over is not made up for");
+            assert!(has_begun.try_recv().is_err(), "a run that was passed over is not made up for");
         }
         assert!(beat.cancel());
     });

@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Again and again, so that the waiter comes before, while and after the last job ends.
-pub(crate) fn everything_before_has_run(subject: &impl Subject) {
+pub(crate) fn a_join_waits_for_all_jobs_before_it(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         for jobs in (0..300).map(|round| round % 7) {
             let tally = Tally::new(jobs);
@@ -32,7 +32,7 @@ pub(crate) fn everything_before_has_run(subject: &impl Subject) {
 }
 
 /// Jobs that jobs spawn are waited for, too, however long the chain.
-pub(crate) fn the_jobs_of_jobs_have_run(subject: &impl Subject) {
+pub(crate) fn a_join_waits_for_the_jobs_of_jobs(subject: &impl Subject) {
     fn link<P: Pool + 'static>(pool: P, count: Counter, left: usize) {
         count.add();
         if left > 1 {
@@ -114,7 +114,7 @@ pub(crate) fn many_waiters_are_released(subject: &impl Crew) {
 }
 
 /// A thread that waits when the pool becomes idle is released, even if it gets to look only when there is a new job.
-pub(crate) fn who_waits_is_released_though_a_job_comes(subject: &impl Crew) {
+pub(crate) fn a_waiter_is_released_though_a_new_job_comes(subject: &impl Crew) {
     const WAITERS: usize = 6;
     with_pool(subject, 1, |pool| {
         for _ in 0..10 {

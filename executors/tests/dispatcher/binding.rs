@@ -42,7 +42,7 @@ fn bound_jobs_run_on_one_thread_and_in_order() {
 }
 
 #[test]
-fn what_bound_jobs_give_from_inside_stays_in_order_behind_what_was_there() {
+fn jobs_that_bound_jobs_submit_stay_in_order() {
     let dispatcher = Dispatcher::builder().threads(2).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let bound = dispatcher.subpool("bound").expect("it was built");

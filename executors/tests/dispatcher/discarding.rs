@@ -80,7 +80,7 @@ fn destructors_may_wait_for_jobs_that_are_dropped_after_them() {
 
 /// The same where a worker drops them while it holds the token of another subpool.
 #[test]
-fn destructors_may_wait_for_them_inside_a_job() {
+fn destructors_inside_a_job_may_wait_for_later_drops() {
     let backlog = Backlog::new();
     let _watchdog = watched(&backlog.dispatcher);
     let dispatcher = backlog.dispatcher.clone();

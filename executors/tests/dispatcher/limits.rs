@@ -86,7 +86,7 @@ fn as_many_jobs_run_as_the_limit_allows() {
 }
 
 #[test]
-fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
+fn a_full_subpool_delays_no_other_and_wakes_no_worker() {
     let dispatcher = Dispatcher::builder().threads(3).cpu_limit(3).subpool("full", 1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (cpu, full) = (dispatcher.cpu(), dispatcher.subpool("full").expect("it was built"));
@@ -117,7 +117,7 @@ fn a_full_subpool_holds_up_nobody_and_wakes_nobody() {
 /// Although all workers sleep when a burst comes, and the only token has not been taken yet: until the worker that was
 /// called has come, submitters rely on it, and then the subpool's gate is shut.
 #[test]
-fn a_narrow_subpool_calls_one() {
+fn a_narrow_subpool_calls_one_worker() {
     const ROUNDS: usize = 41;
     let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).name("narrow").build().expect("possible");
     let _watchdog = watched(&dispatcher);
@@ -235,7 +235,7 @@ fn the_cpu_subpool_is_as_wide_as_the_machine() {
 /// The limit of the CPU subpool is the number of threads that the environment asks for, unless the program sets the
 /// limit or the number of threads.
 #[test]
-fn the_environment_sets_the_limit_that_nobody_has_set() {
+fn the_environment_sets_the_limit_if_the_program_does_not() {
     Child::default().variable(THREADS_VARIABLE, "37").run(|| {
         let limit = |builder: Builder<Dispatcher>| builder.build().expect("possible").cpu().status().limit;
         assert_eq!(limit(Dispatcher::builder().preheat(0)), 37);

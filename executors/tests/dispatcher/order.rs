@@ -80,7 +80,7 @@ fn jobs_of_hooks_run_in_strict_order_too() {
 }
 
 #[test]
-fn what_jobs_give_comes_behind_what_was_there() {
+fn jobs_that_jobs_submit_come_after_those_that_wait() {
     let dispatcher = Dispatcher::builder().threads(2).strict_order(true).cpu_limit(1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (order, gate) = (Order::default(), Gate::default());

@@ -13,7 +13,7 @@ use std::{
 };
 
 #[test]
-fn cold_threads_start_when_nobody_has_time() {
+fn cold_threads_start_when_no_worker_is_free() {
     let builder = Dispatcher::builder().threads(6).cpu_limit(6).preheat(2).bound_subpool("bound");
     let dispatcher = builder.build().expect("possible");
     let _watchdog = watched(&dispatcher);
@@ -46,7 +46,7 @@ fn cold_threads_start_when_nobody_has_time() {
 
 /// Both threads that can start it are pinned: the worker that is warm, and the submitter.
 #[test]
-fn a_cold_thread_is_not_pinned_by_who_starts_it() {
+fn a_cold_thread_is_not_pinned_by_its_starter() {
     let pin_the_warm_one = |worker| _ = worker == 0 && pin_to_one_of_several_cores();
     let builder = Dispatcher::builder().threads(2).cpu_limit(2).preheat(1).name("free").on_start(pin_the_warm_one);
     let dispatcher = builder.placement(Placement::Floating).build().expect("possible");
@@ -66,7 +66,7 @@ fn a_cold_thread_is_not_pinned_by_who_starts_it() {
 }
 
 #[test]
-fn what_is_full_or_paused_starts_no_threads() {
+fn a_full_subpool_starts_no_threads() {
     let dispatcher = Dispatcher::builder().threads(4).subpool("one", 1).preheat(1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let one = dispatcher.subpool("one").expect("it was built");
@@ -83,7 +83,7 @@ fn what_is_full_or_paused_starts_no_threads() {
 
 /// The close resumes a paused subpool, which has a job for which no worker is free.
 #[test]
-fn cold_threads_start_for_what_the_close_lets_begin() {
+fn cold_threads_start_for_jobs_that_the_close_lets_begin() {
     let dispatcher = Dispatcher::builder().threads(2).preheat(1).subpool("one", 1).build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let one = dispatcher.subpool("one").expect("it was built");

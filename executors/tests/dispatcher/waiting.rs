@@ -19,7 +19,7 @@ fn jobs_wait_for_jobs_of_their_own_subpool_by_running_them() {
 }
 
 #[test]
-fn jobs_do_so_while_their_subpool_is_paused() {
+fn jobs_run_jobs_they_wait_for_while_their_subpool_is_paused() {
     let builder = Dispatcher::builder().threads(2).subpool("one", 1).bound_subpool("bound");
     let dispatcher = builder.build().expect("possible");
     let _watchdog = watched(&dispatcher);
@@ -38,7 +38,7 @@ fn jobs_do_so_while_their_subpool_is_paused() {
 }
 
 #[test]
-fn jobs_wait_for_jobs_of_other_subpools_until_these_run_where_they_belong() {
+fn jobs_of_other_subpools_run_there_when_they_are_waited_for() {
     let dispatcher =
         Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
     let _watchdog = watched(&dispatcher);

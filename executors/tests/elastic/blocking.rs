@@ -15,7 +15,7 @@ use std::{sync::mpsc, thread};
 
 /// The pool grows only for workers that block, so that as many are at work as the core has.
 #[test]
-fn who_blocks_is_replaced() {
+fn a_blocked_worker_is_replaced() {
     within(|| {
         let pool = sized(1, 3, AT_ONCE).growth(Growth::WhenBlocked).build().expect("three threads");
         let gate = Gate::default();
@@ -44,7 +44,7 @@ fn who_blocks_is_replaced() {
 
 /// However often the worker has said so, and only if it is a worker.
 #[test]
-fn who_blocks_is_replaced_by_one() {
+fn a_blocked_worker_is_replaced_by_one() {
     within(|| {
         let saturation = Saturation::RunOnCaller { queue: 2 };
         let pool = sized(1, 4, FOR_EVER).growth(Growth::WhenBlocked).when_saturated(saturation).build().expect("four");
@@ -102,7 +102,7 @@ fn replacements_end_at_the_maximum() {
 
 /// Just like a worker that says so, but only while the future waits.
 #[test]
-fn who_waits_for_a_future_is_replaced() {
+fn a_worker_that_waits_for_a_future_is_replaced() {
     within(|| {
         let pool = sized(1, 2, AT_ONCE).growth(Growth::WhenBlocked).build().expect("two threads");
         let gate = Gate::default();
@@ -139,7 +139,7 @@ fn blocking_is_harmless_elsewhere() {
 
 /// A worker that runs a job of another executor within its own blocks when that job does.
 #[test]
-fn who_blocks_further_in_is_replaced_too() {
+fn a_worker_that_blocks_in_a_nested_executor_is_replaced() {
     within(|| {
         let pool = sized(1, 2, AT_ONCE).growth(Growth::WhenBlocked).build().expect("two threads");
         let (tell, told) = mpsc::channel();

@@ -19,7 +19,7 @@ use std::{
 
 /// Jobs that spawn jobs on workers that come and go: when a join returns, all have ended.
 #[test]
-fn a_join_returns_behind_the_last_job() {
+fn a_join_returns_after_the_last_job() {
     for (core, max, keep_alive) in [(0, 3, AT_ONCE), (1, 2, AT_ONCE), (2, 4, FOR_EVER)] {
         within(|| {
             let pool = pool(core, max, keep_alive);
@@ -75,7 +75,7 @@ fn a_future_woken_after_the_end_is_cancelled() {
 
 /// A job that its submitter runs has to end, too, although all threads have left.
 #[test]
-fn the_end_is_waited_for_behind_who_stands_in() {
+fn the_end_waits_for_a_job_that_its_submitter_runs() {
     within(|| {
         let pool = sized(0, 1, AT_ONCE).when_saturated(Saturation::RunOnCaller { queue: 0 });
         let pool = pool.build().expect("one thread");
@@ -101,7 +101,7 @@ fn the_end_is_waited_for_behind_who_stands_in() {
 
 /// Whether or not the pool has ever had a worker.
 #[test]
-fn nobody_is_hired_for_the_core_after_the_end() {
+fn no_core_worker_is_hired_after_the_end() {
     for jobs in [0, 1] {
         within(|| {
             let started = Arc::new(AtomicUsize::new(0));

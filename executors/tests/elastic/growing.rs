@@ -13,7 +13,7 @@ use std::{
 };
 
 #[test]
-fn no_thread_before_the_first_job_and_one_for_each_until_the_core_is_full() {
+fn each_job_starts_a_thread_until_the_core_is_full() {
     within(|| {
         let pool = pool(3, 3, FOR_EVER);
         assert_eq!((pool.worker_count(), pool.stats().workers), (0, 0));
@@ -128,7 +128,7 @@ fn core_threads_may_be_started_before_the_first_job() {
 
 /// A worker on the way to its first job counts as idle, and is promised to that job.
 #[test]
-fn who_is_starting_is_idle() {
+fn a_starting_worker_counts_as_idle() {
     within(|| {
         let (gate, start) = (Gate::default(), Gate::default());
         let hook = start.clone();

@@ -47,7 +47,7 @@ fn workers_beyond_the_core_leave() {
 
 /// The memory of workers that have left is freed, even if no worker comes any more.
 #[test]
-fn who_has_left_keeps_no_stack() {
+fn a_worker_that_has_left_keeps_no_stack() {
     const STACK: usize = 256 << 20;
     const WORKERS: usize = 20;
     let stacks = |number: usize| number as u64 * STACK as u64;
@@ -87,9 +87,9 @@ fn a_stop_hook_may_submit() {
             }
         };
         let pool = sized(0, 1, AT_ONCE).on_stop(hook).build().expect("one thread");
-        own.set(pool.clone()).expect("nobody else sets it");
+        own.set(pool.clone()).expect("it is set once");
         pool.execute(|| ());
-        until("what the hooks have submitted has run", || ran.load(SeqCst) == 3);
+        until("the jobs of the hooks have run", || ran.load(SeqCst) == 3);
         end(&pool);
     });
 }
@@ -97,7 +97,7 @@ fn a_stop_hook_may_submit() {
 /// A worker that is leaving counts as idle, and takes no jobs: the one that it waits for, and the one that this
 /// submits, are for others.
 #[test]
-fn a_stop_hook_may_wait_for_a_job_that_gives_another() {
+fn a_stop_hook_may_wait_for_a_job_that_submits_another() {
     within(|| {
         let (own, ran) = (Arc::new(OnceLock::<ThreadPool>::new()), Arc::new(AtomicUsize::new(0)));
         let (pool_of_hook, count, is_first) = (Arc::clone(&own), Arc::clone(&ran), AtomicUsize::new(1));
@@ -113,7 +113,7 @@ fn a_stop_hook_may_wait_for_a_job_that_gives_another() {
         let count = Arc::clone(&panics);
         let builder = sized(0, 1, AT_ONCE).on_stop(hook).panic_handler(move |_| _ = count.fetch_add(1, SeqCst));
         let pool = builder.build().expect("one thread");
-        own.set(pool.clone()).expect("nobody else sets it");
+        own.set(pool.clone()).expect("it is set once");
         pool.execute(|| ());
         until("the child has run", || ran.load(SeqCst) == 1);
         end(&pool);
@@ -122,7 +122,7 @@ fn a_stop_hook_may_wait_for_a_job_that_gives_another() {
 }
 
 #[test]
-fn a_worker_beyond_the_core_stays_for_as_long_as_it_was_told() {
+fn a_worker_beyond_the_core_stays_for_its_keep_alive_time() {
     within(|| {
         let keep_alive = Duration::from_millis(50);
         let pool = pool(0, 1, keep_alive);
@@ -136,7 +136,7 @@ fn a_worker_beyond_the_core_stays_for_as_long_as_it_was_told() {
 
 /// The time begins with the end of the last job, not with that of the first.
 #[test]
-fn a_job_gives_a_worker_new_time() {
+fn a_job_restarts_the_keep_alive_time_of_a_worker() {
     within(|| {
         let keep_alive = Duration::from_millis(100);
         let pool = pool(0, 1, keep_alive);
@@ -153,7 +153,7 @@ fn a_job_gives_a_worker_new_time() {
 
 /// Jobs that come just when the time of the only worker runs out.
 #[test]
-fn a_job_that_meets_a_leaving_worker_is_neither_lost_nor_left() {
+fn a_job_that_meets_a_leaving_worker_is_run() {
     for (core, max) in [(0, 1), (0, 2), (1, 2)] {
         within(|| {
             let pool = pool(core, max, AT_ONCE);
@@ -186,7 +186,7 @@ fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
 
 /// The numbers of workers that have left are reused, and so are their names.
 #[test]
-fn numbers_stay_low() {
+fn the_numbers_of_workers_that_have_left_are_reused() {
     within(|| {
         let started = Arc::new(Mutex::new(Vec::new()));
         let note = Arc::clone(&started);
@@ -206,7 +206,7 @@ fn numbers_stay_low() {
 
 /// Workers that have left leave no thread and no memory behind.
 #[test]
-fn nothing_is_left_of_those_who_left() {
+fn workers_that_have_left_leave_nothing_behind() {
     Child::default().run(|| {
         let Some(before) = threads::count() else { return };
         let pool = pool(0, 4, AT_ONCE);

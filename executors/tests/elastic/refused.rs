@@ -34,7 +34,8 @@ fn refused_threads_leave_the_work_to_the_submitter() {
     }
     Child::default().address_space(2 << 30).run(|| {
         log_book::open();
-        let pool = sized(1, 4, FOR_EVER).name("nobody").stack_size(4 << 30).build().expect("no thread is started yet");
+        let pool =
+            sized(1, 4, FOR_EVER).name("threadless").stack_size(4 << 30).build().expect("no thread is started yet");
         let here = thread::current().id();
         for _ in 0..3 {
             let local = pool.clone();
@@ -46,7 +47,7 @@ fn refused_threads_leave_the_work_to_the_submitter() {
         }
         pool.join().expect("this is no worker any more");
         assert_eq!((pool.stats().done, pool.worker_count()), (6, 0));
-        assert!(!log_book::of_all_threads("nobody goes on with 0 threads").is_empty());
+        assert!(!log_book::of_all_threads("threadless goes on with 0 threads").is_empty());
         end(&pool);
     });
 }
@@ -81,7 +82,7 @@ fn a_chain_takes_no_stack_where_the_submitter_does_the_work() {
 /// Two jobs that submitters run themselves take all the room there is, and no waiting job could be discarded: the
 /// submitter of a third sleeps until there is room.
 #[test]
-fn who_finds_nothing_to_discard_sleeps() {
+fn a_submitter_that_finds_nothing_to_discard_sleeps() {
     /// The processor time of this thread, if the system tells it.
     fn cpu_time() -> Option<Duration> {
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -122,7 +123,7 @@ fn who_finds_nothing_to_discard_sleeps() {
 
 /// Two jobs that submitters run themselves take all the room there is, and each submits another before it ends.
 #[test]
-fn who_has_the_room_does_not_wait_for_it() {
+fn a_submitter_that_has_the_room_does_not_wait_for_it() {
     if !cfg!(target_os = "linux") {
         return; // there the address space is not limited
     }

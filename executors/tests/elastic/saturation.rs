@@ -185,7 +185,7 @@ fn closing_releases_submitters_that_wait() {
 
 /// Discarding what waits makes room, but not for a submitter that waits for room.
 #[test]
-fn discarding_lets_nobody_in() {
+fn discarding_lets_no_submitter_in() {
     within(|| {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
@@ -257,7 +257,7 @@ fn a_full_pool_may_drop_its_oldest_job() {
 
 /// Whichever submitter it is from.
 #[test]
-fn the_oldest_job_is_dropped_whoever_gave_it() {
+fn the_oldest_job_of_any_submitter_is_dropped() {
     within(|| {
         let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 3 });
         for what in ["second", "third", "fourth", "fifth"] {
@@ -276,7 +276,7 @@ fn the_oldest_job_is_dropped_whoever_gave_it() {
 
 /// Each job that is dropped for another submits two, for which others are dropped: these drops must not nest.
 #[test]
-fn what_is_dropped_for_room_may_submit() {
+fn a_job_that_is_dropped_for_room_may_submit() {
     const JOBS: usize = 20_000;
 
     struct Guard(ThreadPool);
@@ -309,7 +309,7 @@ fn what_is_dropped_for_room_may_submit() {
 
 /// A future, or a job that another one has left behind, is not dropped, so that no waiter waits for it for ever.
 #[test]
-fn what_goes_on_is_not_dropped_however_old() {
+fn futures_and_jobs_of_jobs_are_not_dropped_for_room() {
     within(|| {
         let saturation = Saturation::DiscardOldest { queue: 1 };
         let (pool, gate) =

@@ -2,9 +2,9 @@
 //!
 //! | no fence | noticed by (among others) |
 //! |---|---|
-//! | in `wake_all` | `who_sleeps_is_woken_for_its_value` (a deadlock) |
-//! | in `parker::sleep` | `who_sleeps_is_woken_for_its_value` (the same) |
-//! | in `recv` | `what_was_called_for_is_received_before_the_end` (the value is lost) |
+//! | in `wake_all` | `a_sleeping_receiver_is_woken_for_its_value` (a deadlock) |
+//! | in `parker::sleep` | `a_sleeping_receiver_is_woken_for_its_value` (the same) |
+//! | in `recv` | `a_value_with_a_wake_up_is_received_before_the_end` (the value is lost) |
 //! | in the sender's `drop`, before `orphaned` is set | not noticed: that of the last `wake_all` is enough |
 //! | in the sender's `drop`, after it | not noticed: `unpark_all` takes the lock of the register in any case, which orders it |
 
@@ -20,7 +20,7 @@ fn receive(mut receiver: Receiver<usize>, times: usize) -> thread::JoinHandle<Ve
 
 /// The receiver falls asleep at any time, and the sender lives until the receiver has returned.
 #[test]
-fn who_sleeps_is_woken_for_its_value() {
+fn a_sleeping_receiver_is_woken_for_its_value() {
     check(3, || {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 1);
@@ -35,7 +35,7 @@ fn who_sleeps_is_woken_for_its_value() {
 }
 
 #[test]
-fn each_of_two_is_woken_for_a_value_of_its_own() {
+fn each_of_two_receivers_is_woken_for_its_own_value() {
     check(2, || {
         let mut sender = Sender::new();
         let threads = [1, 2].map(|_| receive(sender.mk_receiver(), 1));
@@ -52,7 +52,7 @@ fn each_of_two_is_woken_for_a_value_of_its_own() {
 
 /// The sender may be gone before the receiver gets there.
 #[test]
-fn what_was_called_for_is_received_before_the_end() {
+fn a_value_with_a_wake_up_is_received_before_the_end() {
     check(3, || {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 2);
@@ -65,7 +65,7 @@ fn what_was_called_for_is_received_before_the_end() {
 }
 
 #[test]
-fn what_was_not_called_for_is_not_received() {
+fn a_value_without_a_wake_up_is_not_received() {
     check(3, || {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 1);

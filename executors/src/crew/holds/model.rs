@@ -74,7 +74,7 @@ fn workers(made: [usize; 2]) {
 }
 
 #[test]
-fn the_last_drops_the_crew() {
+fn the_last_hold_drops_the_crew() {
     workers([0, 0]);
 }
 
@@ -108,11 +108,11 @@ fn heir(inherit: fn(&Shared)) {
 }
 
 #[test]
-fn a_hold_that_a_worker_made_is_dropped_by_somebody_else() {
+fn a_hold_that_a_worker_made_is_dropped_by_another_thread() {
     heir(Shared::let_go);
 }
 
 #[test]
-fn a_hold_that_a_worker_made_is_dropped_by_another() {
+fn a_hold_that_a_worker_made_is_dropped_by_another_worker() {
     heir(|shared| shared.work(0));
 }

@@ -68,7 +68,7 @@ fn an_idle_worker_is_claimed_once() {
 
 /// A job submits another, for the other worker, and its own worker is idle before that one is awake.
 #[test]
-fn joining_waits_for_what_was_dealt_to_others() {
+fn joining_waits_for_jobs_dealt_to_other_workers() {
     check_at_length(2, || {
         let (crew, ran) = (crew(2, KEEPS), Tally::default());
         crew.execute({
@@ -87,7 +87,7 @@ fn joining_waits_for_what_was_dealt_to_others() {
 /// Of three jobs for two workers, two need each other. (With two preemptions it takes seven minutes; with two jobs it
 /// is the next model.)
 #[test]
-fn what_lies_behind_a_busy_worker_is_taken() {
+fn a_job_that_waits_for_a_busy_worker_is_taken() {
     check(1, || {
         let (crew, pair, ran) = (crew(2, STEALS), Pair::default(), Tally::default());
         let mut jobs = pair.jobs();
@@ -102,7 +102,7 @@ fn what_lies_behind_a_busy_worker_is_taken() {
 
 /// Both workers may take both jobs, and the first waits for the second.
 #[test]
-fn who_steals_is_busy() {
+fn a_worker_that_steals_counts_as_busy() {
     check_at_length(2, || {
         let (crew, pair) = (crew(2, STEALS), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
@@ -155,7 +155,7 @@ fn a_late_job_runs_or_is_given_back() {
 
 /// The late job is for one worker, and the job that it submits for the other, which may have left.
 #[test]
-fn what_a_late_job_gives_runs() {
+fn a_child_of_a_late_job_runs() {
     check_at_length(2, || {
         let (crew, ran) = (crew(2, KEEPS), Tally::default());
         let submitter = thread::spawn({
@@ -208,7 +208,7 @@ fn an_idle_worker_is_waited_for() {
 /// Of two letters of one mailbox, dealt one after the other, each is settled by another thread. The last to settle must
 /// find that nothing is left, and tell the waiting dealer.
 #[test]
-fn the_last_of_two_settlers_tells_who_waits() {
+fn the_last_of_two_settlers_notifies_the_waiter() {
     check(2, || {
         let boxes = Arc::new(Mailboxes::<()>::new(1));
         let first = boxes.claim_any().unwrap().worker;

@@ -167,7 +167,7 @@ fn a_late_job_may_count_on_a_worker_that_does_not_come() {
 
 /// Two leave at the same time, and one of them is needed.
 #[test]
-fn of_two_that_leave_one_stays_for_a_job() {
+fn one_of_two_leaving_workers_stays_for_a_job() {
     check(2, || {
         let (crew, ran) = (crew(0, 2, AT_ONCE), Tally::default());
         crew.execute(ran.mark());
@@ -240,7 +240,7 @@ fn a_late_job_runs_once_or_is_given_back() {
 
 /// The first job blocks until the second has run, and says so before or after the second comes.
 #[test]
-fn who_blocks_is_replaced() {
+fn a_blocked_worker_is_replaced() {
     check(3, || {
         let crew = grown(Terms { core: 1, max: 2, only_replaces: true, keep_alive: NEVER });
         let gate = Arc::new(Gate::default());

@@ -7,13 +7,13 @@ use std::sync::Arc;
 /// Three threads want the only slot, and wait for it. Each writes something while it has the slot, which the next must
 /// see.
 #[test]
-fn who_waits_gets_the_slot_of_another() {
+fn a_waiter_gets_a_returned_slot() {
     check(2, || {
         let shared = Arc::new((Semaphore::new(1), Watch::default()));
         let use_slot = |(semaphore, work): &(Arc<Semaphore>, Watch)| {
             let slot = semaphore.take_within(None, || false);
             work.write();
-            drop(slot.expect("nobody waits in vain"));
+            drop(slot.expect("no thread waits in vain"));
         };
         let others = [(); 2].map(|()| {
             let shared = Arc::clone(&shared);

@@ -57,7 +57,7 @@ impl Toy {
         fence(SeqCst);
         toy.idle.unpark_all();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        toy.idle.assert_everybody_awake();
+        toy.idle.assert_all_awake();
     }
 
     /// S2 and S3, as in `Crew::announce`.
@@ -174,7 +174,7 @@ fn jobs_from_inside_are_taken() {
 
 /// Jobs come while a worker is aside, or both want to be. At the end no thread counts as called, or as looking.
 #[test]
-fn jobs_are_taken_by_who_has_stepped_aside() {
+fn jobs_are_taken_by_a_worker_that_has_stepped_aside() {
     check(2, || {
         Toy::run_with(true, 2, 2, |toy| {
             toy.submit(Origin::Outside);
@@ -276,7 +276,7 @@ fn all_sleepers_wake() {
         sleepers.change();
         sleepers.idle.unpark_all();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        sleepers.idle.assert_everybody_awake();
+        sleepers.idle.assert_all_awake();
     });
 }
 
@@ -299,7 +299,7 @@ fn a_call_counts_once() {
             sleepers.idle.unpark_all();
         }
         sleeper.join().unwrap();
-        sleepers.idle.assert_everybody_awake();
+        sleepers.idle.assert_all_awake();
     });
 }
 
@@ -319,6 +319,6 @@ fn one_of_two_sleepers_wakes() {
         sleepers.change();
         sleepers.idle.unpark_one();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        sleepers.idle.assert_everybody_awake();
+        sleepers.idle.assert_all_awake();
     });
 }

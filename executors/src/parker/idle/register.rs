@@ -129,6 +129,6 @@ impl Register {
 
     /// The bed of a worker that has announced a sleep.
     pub(super) fn own_bed(&self, worker: usize) -> &Arc<Bed> {
-        self.bed(worker).expect("who announces a sleep is given a bed")
+        self.bed(worker).expect("a worker that announces a sleep is given a bed")
     }
 }

@@ -68,7 +68,7 @@ impl Sleepers {
     }
 
     fn of(&mut self, sleeper: usize) -> &mut Neighbours {
-        self.neighbours[sleeper].as_mut().expect("a neighbour of somebody on the list is on it")
+        self.neighbours[sleeper].as_mut().expect("a neighbour of a sleeper on the list is on it")
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_taken_off_the_others_keep_their_order() {
+    fn sleepers_keep_their_order_when_another_is_removed() {
         const WORKERS: usize = 7;
         let (mut sleepers, mut oracle) = (Sleepers::default(), Oracle::default());
         // All numbers below 2^16 come up, in no order that means anything.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn one_looks_at_the_last_ones_only() {
+    fn only_the_last_sleepers_are_looked_at() {
         for (worker, taken) in [(1, Some(1)), (0, None)] {
             let mut sleepers = Sleepers::default();
             (0..=LOOKED_AT).for_each(|worker| sleepers.push(worker));

@@ -73,7 +73,7 @@ impl Whereabouts {
 
 #[cfg(test)]
 impl Whereabouts {
-    pub(super) fn assert_everybody_awake(&self) {
+    pub(super) fn assert_all_awake(&self) {
         assert_eq!(self.awake.iter().sum::<usize>(), self.cores.iter().flatten().count());
         assert_eq!(self.awake.iter().filter(|&&awake| awake > 0).count(), self.occupied);
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_awake_counts_where_it_last_fell_asleep() {
+    fn an_awake_worker_counts_where_it_last_fell_asleep() {
         let mut whereabouts = Whereabouts::default();
         whereabouts.moves_in(0, Some(5));
         (1..=3).for_each(|worker| whereabouts.moves_in(worker, Some(2)));

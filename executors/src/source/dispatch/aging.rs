@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_go_round_those_that_are_there() {
+    fn turns_go_round_the_members_of_the_set() {
         let turn = RoundRobin::default();
         let turns: Vec<_> = [0b1011, 0b1011, 0b1001, 0b1011, 1 << 63, 1 << 63, 0b10].map(|set| turn.pass(set)).into();
         assert_eq!(turns, [1, 3, 0, 1, 63, 63, 1].map(Some));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn each_subpool_is_counted_apart() {
+    fn each_subpool_is_counted_separately() {
         let aging = Aging::new(2, 2);
         aging.go_on(usize::MAX, 0);
         aging.count_one();

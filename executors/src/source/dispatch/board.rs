@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queues_are_eligible_if_they_have_jobs_and_their_gate_is_open_or_a_token_is_held() {
+    fn queues_with_jobs_are_eligible_by_an_open_gate_or_a_token() {
         let board = Board::default();
         board.set(queue(0, 3) | queue(4, 3) | queue(2, 9));
         assert_eq!(board.view().eligible(0), 0);

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_tokens_are_out_than_the_limit_says() {
+    fn no_more_tokens_are_out_than_the_limit_allows() {
         let gate = Gate::new(2);
         assert!(gate.take().unwrap().is_open());
         assert!(!gate.take().unwrap().is_open());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_that_a_token_was_out() {
+    fn the_state_shows_that_a_token_was_out() {
         let gate = Gate::new(1);
         let before = gate.read();
         assert!(gate.take().is_some());

@@ -296,7 +296,7 @@ fn a_limit_rises_while_a_job_comes() {
 /// A job of one subpool gives one to another, and ends. A thread that then finds nothing unfinished finds that both
 /// have run.
 #[test]
-fn what_is_unfinished_is_seen() {
+fn unfinished_jobs_are_seen() {
     check(2, || {
         let model = Model::new(&[]);
         let parent = {
@@ -339,7 +339,7 @@ fn a_bound_job_comes() {
 /// A worker that has run dry gives back the only token, while a job comes for that subpool, and one that only this
 /// worker can run. Another worker sleeps, and has to come for the first job if this one takes the second.
 #[test]
-fn a_job_is_not_overlooked_that_came_before_the_token() {
+fn a_job_that_came_before_the_token_is_not_overlooked() {
     check(2, || {
         let model = Model::new(&[1]);
         let bound = Address::new(3, NORMAL + 1);

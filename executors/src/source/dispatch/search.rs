@@ -199,7 +199,7 @@ mod tests {
 
     /// Because its thread spares the fence after a push: its bit is cleared only under the token.
     #[test]
-    fn who_is_no_worker_leaves_the_bits_of_a_bound_subpool_alone() {
+    fn only_the_owner_clears_the_bits_of_a_bound_subpool() {
         let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1], &[1], 61);
         let (owner, late, meter) = (source.attach(Some(1)), source.attach(None), Meter::default());
         let to = Address::new(1, NORMAL);

@@ -138,7 +138,7 @@ impl Simulation {
 /// The bound for any subpool, in jobs of its own that begin, whichever worker takes them, and whether it is full or
 /// not.
 #[test]
-fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
+fn the_lowest_level_begins_in_time_with_any_token_holders() {
     let mut worst = 0.0_f64;
     for (workers, age) in [(1, 61), (2, 61), (3, 7), (4, 61), (8, 7), (8, 1)] {
         for (limits, strict) in [([1, 1, 1], true), ([1, 1, 1], false), ([2, 1, 3], false), ([8, 2, 1], false)] {
@@ -167,7 +167,7 @@ fn the_lowest_level_begins_in_time_whoever_has_the_tokens() {
 
 /// The bound for a subpool that is open, in jobs of each worker; for a bound one, in those of its own worker.
 #[test]
-fn an_open_subpool_begins_one_in_each_round_of_a_worker() {
+fn an_open_subpool_begins_a_job_in_each_round_of_a_worker() {
     for (workers, age) in [(1, 61), (2, 61), (4, 7), (8, 1)] {
         let (open, bound_here, seat) = (1, 3, workers - 1);
         let simulation = Simulation::new(workers, &[1, workers, 2], &[seat], age, false);

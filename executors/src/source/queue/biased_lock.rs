@@ -103,7 +103,7 @@ impl Holder {
 }
 
 /// How a thread has entered.
-#[must_use = "who is in has to come out"]
+#[must_use = "a lock that was entered has to be left"]
 pub(super) enum Entry<'a> {
     Locked,
     /// The lock is reserved for it.

@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_locked_back_is_avoided() {
         let lanes = Lanes::new(2);
-        let _back = lanes.back(lanes.own_number()).expect("nobody else is there");
+        let _back = lanes.back(lanes.own_number()).expect("no other thread is there");
         lanes.push(Job::new(|| ()));
         let lengths: Vec<_> = lanes.iter().map(Lane::len).collect();
         assert!(lengths == [0, 1] || lengths == [1, 0], "{lengths:?}");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_more_than_a_few_instructions_is_given_back() {
+    fn a_job_that_cannot_be_pushed_at_once_is_given_back() {
         const JOBS: usize = 10_000;
         let lanes = Lanes::new(2);
         assert!(!push_in_order(&lanes), "a lane has to be made");
@@ -304,8 +304,8 @@ mod tests {
         assert!((JOBS * 9 / 10..JOBS - 1).contains(&at_once), "{at_once}: now and then a block is full");
         let lane = lanes.lane(lanes.own_number()).expect("it was used");
         assert_eq!(lane.len(), JOBS);
-        let back = lane.back().expect("nobody else is there");
-        assert!(!push_in_order(&lanes), "somebody else is at the back");
+        let back = lane.back().expect("no other thread is there");
+        assert!(!push_in_order(&lanes), "another thread is at the back");
         drop(back);
         assert_eq!(lane.len(), JOBS, "it went elsewhere");
         let large = [0_u8; 100];
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_many_jobs_in_a_row_has_a_lane_to_itself_until_it_is_recalled() {
+    fn a_busy_submitter_has_its_own_lane_until_it_is_recalled() {
         if !barrier::is_ready_for_test() {
             return;
         }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_sent_on_from_a_large_block() {
+    fn no_submitter_is_sent_on_from_a_large_block() {
         if !barrier::is_ready_for_test() {
             return;
         }
@@ -374,10 +374,10 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_found_in_whatever_lane_they_are() {
+    fn jobs_are_found_in_every_lane() {
         let lanes = Lanes::new(4);
         for number in [2, 1] {
-            lanes.back(number).expect("nobody else is there").push(Job::new(|| ()));
+            lanes.back(number).expect("no other thread is there").push(Job::new(|| ()));
         }
         let from = |start| lanes.take_one(start, &mut Hand::empty());
         assert_eq!([from(2), from(2), from(2)], [Ok(Some(2)), Ok(Some(5)), Ok(None)]);

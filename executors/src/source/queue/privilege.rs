@@ -111,13 +111,13 @@ mod tests {
 
         fn loses(&mut self, jobs: usize) {
             self.jobs += jobs;
-            assert!(!self.privilege.is_due(self.jobs, true), "it has it");
+            assert!(!self.privilege.is_due(self.jobs, true), "it has the privilege");
             assert!(!self.privilege.is_due(self.jobs, false) || LEAST == 1);
         }
     }
 
     #[test]
-    fn each_recall_that_comes_soon_doubles_the_price() {
+    fn each_early_recall_doubles_the_price() {
         let Some(mut worker) = Worker::new(LEAST) else { return };
         let mut price = LEAST;
         for _ in 0..20 {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_next_finds_what_it_was_worth_to_the_one_before() {
+    fn the_next_worker_begins_with_the_price_of_the_last_one() {
         let Some(mut worker) = Worker::new(most()) else { return };
         assert_eq!(worker.earns(), most());
         worker.jobs += WORTH * most();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_recall_that_comes_late_halves_it() {
+    fn each_late_recall_halves_the_price() {
         let Some(mut worker) = Worker::new(most()) else { return };
         let mut price = most();
         while price > LEAST {

@@ -265,7 +265,7 @@ mod tests {
 
         /// Puts a job into the lane, and others while its back is held for that.
         fn push_amid(&self, number: u32, others: impl IntoIterator<Item = u32>) {
-            let mut back = self.queue.lane.back().expect("nobody else is there");
+            let mut back = self.queue.lane.back().expect("no other thread is there");
             others.into_iter().for_each(|other| self.push(other));
             back.push(self.job(number));
         }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_back_is_passed_in_order() {
+    fn jobs_stay_in_order_when_the_back_is_held() {
         let numbers = Numbers::new();
         numbers.push(0);
         numbers.push(1);

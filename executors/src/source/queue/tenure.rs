@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_in_vain_tries_ever_more_rarely() {
+    fn a_thread_that_waits_in_vain_tries_ever_more_rarely() {
         for (ours, theirs) in [(8, 9), (20, 0), (0, 3)] {
             let visitor = Visitor::new();
             assert_eq!(waits(&visitor, TO_JUDGE, ours, theirs), 1);
@@ -293,14 +293,14 @@ mod tests {
                 assert_eq!(waits(&visitor, 1, ours, theirs), 1);
             }
             assert_eq!(waits(&visitor, LONGEST + TO_JUDGE, 8, 12), 1);
-            assert_eq!(waits(&visitor, TURNS, 8, 12), TURNS, "that one was not in vain");
+            assert_eq!(waits(&visitor, TURNS, 8, 12), TURNS, "that trial was a success");
             assert_eq!(waits(&visitor, TO_JUDGE, ours, theirs), 1);
             assert_eq!(waits(&visitor, TRIAL + TO_JUDGE, ours, theirs), 1, "it begins with short ones again");
         }
     }
 
     #[test]
-    fn luck_makes_trials_no_more_frequent() {
+    fn one_success_makes_trials_no_more_frequent() {
         let visitor = Visitor::new();
         waits(&visitor, 4 * LONGEST, 8, 9);
         visitor.tenant.phase.set(Phase::Free { left: 0 });
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_looks_whether_the_others_get_on() {
+    fn a_waiter_checks_whether_the_others_make_progress() {
         let looks = |visitor: &_, theirs| looks_at(MICROSECOND, visitor, TO_JUDGE + 1, 8, theirs);
         assert_eq!(looks(&Visitor::new(), 12), [TRIAL_LOOKS, TURN_LOOKS]);
         assert_eq!(looks(&Visitor::new(), 7), [TRIAL_LOOKS], "nearly as well");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_nothing() {
+    fn no_thread_waits_where_there_is_no_job() {
         let (tenure, tenant) = (Tenure::new(), Tenant::new(Some(0)));
         let admits = |is_empty: bool| tenure.admits(&tenant, || is_empty, || 0);
         assert!(!admits(true));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_if_jobs_are_long_or_there_was_a_pause() {
+    fn no_thread_waits_if_jobs_are_long_or_after_a_pause() {
         let visitor = Visitor::new();
         assert_eq!(waits_at(LONG / TRIAL, &visitor, 100_000, 2, 20), 0);
         let visitor = Visitor::new();

@@ -104,12 +104,12 @@ mod tests {
     }
 
     #[test]
-    fn each_job_is_taken_of_who_has_begun_none_since_the_last_round() {
+    fn jobs_are_taken_from_a_worker_that_began_none_in_a_round() {
         assert!(found_in(false).into_iter().eq(1..=20));
     }
 
     #[test]
-    fn who_gets_on_keeps_its_jobs() {
+    fn a_worker_that_makes_progress_keeps_its_jobs() {
         assert_eq!(found_in(true), []);
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_seats_that_were_shown_and_not_hidden_since() {
+    fn a_set_has_the_seats_that_were_shown_and_not_hidden_since() {
         let shown = Shown::of(130);
         [129, 0, 63, 64, 5, 64].iter().for_each(|&seat| shown.show(seat));
         shown.hide(5);

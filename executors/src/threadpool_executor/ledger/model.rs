@@ -33,7 +33,7 @@ impl Pool {
     }
 }
 
-fn who_waits_sees_all_jobs(asks_the_queue: bool) {
+fn a_waiter_sees_all_jobs(asks_the_queue: bool) {
     check(3, move || {
         let shared = pool();
         shared.0.accept_outside();
@@ -64,17 +64,17 @@ fn who_waits_sees_all_jobs(asks_the_queue: bool) {
 }
 
 #[test]
-fn who_waits_sees_the_job_that_a_job_gave() {
-    who_waits_sees_all_jobs(false);
+fn a_waiter_sees_the_job_that_a_job_submitted() {
+    a_waiter_sees_all_jobs(false);
 }
 
 #[test]
-fn who_waits_hears_of_the_end_though_workers_trust_the_queue() {
-    who_waits_sees_all_jobs(true);
+fn a_waiter_is_told_of_the_end_though_workers_trust_the_queue() {
+    a_waiter_sees_all_jobs(true);
 }
 
 #[test]
-fn who_closes_and_waits_has_seen_every_job_that_is_accepted() {
+fn a_closer_that_waits_has_seen_every_accepted_job() {
     check(3, || {
         let shared = pool();
         let submitter = {
@@ -95,6 +95,6 @@ fn who_closes_and_waits_has_seen_every_job_that_is_accepted() {
         pool.closed.store(true, SeqCst);
         assert!(ledger.await_quiet(None, || true));
         let has_run = pool.has_run[0].load(Relaxed);
-        assert_eq!(has_run, submitter.join().unwrap(), "a job was accepted behind the closer's back");
+        assert_eq!(has_run, submitter.join().unwrap(), "a job was accepted that the closer has not seen");
     });
 }

@@ -86,7 +86,7 @@ fn recallers_against_owner(recallers: usize, preemptions: usize) {
         let own = room.visit(Some(owner)) + room.visit(Some(owner));
         let all: usize = others.into_iter().map(|other| other.join().unwrap()).sum();
         assert_eq!(room.visits.load(Acquire), own + all);
-        assert_eq!(room.visit(Some(owner)), 1, "nobody else is left");
+        assert_eq!(room.visit(Some(owner)), 1, "no other thread is left");
     });
 }
 
@@ -103,7 +103,7 @@ fn a_reserved_lock_is_recalled_by_two() {
 /// A thread that has found the lock reserved for it goes on when it is reserved for another, and recalled from that
 /// one.
 #[test]
-fn who_was_late_to_come_disturbs_no_other() {
+fn a_late_visitor_disturbs_no_other() {
     check(3, || {
         let [first, second] = presences();
         let room = Room::reserved_for(first);
@@ -126,7 +126,7 @@ fn who_was_late_to_come_disturbs_no_other() {
 /// A thread that has recalled the lock is suspended before it ends that, and goes on when the lock has been reserved
 /// for the same thread again, and recalled by a third one.
 #[test]
-fn who_was_late_to_end_a_recall_leaves_it_to_others() {
+fn a_late_recaller_leaves_the_end_to_others() {
     check(3, || {
         let [owner] = presences();
         let room = Room::reserved_for(owner);
@@ -144,7 +144,7 @@ fn who_was_late_to_end_a_recall_leaves_it_to_others() {
 
 /// A thread that falls asleep sees what is done inside, or the visitor sees that it sleeps: whether the former finds
 /// the lock reserved, recalled by another thread, locked, or not reserved yet. The visitor leaves as `leave` says.
-fn a_visit_is_seen_or_sees_who_looks(leave: impl Fn(&BiasedLock, Entry<'_>, &Presence) + Sync + Send + 'static) {
+fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &Presence) + Sync + Send + 'static) {
     check(3, move || {
         let [owner] = presences();
         let (room, asleep) = (Room::new(), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
@@ -161,7 +161,7 @@ fn a_visit_is_seen_or_sees_who_looks(leave: impl Fn(&BiasedLock, Entry<'_>, &Pre
             .collect();
         assert!(room.reserve(owner));
         let visits = room.visit_and(Some(owner), |lock, entry| leave(lock, entry, owner));
-        assert_eq!(visits, 1, "nobody else goes in");
+        assert_eq!(visits, 1, "no other thread goes in");
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
             assert!(sleeper.join().unwrap() == 1 || is_seen, "the visit is overlooked");
@@ -170,21 +170,21 @@ fn a_visit_is_seen_or_sees_who_looks(leave: impl Fn(&BiasedLock, Entry<'_>, &Pre
 }
 
 #[test]
-fn a_visit_is_seen_or_the_visitor_sees_who_looks() {
-    a_visit_is_seen_or_sees_who_looks(|lock, entry, owner| {
+fn a_visit_is_seen_or_the_visitor_sees_the_sleeper() {
+    a_visit_is_seen_or_sees_the_sleeper(|lock, entry, owner| {
         lock.leave(&entry);
         lock.order(Some(owner));
     });
 }
 
 #[test]
-fn a_visit_is_seen_or_the_leaver_sees_who_looks() {
-    a_visit_is_seen_or_sees_who_looks(|lock, entry, _owner| lock.leave_in_order(&entry));
+fn a_visit_is_seen_or_the_leaver_sees_the_sleeper() {
+    a_visit_is_seen_or_sees_the_sleeper(|lock, entry, _owner| lock.leave_in_order(&entry));
 }
 
 /// An allocator that is called inside may come there again; also when the lock has been recalled meanwhile.
 #[test]
-fn who_is_in_does_not_come_in_again() {
+fn a_visitor_that_is_inside_does_not_enter_again() {
     check(0, || {
         let [owner] = presences();
         let room = Room::reserved_for(owner);

@@ -30,7 +30,7 @@ impl BackEnd {
 }
 
 /// The back of a lane, which is the holder's for as long as this lives.
-#[must_use = "nobody else can put in while this lives"]
+#[must_use = "no other thread can put jobs in while this lives"]
 pub(in crate::source::queue) struct Back<'a> {
     lane: &'a Lane,
     /// How this thread has entered.

@@ -60,7 +60,7 @@ impl Drop for Visit<'_> {
 }
 
 /// The front of a lane, which is the holder's for as long as this lives.
-#[must_use = "nobody else can take out while this lives"]
+#[must_use = "no other thread can take jobs out while this lives"]
 pub(in crate::source::queue) struct Front<'a>(&'a Lane);
 
 impl<'a> Front<'a> {

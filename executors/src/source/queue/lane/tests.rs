@@ -6,7 +6,7 @@ use std::{
 };
 
 #[test]
-fn what_one_thread_puts_in_comes_out_in_order() {
+fn jobs_of_one_thread_come_out_in_order() {
     let lane = Lane::new();
     let (sender, receiver) = mpsc::channel();
     let mut out = 0..;
@@ -31,7 +31,7 @@ fn what_one_thread_puts_in_comes_out_in_order() {
 }
 
 fn put(lane: &Lane, job: Job) {
-    assert!(lane.push(job).is_ok(), "nobody else is there");
+    assert!(lane.push(job).is_ok(), "no other thread is there");
 }
 
 fn drop_job(record: Record<'_>) {

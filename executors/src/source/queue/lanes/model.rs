@@ -87,7 +87,7 @@ fn two_producers_and_a_consumer_at_two_lanes() {
 
 /// A submitter puts a job in and then checks whether a worker sleeps; a worker that falls asleep says so and then looks
 /// for jobs.
-fn a_job_is_seen_or_its_submitter_sees_who_looks(push_in_order: fn(&Lanes)) {
+fn a_push_is_seen_or_its_submitter_sees_the_sleeper(push_in_order: fn(&Lanes)) {
     check(3, move || {
         let (lanes, sleeps) = (Arc::new(Lanes::new(2)), Arc::new(AtomicBool::new(false)));
         // So that there is a block.
@@ -108,13 +108,13 @@ fn a_job_is_seen_or_its_submitter_sees_who_looks(push_in_order: fn(&Lanes)) {
 }
 
 #[test]
-fn a_job_that_is_put_in_at_once_is_seen_or_its_submitter_sees_who_looks() {
-    a_job_is_seen_or_its_submitter_sees_who_looks(|lanes| assert!(lanes.push_at_once(Job::new(|| ())).is_ok()));
+fn a_push_at_once_is_seen_or_its_submitter_sees_the_sleeper() {
+    a_push_is_seen_or_its_submitter_sees_the_sleeper(|lanes| assert!(lanes.push_at_once(Job::new(|| ())).is_ok()));
 }
 
 #[test]
-fn a_job_that_is_put_in_slowly_is_seen_or_its_submitter_sees_who_looks() {
-    a_job_is_seen_or_its_submitter_sees_who_looks(|lanes| lanes.push_in_order(Job::new(|| ())));
+fn a_slow_push_is_seen_or_its_submitter_sees_the_sleeper() {
+    a_push_is_seen_or_its_submitter_sees_the_sleeper(|lanes| lanes.push_in_order(Job::new(|| ())));
 }
 
 /// Consumers that find nothing have looked everywhere.

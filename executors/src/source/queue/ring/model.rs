@@ -132,7 +132,7 @@ fn a_ring_is_reserved_and_recalled_again_and_again() {
 /// A thief that has recalled the ring is suspended before it opens it, and goes on when another has opened it, and the
 /// ring has been reserved again, and recalled by a third.
 #[test]
-fn who_was_late_to_open_a_ring_leaves_it_to_others() {
+fn a_late_thief_leaves_opening_the_ring_to_others() {
     check(3, || {
         let (owner, stealer) = ring();
         let stealer = Arc::new(stealer);
@@ -153,7 +153,7 @@ fn who_was_late_to_open_a_ring_leaves_it_to_others() {
 /// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the ring
 /// reserved, recalled by another thread, or not reserved yet.
 #[test]
-fn a_push_is_seen_or_its_owner_sees_who_looks() {
+fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
     check(3, || {
         let (owner, stealer) = ring();
         push(&owner, 0);
@@ -182,7 +182,7 @@ fn a_push_is_seen_or_its_owner_sees_who_looks() {
 
 /// Two workers steal from each other.
 #[test]
-fn thieves_may_be_robbed() {
+fn thieves_may_steal_from_each_other() {
     check(2, || {
         let ((left, from_left), (right, from_right)) = (ring(), ring());
         push(&left, 0);

@@ -8,7 +8,7 @@ fn drain(owner: &Owner<Box<usize>>) -> Vec<usize> {
 }
 
 #[test]
-fn what_comes_first_goes_first() {
+fn jobs_leave_a_ring_in_order() {
     let (owner, stealer) = ring();
     for round in 0..3 * FIRST_SIZE {
         assert_eq!(owner.push(Box::new(round)), Ok(()));
@@ -21,7 +21,7 @@ fn what_comes_first_goes_first() {
 
 /// A thief claims jobs on both sides of where the counts wrap around.
 #[test]
-fn nothing_is_lost_when_the_counts_come_round() {
+fn no_job_is_lost_when_the_counts_wrap_around() {
     for before in [1, 50, 99, 100, 101, 150] {
         let ((owner, stealer), (thief, _)) = (ring(), ring());
         for job in 0..FIRST_COUNT.wrapping_neg() as usize - before {
@@ -135,7 +135,7 @@ fn a_thief_takes_half_rounded_up() {
         for job in 0..jobs {
             assert_eq!(owner.push(Box::new(job)), Ok(()));
         }
-        let first = stealer.steal_half(&thief, || thief.make_room()).expect("nobody else is there");
+        let first = stealer.steal_half(&thief, || thief.make_room()).expect("no other thread is there");
         assert_eq!(first.map(|job| *job), (jobs > 0).then_some(0));
         assert_eq!(drain(&thief), (1..taken).collect::<Vec<_>>());
         assert_eq!(drain(&owner), (taken..jobs).collect::<Vec<_>>());
@@ -156,7 +156,7 @@ fn a_thief_takes_no_more_than_it_has_room_for() {
 }
 
 #[test]
-fn jobs_that_nobody_takes_are_dropped() {
+fn jobs_that_are_not_taken_are_dropped() {
     let witness = Arc::new(());
     let (owner, stealer) = ring();
     for _ in 0..5 {

@@ -70,7 +70,7 @@ fn each_producer_keeps_its_order() {
 
 /// A job that is in the queue comes before one that another thread, which knows of it, puts in later.
 #[test]
-fn what_was_there_before_comes_first() {
+fn a_job_that_was_there_before_comes_first() {
     check(2, || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
         let other = pushing(&queue, 9, &order);
@@ -88,7 +88,7 @@ fn what_was_there_before_comes_first() {
 
 /// A job is seen while another thread moves it from the detour into the lane.
 #[test]
-fn nothing_is_overlooked() {
+fn a_job_that_leaves_the_detour_is_not_overlooked() {
     check(3, || {
         let (queue, order) = with_one_in_the_detour();
         let other = pushing(&queue, 1, &order);
@@ -101,10 +101,10 @@ fn nothing_is_overlooked() {
 /// A thread that finds the back held takes no job out of the detour that has another before it in the lane, even if
 /// that got there only after the look.
 #[test]
-fn the_detour_is_behind_the_lane() {
+fn jobs_of_the_lane_come_before_those_of_the_detour() {
     check(2, || {
         let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
-        let mut back = queue.lane.back().expect("nobody else is there");
+        let mut back = queue.lane.back().expect("no other thread is there");
         push(&queue, 0, &order);
         let consumer = {
             let queue = Arc::clone(&queue);

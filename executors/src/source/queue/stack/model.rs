@@ -155,7 +155,7 @@ fn a_stack_is_reserved_and_recalled_again_and_again() {
 /// A thief that has recalled the stack is suspended before it opens it, and goes on when another has opened it, and the
 /// stack has been reserved again, and recalled by a third.
 #[test]
-fn who_was_late_to_open_a_stack_leaves_it_to_others() {
+fn a_late_thief_leaves_opening_the_stack_to_others() {
     check(3, || {
         let (mut forker, thief) = Forker::new();
         forker.reserve();
@@ -175,7 +175,7 @@ fn who_was_late_to_open_a_stack_leaves_it_to_others() {
 /// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the stack
 /// reserved, recalled by another thread, or not reserved yet.
 #[test]
-fn a_push_is_seen_or_its_owner_sees_who_looks() {
+fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
     check(3, || {
         let (mut forker, thief) = Forker::new();
         forker.push(0);

@@ -73,19 +73,19 @@ fn is_seen(spares_fences: bool) {
 }
 
 #[test]
-fn a_job_behind_a_rest_is_seen_or_its_owner_sees_who_sleeps() {
+fn a_job_after_a_rest_is_seen_or_its_owner_sees_the_sleeper() {
     is_seen(false);
 }
 
 #[test]
-fn the_same_if_its_owner_spares_a_fence() {
+fn a_job_after_a_rest_is_seen_though_its_owner_spares_a_fence() {
     is_seen(true);
 }
 
 /// A thief takes the only job of a seat, which the owner then hides. A thread that finds the seat hidden sees that a
 /// worker is active, without a fence in between: not all threads that look have one.
 #[test]
-fn who_finds_a_seat_hidden_knows_who_took_the_last_job() {
+fn a_thread_that_finds_a_seat_hidden_sees_the_active_thief() {
     check(3, || {
         let (shown, jobs, active) = (Shown::of(1), AtomicUsize::new(1), AtomicUsize::new(0));
         shown.show(0);
