@@ -4,6 +4,11 @@
 use crate::sync::thread::LocalKey;
 use std::cell::{Cell, RefCell};
 
+/// How many items of a list may be handled within each other. More than one, because a destructor may shut down a pool
+/// of its own and then wait for a thread that waits for one of the pool's jobs: that job's end must not be put off. Few
+/// enough for small stacks; chosen freely otherwise.
+const NESTING: usize = 16;
+
 /// Items that are still to be handled, while calls further out on this thread's stack handle others.
 pub(crate) struct Aftermath<T> {
     /// How many such calls there are.
@@ -17,17 +22,12 @@ impl<T> Aftermath<T> {
     }
 }
 
-/// Handles `item` by `deal_with`, which does not panic: at once, unless `nesting` calls of `deal_with` for items of the
-/// same list are already on this stack. Then the outermost of these does so, when it is done with its own item.
-pub(crate) fn one_after_the_other<T>(
-    list: &'static LocalKey<Aftermath<T>>,
-    nesting: usize,
-    item: T,
-    deal_with: impl Fn(T),
-) {
+/// Handles `item` by `deal_with`, which does not panic: at once, unless [`NESTING`] calls of it for items of the same
+/// list are already on this stack. Then the outermost of these does so, when it is done with its own item.
+pub(crate) fn one_after_the_other<T>(list: &'static LocalKey<Aftermath<T>>, item: T, deal_with: impl Fn(T)) {
     // A thread that is about to end has no list any more.
     let Ok(depth) = list.try_with(|list| list.depth.get()) else { return deal_with(item) };
-    if depth == nesting {
+    if depth == NESTING {
         return list.with(|list| list.put_off.borrow_mut().push(item));
     }
     list.with(|list| list.depth.set(depth + 1));
@@ -36,6 +36,8 @@ pub(crate) fn one_after_the_other<T>(
         while let Some(item) = list.with(|list| list.put_off.borrow_mut().pop()) {
             deal_with(item);
         }
+        // What was put off has left room, perhaps for very many.
+        list.with(|list| list.put_off.take());
     }
     list.with(|list| list.depth.set(depth));
 }

@@ -63,7 +63,8 @@ impl<P: Build> Builder<P> {
     }
 
     /// The number of workers. Without it, the environment variable `EXECUTORS_NUM_THREADS` decides; without that, there
-    /// is one worker for each core that the process may use (affinity and cgroup quota are respected).
+    /// is one worker for each core that the thread which builds the pool may use (within its affinity and the control
+    /// group's quota): on a thread that is pinned to one core, a single one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = Some(threads);
         self

@@ -158,7 +158,7 @@ impl ThreadPool {
     }
 }
 
-/// A pool with one worker for each core that the process may use, or as many as `EXECUTORS_NUM_THREADS` says.
+/// A pool with one worker for each core that the caller may use, or as many as `EXECUTORS_NUM_THREADS` says.
 ///
 /// # Panics
 ///

@@ -129,7 +129,7 @@ impl Dispatcher {
     /// Chooses threads, subpools, name, hooks and policies.
     ///
     /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one
-    /// thread for each core that the process may use, plus the reserved ones. Subpools whose jobs block take threads
+    /// thread for each core that the caller may use, plus the reserved ones. Subpools whose jobs block take threads
     /// from the others: with as many threads as the limits add up to, no job waits for a thread.
     ///
     /// The only `fairness` that a dispatcher can honour is [`Fairness::Counted`]: after that number of jobs a worker
@@ -229,7 +229,7 @@ impl fmt::Debug for Dispatcher {
     }
 }
 
-/// A dispatcher with a CPU subpool only, and one thread for each core that the process may use, or as many as
+/// A dispatcher with a CPU subpool only, and one thread for each core that the caller may use, or as many as
 /// `EXECUTORS_NUM_THREADS` says.
 ///
 /// # Panics

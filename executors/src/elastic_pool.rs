@@ -280,7 +280,7 @@ impl ThreadPool {
     }
 }
 
-/// A pool whose core has one worker for each CPU core that the process may use, or as many as `EXECUTORS_NUM_THREADS`
+/// A pool whose core has one worker for each CPU core that the caller may use, or as many as `EXECUTORS_NUM_THREADS`
 /// says, and whose maximum is twice that.
 ///
 /// # Panics

@@ -165,7 +165,7 @@ pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
 /// other futures of the same kind, and so on along a chain of any length.
 #[cold]
 pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
-    one_after_the_other(&REFUSED, 1, Job::new(refused), |step| ignore(step, "its executor"));
+    one_after_the_other(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
 }
 
 thread_local! {

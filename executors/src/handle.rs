@@ -447,16 +447,11 @@ fn wake(waiter: Option<Waker>) {
 /// [`wake`] for a task that was dropped.
 ///
 /// The waker may be that of a future of a pool that is over: waking it drops the future there and then, with the task
-/// whose work it is, and so on along a chain of any length. The stack must not grow with the chain, so beyond
-/// [`NESTED_WAKES`] the first drop on this stack wakes for all.
+/// whose work it is, and so on along a chain of any length.
 fn wake_after_drop(waiter: Option<Waker>) {
     let Some(waiter) = waiter else { return };
-    one_after_the_other(&TO_BE_WOKEN, NESTED_WAKES, waiter, |waiter| wake(Some(waiter)));
+    one_after_the_other(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
 }
-
-/// How many wake-ups may be nested. More than one, because a destructor may shut down a pool of its own and then wait
-/// for a thread that waits for one of the pool's jobs. Few enough for small stacks; chosen freely otherwise.
-const NESTED_WAKES: usize = 16;
 
 thread_local! {
     /// See [`wake_after_drop`].

@@ -28,8 +28,9 @@
 //! # }
 //! ```
 
-use crate::placement::{count_cores, topology};
+use crate::placement::topology;
 use core_affinity::CoreId;
+use std::thread;
 
 /// The distances between all cores of a machine, as a square matrix indexed by core number.
 ///
@@ -74,7 +75,7 @@ impl ProcessingUnitDistance {
     pub fn from_topology() -> Self {
         match topology::distances() {
             Some(rows) => rows.into_iter().collect(),
-            None => Self::from_function(count_cores(), equidistance),
+            None => Self::from_function(thread::available_parallelism().map_or(1, usize::from), equidistance),
         }
     }
 

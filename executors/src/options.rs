@@ -3,9 +3,8 @@
 use crate::{
     containment::Contained,
     error::{BuildError, BuildErrorKind},
-    placement::count_cores,
 };
-use std::{any::Any, env, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 /// Environment variable that sets the number of threads of a pool for which none is chosen: a number from 1 to
 /// 1 048 575. With any other value, also an empty one, such a pool is not built: `build` returns an error that names
@@ -189,7 +188,7 @@ impl Options {
         Options { placement, ..Options::with_threads(cores.len().saturating_add(floating)) }
     }
 
-    /// The number of threads asked for, else the environment's, else one for each core that the process may use.
+    /// The number of threads asked for, else the environment's, else one for each core that the caller may use.
     pub(crate) fn thread_count(&self) -> Result<usize, BuildError> {
         let threads = match self.threads {
             Some(threads) => threads,
@@ -260,8 +259,8 @@ pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
     }
 }
 
-/// The environment's choice, else as many as this process has cores to use (cgroup quota and affinity included), also
-/// if the calling thread is pinned to one of them.
+/// The environment's choice, else the number of cores that the calling thread may use (cgroup quota and affinity
+/// included), where its threads may run, too.
 fn default_threads() -> Result<usize, BuildError> {
     match env::var(THREADS_VARIABLE) {
         Ok(value) => match value.trim().parse() {
@@ -272,7 +271,7 @@ fn default_threads() -> Result<usize, BuildError> {
             let value = value.to_string_lossy().into_owned();
             Err(BuildErrorKind::Environment { variable: THREADS_VARIABLE, value }.into())
         }
-        Err(env::VarError::NotPresent) => Ok(count_cores()),
+        Err(env::VarError::NotPresent) => Ok(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
     }
 }
 

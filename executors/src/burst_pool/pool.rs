@@ -161,7 +161,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// How many workers there are. None when the pool has ended.
     #[must_use]
     pub fn worker_count(&self) -> usize {
-        self.handle.boxes().workers().min(self.handle.stats().workers)
+        self.handle.boxes().workers().min(self.handle.workers_left())
     }
 
     /// Blocks until the pool is idle: everything that it has accepted has been handled. Values that are sent before

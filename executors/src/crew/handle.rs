@@ -90,8 +90,13 @@ where
     /// Calls `put`, which puts a job into the source at `to`, and tells the workers that the job needs.
     #[inline(always)]
     pub(crate) fn put_by(&self, to: S::Address, put: impl FnOnce(&S) -> Whom) {
+        self.announce(to, put(&self.crew().source));
+    }
+
+    /// Tells the workers that a job needs which has been put into the source at `to`.
+    #[inline(always)]
+    pub(crate) fn announce(&self, to: S::Address, whom: Whom) {
         let crew = self.crew();
-        let whom = put(&crew.source);
         crew.with_this_worker(|worker| match worker {
             Some(_) => crew.announce_to(to, whom, worker),
             None => crew.announce_from_outside(to, whom),

@@ -2,6 +2,7 @@
 
 use super::Crew;
 use crate::{
+    aftermath::{Aftermath, one_after_the_other},
     containment,
     job::Job,
     local::{self, Attendant, Help, PoolId, Post},
@@ -27,34 +28,29 @@ where
     /// stack for as many as there are jobs.)
     pub(super) fn discard_backlog(&self) -> u64 {
         match Sweeping::begin(self.id()) {
-            Some(sweeping) => self.discard(iter::from_fn(|| self.source.take().or_else(|| sweeping.next_put_off()))),
+            Some(_sweeping) => self.discard(iter::from_fn(|| self.source.take()), containment::discard),
             None => 0,
         }
     }
 
-    /// Drops the job that `take` takes out of the source; if this thread drops another one of this crew, further out on
-    /// its stack, after that one. Returns whether there was one.
+    /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns whether there
+    /// was one.
     pub(super) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
-        match Sweeping::begin(self.id()) {
-            Some(sweeping) => {
-                let one = iter::once_with(|| take(&self.source)).flatten();
-                self.discard(one.chain(iter::from_fn(|| sweeping.next_put_off()))) > 0
-            }
-            None => take(&self.source).map(|job| Sweeping::put_off(self.id(), job)).is_some(),
-        }
+        let drop = |job| one_after_the_other(&DROPPED, job, containment::discard);
+        self.discard(iter::once_with(|| take(&self.source)).flatten(), drop) > 0
     }
 
-    /// Drops `jobs`, which are taken out of the source one by one. Returns how many.
+    /// Drops `jobs`, which are taken out of the source one by one, by `drop`. Returns how many.
     ///
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
-    fn discard(&self, jobs: impl Iterator<Item = Job>) -> u64 {
+    fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> u64 {
         let sweep = || {
             self.life.become_active();
             // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is
             // dropped here or there.
             fence(SeqCst);
-            let dropped = jobs.map(containment::discard).count() as u64;
+            let dropped = jobs.map(drop).count() as u64;
             self.discarded.fetch_add(dropped, Relaxed);
             self.become_idle(false);
             dropped
@@ -69,11 +65,13 @@ where
 }
 
 thread_local! {
-    /// The crews whose jobs this thread is dropping, and the jobs that are to be dropped after these.
-    static SWEPT: RefCell<Vec<(PoolId, Vec<Job>)>> = const { RefCell::new(Vec::new()) };
+    /// The crews whose backlogs this thread is dropping.
+    static SWEPT: RefCell<Vec<PoolId>> = const { RefCell::new(Vec::new()) };
+    /// See [`Crew::discard_one`].
+    static DROPPED: Aftermath<Job> = const { Aftermath::new() };
 }
 
-/// While this thread drops jobs of a crew.
+/// While this thread drops the backlog of a crew.
 struct Sweeping(PoolId);
 
 impl Sweeping {
@@ -81,9 +79,9 @@ impl Sweeping {
     fn begin(crew: PoolId) -> Option<Self> {
         let is_new = SWEPT.try_with(|swept| {
             let mut swept = swept.borrow_mut();
-            let is_new = swept.iter().all(|(other, _)| *other != crew);
+            let is_new = !swept.contains(&crew);
             if is_new {
-                swept.push((crew, Vec::new()));
+                swept.push(crew);
             }
             is_new
         });
@@ -91,32 +89,12 @@ impl Sweeping {
         // takes the crew off the list.)
         is_new.unwrap_or(true).then(|| Sweeping(crew))
     }
-
-    /// Leaves `job` to the call further out that drops jobs of `crew`.
-    fn put_off(crew: PoolId, job: Job) {
-        let mut job = Some(job);
-        let _ = SWEPT.try_with(|swept| {
-            let mut swept = swept.borrow_mut();
-            if let Some((_, put_off)) = swept.iter_mut().find(|(other, _)| *other == crew) {
-                put_off.extend(job.take());
-            }
-        });
-        containment::discard(job);
-    }
-
-    fn next_put_off(&self) -> Option<Job> {
-        let next = SWEPT.try_with(|swept| {
-            let mut swept = swept.borrow_mut();
-            swept.iter_mut().find(|(other, _)| *other == self.0).and_then(|(_, put_off)| put_off.pop())
-        });
-        next.ok().flatten()
-    }
 }
 
 impl Drop for Sweeping {
     fn drop(&mut self) {
         // The list may have ended meanwhile.
-        let _ = SWEPT.try_with(|swept| swept.borrow_mut().retain(|(crew, _)| *crew != self.0));
+        let _ = SWEPT.try_with(|swept| swept.borrow_mut().retain(|crew| *crew != self.0));
     }
 }
 

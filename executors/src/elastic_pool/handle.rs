@@ -12,7 +12,7 @@ use crate::{
     options::Options,
     parker::{self, DynamicThreadData, StaticParker},
     source::{
-        Source,
+        Source, Whom,
         shared::{SharedSource, Worth},
     },
 };
@@ -91,7 +91,7 @@ impl Handle {
                 }
                 Saturation::DiscardOldest { .. } => {
                     match self.replace_oldest(semaphore, closure) {
-                        Ok(admitted) => return admitted,
+                        Ok(()) => return Ok(()),
                         Err(same) => closure = same,
                     }
                     // No job waits. Either another submitter has a slot and has not put its job in yet, which rings no
@@ -109,33 +109,44 @@ impl Handle {
         }
     }
 
-    /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits.
-    fn replace_oldest<F>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<Result<(), Refusal<F>>, F>
-    where
-        F: FnOnce() + Send + 'static,
-    {
-        let (mut closure, mut admitted) = (Some(closure), None);
+    /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits, or
+    /// the pool is closed.
+    fn replace_oldest<F: FnOnce() + Send + 'static>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<(), F> {
+        let (mut closure, mut whom) = (Some(closure), None);
         self.crew.discard_one(|source| {
-            let oldest = source.take_oldest()?;
+            let oldest = if self.crew.is_closed_to_caller() { None } else { source.take_oldest() }?;
             // Before the oldest is dropped: its destructor may submit jobs, too, and they would take its place first.
-            admitted = closure.take().map(|closure| self.admit_with(semaphore.take_over(), closure));
+            // This thread is active meanwhile, so the crew is not over before the new job is in.
+            whom = closure.take().map(|closure| inject(source, semaphore.take_over(), closure));
             Some(oldest)
         });
-        admitted.ok_or_else(|| closure.expect("it was not admitted"))
+        match (closure, whom) {
+            (None, Some(whom)) => {
+                // Afterwards, because this may run jobs in place of threads that the system refuses; and those may wait
+                // for what the oldest owned.
+                self.crew.announce(Worth::Expendable, whom);
+                Ok(())
+            }
+            (closure, _) => Err(closure.expect("it was not taken")),
+        }
     }
 
     fn admit_with<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Refusal<F>> {
         if self.crew.is_closed_to_caller() {
             return Err(Refusal::Closed(closure));
         }
-        let job = move || {
-            let _slot = slot;
-            closure();
-        };
-        let to = Worth::Expendable;
-        self.crew.put_by(to, |source| source.inject(to, Closure(job)));
+        self.crew.put_by(Worth::Expendable, |source| inject(source, slot, closure));
         Ok(())
     }
+}
+
+/// Puts a job in that has a slot until it is dropped.
+fn inject<F: FnOnce() + Send + 'static>(source: &SharedSource, slot: Slot, closure: F) -> Whom {
+    let job = move || {
+        let _slot = slot;
+        closure();
+    };
+    source.inject(Worth::Expendable, Closure(job))
 }
 
 impl Backing for Handle {

@@ -10,17 +10,17 @@ use std::{sync::OnceLock, thread};
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     // A model is the same on every machine.
-    if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count_cores) }
+    if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count) }
 }
 
-/// The same, as it is now.
-pub(crate) fn count_cores() -> usize {
+fn count() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
     let Some(given) = system::cores_of_main_thread() else { return here };
     let is_pinned =
         given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given && own.len() <= here);
-    // The quota is not known if the thread's own cores are the lower limit. Too many is the lesser evil.
+    // The quota is not known if the thread's own cores are the lower limit. Too many is the lesser evil: this is asked
+    // only once.
     if is_pinned { given.len() } else { here }
 }
 
@@ -77,7 +77,7 @@ mod tests {
         let (all, first) = (given.len(), given[0]);
         let pinned = thread::spawn(move || {
             crate::placement::pin_current_thread(first);
-            (thread::available_parallelism().map_or(1, usize::from), count_cores())
+            (thread::available_parallelism().map_or(1, usize::from), count())
         });
         assert_eq!(pinned.join().expect("no panic"), (1, all));
     }

@@ -1,6 +1,10 @@
 //! One element after the other.
 
-use crate::{containment::Each, futures_executor::FuturesExecutor, handle::TaskHandle};
+use crate::{
+    containment::{Contained, Each},
+    futures_executor::FuturesExecutor,
+    handle::TaskHandle,
+};
 use std::{error::Error, fmt, future::poll_fn, task::Poll};
 
 /// Calls `f` with one element after the other, each call in a job of its own, until all elements are done or one fails.
@@ -27,7 +31,7 @@ use std::{error::Error, fmt, future::poll_fn, task::Poll};
 /// pool.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn serial<P, I, F, T, E>(pool: &P, elements: I, mut f: F) -> TaskHandle<Result<Vec<T>, Stopped<T, E>>>
+pub fn serial<P, I, F, T, E>(pool: &P, elements: I, f: F) -> TaskHandle<Result<Vec<T>, Stopped<T, E>>>
 where
     P: FuturesExecutor,
     I: IntoIterator<IntoIter: Send + 'static>,
@@ -35,7 +39,7 @@ where
     T: Send + 'static,
     E: Send + 'static,
 {
-    let mut elements = elements.into_iter();
+    let (mut elements, mut f) = (Contained::new(elements.into_iter()), Contained::new(f));
     // No room is reserved ahead: a sequence may be endless, or far longer than what is done before the first failure.
     let mut done = Each::of(Vec::new());
     pool.submit_future(poll_fn(move |context| {

@@ -33,6 +33,9 @@ pub(crate) struct MailLocal {
     seat: Option<usize>,
     /// The mailbox for which the job that the worker has taken last counts, until it is settled.
     owes: Cell<Option<usize>>,
+    /// The mailbox that it searches first when it steals: the next after the one in which it found a job last. So none
+    /// is passed over for ever because another one, searched before it, always has letters.
+    next_victim: Cell<usize>,
 }
 
 impl<const JOINED: bool> MailSource<JOINED> {
@@ -67,7 +70,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
         Some(job)
     }
 
-    /// Takes a job out of any mailbox, its own last, for the worker on `seat`.
+    /// Takes a job out of any mailbox, each of them in turn, for the worker on `seat`.
     fn steal(&self, local: &MailLocal, seat: usize, meter: &Meter) -> Option<Job> {
         if !self.steals() || !self.boxes.has_letters() {
             return None;
@@ -75,12 +78,13 @@ impl<const JOINED: bool> MailSource<JOINED> {
         // Before it takes anything, so that no dealer takes it for idle. If it has been promised a job already, or does
         // not claim itself, what is dealt to it waits, and others may take it.
         let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
-        let taken = self.boxes.take_any(seat + 1);
+        let taken = self.boxes.take_any(local.next_victim.get());
         if is_own {
             let done = taken.as_ref().map_or(seat, |&(_, dealt_to)| dealt_to);
             self.boxes.settle(done);
         }
         let (job, dealt_to) = taken?;
+        local.next_victim.set(dealt_to + 1);
         if dealt_to != seat {
             meter.stole();
         }
@@ -96,7 +100,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     type Local = MailLocal;
 
     fn attach(&self, seat: Option<usize>) -> MailLocal {
-        MailLocal { seat, owes: Cell::new(None) }
+        MailLocal { seat, owes: Cell::new(None), next_victim: Cell::new(seat.map_or(0, |seat| seat + 1)) }
     }
 
     #[inline]
@@ -157,5 +161,30 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
 
     fn len(&self) -> usize {
         self.boxes.len()
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, sync::Mutex};
+
+    /// Two neighbours are blocked, and one of them is dealt new letters again and again.
+    #[test]
+    fn no_mailbox_is_passed_over_for_ever() {
+        let boxes = Arc::new(Mailboxes::new(4));
+        let source = MailSource::<false>::new(Arc::clone(&boxes), Theft::OnOwnAccount);
+        let ran = Arc::new(Mutex::new(BTreeSet::new()));
+        let deal = |worker| {
+            let ran = Arc::clone(&ran);
+            boxes.put(boxes.promise(worker), Job::new(move || _ = ran.lock().expect("no panic").insert(worker)));
+        };
+        (0..4).for_each(deal);
+        let thief = source.attach(Some(2));
+        for _ in 0..4 {
+            source.pop_outside(&thief, 1, &Meter::default()).expect("there are letters").run();
+            deal(3);
+        }
+        assert_eq!(*ran.lock().expect("no panic"), BTreeSet::from([0, 1, 2, 3]));
     }
 }

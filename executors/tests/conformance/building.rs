@@ -176,18 +176,14 @@ pub(crate) fn zero_in_the_environment_is_refused(subject: &impl Crew) {
     });
 }
 
-/// One worker for each core of the process, if nothing says otherwise; also if the thread that builds the pool is
-/// pinned to one of them.
+/// One worker for each core, if nothing says otherwise.
 pub(crate) fn the_default_is_a_worker_for_each_core(subject: &impl Crew) {
     let cores = thread::available_parallelism().expect("this is known wherever tests run").get();
     if std::env::var_os(THREADS_VARIABLE).is_none() {
-        let build = || subject.builder().build().expect("as many threads as cores");
-        for pool in [Some(build()), threads::on_pinned_thread(build)].into_iter().flatten() {
-            with(pool, |pool| {
-                assert_eq!(names_of(pool, cores).len(), cores);
-                assert_eq!(pool.stats().workers, cores);
-            });
-        }
+        with(subject.builder().build().expect("as many threads as cores"), |pool| {
+            assert_eq!(names_of(pool, cores).len(), cores);
+            assert_eq!(pool.stats().workers, cores);
+        });
     }
 }
 

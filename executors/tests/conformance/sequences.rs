@@ -4,7 +4,7 @@ use super::{
     subject::{Subject, with_pool},
     tools::{Bomb, Counter, Tally, occupy, panic_quietly},
 };
-use crate::support::{child::Child, gate::Gate};
+use crate::support::{child::Child, gate::Gate, watchdog::until};
 use executors::{
     Failure, Pool, TaskError,
     group::partition,
@@ -97,8 +97,13 @@ pub(crate) fn clusters_whose_values_panic_when_dropped_are_survived(subject: &im
             sequence::clusters(pool, 0..2, 2, |_| Charge).expect("the size is not 0").detach();
             pool.join().expect("this is no worker");
 
-            let gate = occupy(pool, 1);
-            let mut half = sequence::each(pool, 0..2, |_| Charge);
+            let (gate, ended) = (occupy(pool, 1), Counter::default());
+            let count = ended.clone();
+            let mut half = sequence::each(pool, 0..2, move |_| {
+                count.add();
+                Charge
+            });
+            until("both have run", || ended.get() == 2);
             let closed = gate.clone();
             half.push(pool.submit(move || {
                 closed.pass();

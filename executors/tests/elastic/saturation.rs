@@ -8,7 +8,7 @@ use crate::support::{
     watchdog::{until, within},
 };
 use executors::{
-    Executor, FuturesExecutor, Pool, TaskError,
+    Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
     elastic_pool::{Refusal, Saturation, ThreadPool},
     try_execute_locally,
 };
@@ -300,10 +300,75 @@ fn a_job_that_is_dropped_for_room_may_submit() {
         pool.execute(|| ());
         // All guards are gone, and some of the jobs that they submitted.
         assert_eq!(pool.stats().queued, JOBS);
-        assert!(pool.stats().discarded >= JOBS as u64, "{:?}", pool.stats());
+        assert_eq!(pool.stats().discarded, 2 * JOBS as u64 + 1);
+        // The bound is where it was.
+        pool.execute(|| ());
+        assert_eq!((pool.stats().queued, pool.stats().discarded), (JOBS, 2 * JOBS as u64 + 2));
         gate.open();
         end(&pool);
         assert_eq!(pool.stats().done, JOBS as u64 + 1);
+    });
+}
+
+/// The destructor of a job that is dropped for another ends the pool: the rest is dropped there and then.
+#[test]
+fn a_job_that_is_dropped_for_room_may_discard_the_rest() {
+    struct Guard(ThreadPool);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.shutdown_now();
+        }
+    }
+
+    within(|| {
+        let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 2 });
+        gate.open();
+        settle(&pool);
+        let gate = Gate::default();
+        (0..2).for_each(|_| occupy(&pool, &gate));
+        let guard = Guard(pool.clone());
+        pool.execute(move || drop(guard));
+        pool.execute(noting(&book, "waiting"));
+        pool.execute(noting(&book, "new"));
+        assert_eq!((pool.stats().queued, pool.stats().discarded), (0, 3));
+        gate.open();
+        end(&pool);
+        assert_noted(&book, &["waited"]);
+    });
+}
+
+/// The destructor of a job that is dropped for another submits a job, for which the next is dropped, and waits for the
+/// thread that waits for that one.
+#[test]
+fn a_job_that_is_dropped_for_room_tells_its_waiter_from_within_a_drop() {
+    struct Owner(ThreadPool, Option<thread::JoinHandle<()>>);
+
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.execute(|| ());
+            self.1.take().into_iter().for_each(|waiter| waiter.join().expect("no panic"));
+        }
+    }
+
+    within(|| {
+        let saturation = Saturation::DiscardOldest { queue: 2 };
+        let (pool, gate) =
+            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
+        occupy(&pool, &gate);
+        // It is told of a handle that does not exist before the job.
+        let (give, given) = mpsc::channel::<TaskHandle<()>>();
+        let waiter = thread::spawn(move || {
+            let next = given.recv().expect("the test gives it");
+            assert!(matches!(next.wait(), Err(TaskError::Dropped)));
+        });
+        let owner = Owner(pool.clone(), Some(waiter));
+        pool.execute(move || drop(owner));
+        give.send(pool.submit(|| ())).expect("the waiter listens");
+        pool.execute(|| ());
+        assert_eq!((pool.stats().queued, pool.stats().discarded), (2, 2));
+        gate.open();
+        end(&pool);
     });
 }
 

@@ -1,11 +1,8 @@
 //! What a user can choose for a pool.
 
 use super::{MAX_SIZE, ThreadPool, default_name};
-use crate::{
-    elastic_pool::{self, KEEP_ALIVE},
-    placement::count_cores,
-};
-use std::time::Duration;
+use crate::elastic_pool::{self, KEEP_ALIVE};
+use std::{num::NonZeroUsize, thread, time::Duration};
 
 /// Configures a [`ThreadPool`].
 #[derive(Debug)]
@@ -79,7 +76,8 @@ impl Builder {
     ///
     /// As [`ThreadPool::new_named`].
     pub fn build(self) -> ThreadPool {
-        let core_size = self.core_size.unwrap_or_else(|| count_cores().min(self.max_size.unwrap_or(MAX_SIZE)));
+        let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let core_size = self.core_size.unwrap_or_else(|| cpus().min(self.max_size.unwrap_or(MAX_SIZE)));
         let max_size = self.max_size.unwrap_or_else(|| core_size.saturating_mul(2).min(MAX_SIZE));
         let keep_alive = self.keep_alive.unwrap_or(KEEP_ALIVE);
         ThreadPool::start(self.builder, self.name.unwrap_or_else(default_name), core_size, max_size, keep_alive)

@@ -78,8 +78,8 @@ where
         loop {
             self.rest(mem::take(&mut is_first), mem::take(&mut looks_around), nap, deadline);
             if self.crew.life.is_over() {
-                self.crew.run_what_is_left(&self.local);
                 self.publish();
+                self.crew.run_what_is_left(&self.local);
                 // No thread relies on one that looks any more: each submitter checks for the end itself.
                 self.crew.parker.stop_looking(self.seat);
                 self.become_idle();
