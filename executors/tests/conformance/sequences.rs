@@ -97,7 +97,7 @@ pub(crate) fn clusters_whose_values_panic_when_dropped_are_survived(subject: &im
             sequence::clusters(pool, 0..2, 2, |_| Charge).expect("the size is not 0").detach();
             pool.join().expect("this is no worker");
 
-            let (gate, ended) = (occupy(pool, 1), Counter::default());
+            let (gate, ended) = (Gate::default(), Counter::default());
             let count = ended.clone();
             let mut half = sequence::each(pool, 0..2, move |_| {
                 count.add();
