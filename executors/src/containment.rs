@@ -19,9 +19,8 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Ends the process, because calls on this thread have ended in an order other than that in which they nest, and what
-/// is on their stacks is not what it is taken for. Coroutines that have stacks of their own can cause that with safe
-/// code.
+/// Ends the process, because calls on this thread have not ended innermost first, and what is on their stacks is not
+/// what it is taken for. Coroutines that have stacks of their own can cause that with safe code.
 #[cold]
 #[inline(never)]
 pub(crate) fn end_out_of_turn() -> ! {

@@ -250,7 +250,7 @@ where
     /// thread, and so do the parts of other calls that the caller runs while it waits: how deep a recursion can be
     /// depends on [`stack_size`](crate::Builder::stack_size). While 256 of a worker's parts wait to be taken, it offers
     /// no more. Coroutines that have stacks of their own must not suspend in a closure: calls on one thread have to end
-    /// in the order in which they nest, or the process is aborted.
+    /// innermost first, or the process is aborted.
     ///
     /// A part that another worker takes counts in [`Stats::steals`](crate::Stats::steals), but not as a job.
     ///

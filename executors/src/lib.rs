@@ -36,8 +36,9 @@
 //!
 //! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do: panics are
 //! caught and reported, closing drains, dropping the last handle closes. The only jobs that do not run are those that
-//! the program itself discards (`shutdown_now`, `Saturation::DiscardOldest`). The [full text][contract] is in the
-//! repository; one suite of tests checks every executor against it.
+//! the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`, `Saturation::DiscardOldest`), or
+//! leaves behind when it ends. The [full text][contract] is in the repository; one suite of tests checks every executor
+//! against it.
 //!
 //! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 //!
@@ -54,7 +55,7 @@
 //! | `compat-burst-pool` | no | `compat::burst_pool`: the interface of the crate burst-pool |
 //! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of the crate rusty_pool |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await` as well |
-//! | `defaults` | yes | `Default` for the pools: one worker for each core |
+//! | `defaults` | yes | `Default` for the pools: one worker for each core that the caller may use |
 //! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
 //! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and can be by choice (`threadpool_executor` supports neither) |
@@ -73,7 +74,8 @@
 //!
 //! `executor` is the kind of the executor (such as `crossbeam_workstealing_pool`): figures of executors of one kind add
 //! up. `thread_id` is the number of the worker. Workers publish when they run out of jobs and now and then while they
-//! are busy, not for each job, so the gauge is a sample.
+//! are busy, not for each job, so the gauge is a sample. (`threadpool_executor` publishes after each job if few are
+//! left, and otherwise now and then; `run_now` after each job.)
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -59,8 +59,10 @@ pub enum Idle {
     /// together with the jobs that follow it, 200 us or more. With a longer `spin`, a sleep is long only if it takes at
     /// least that long, and workers search after every shorter one.
     ///
-    /// Before its first sleep a worker searches for 50 us, if that is more than `spin`. Where there is a core for each
-    /// of the pool's threads, it does so even while others search, and searches once more when the pool is closed.
+    /// Unless `spin` is zero, a worker that has had a job and has not slept yet searches for 50 us, if that is longer
+    /// than `spin`; after a single job only if that ended within 200 us of the worker's start. Where there is a core
+    /// for each of the pool's threads, it does so even while others search, and searches once more when the pool is
+    /// closed.
     ///
     /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
     /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
@@ -86,7 +88,8 @@ impl Idle {
     pub(crate) const STEALING_DEFAULT: Idle = if cfg!(feature = "ws-no-park") { Idle::Spin } else { Idle::PARK };
 }
 
-/// When a worker that has jobs of its own nevertheless looks for jobs from outside.
+/// When a worker goes on from the jobs that are nearest to it to others: in the work-stealing pool, from its own to
+/// those from outside. [`Builder::fairness`](crate::Builder::fairness) says what that means in other pools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
@@ -260,7 +263,7 @@ pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
 }
 
 /// The environment's choice, else the number of cores that the calling thread may use (cgroup quota and affinity
-/// included), where its threads may run, too.
+/// included). Workers that are not pinned may run there, too; `Placement::Auto` pins to the cores of the process.
 fn default_threads() -> Result<usize, BuildError> {
     match env::var(THREADS_VARIABLE) {
         Ok(value) => match value.trim().parse() {

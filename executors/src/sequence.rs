@@ -75,7 +75,7 @@ where
 /// even if the call for one of its elements panics; clusters are cancelled as a whole.
 ///
 /// For one cluster per thread, use a `size` of `elements.len().div_ceil(pool.max_workers()).max(1)`. A subpool of a
-/// dispatcher runs at most `status().limit` jobs at a time: there, use the lesser of that and
+/// dispatcher runs at most `status().limit` jobs at a time: there, divide by the lesser of that and
 /// [`max_workers`](Pool::max_workers). If the elements differ, several times as many clusters share the work better.
 ///
 /// # Errors

@@ -102,7 +102,7 @@ impl Timer {
         timer
     }
 
-    /// A timer with a thread of its own, for executors that run jobs in that thread. For others
+    /// A timer with a thread of its own, for executors that run jobs in that thread, or block it. For others
     /// [`shared`](Self::shared) is enough.
     ///
     /// # Examples

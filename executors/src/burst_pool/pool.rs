@@ -204,7 +204,8 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
-    /// five seconds; then it waits for the destructors of thread-locals, as
+    /// five seconds. Once all workers have signed off, it also waits, without a limit, for the destructors of
+    /// thread-locals, as
     /// [`shutdown_timeout`](Self::shutdown_timeout) does.
     ///
     /// # Errors

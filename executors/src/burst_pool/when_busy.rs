@@ -8,8 +8,8 @@ use std::time::Duration;
 /// are queued in any case. With `GiveBack` and `Block`, a worker that has taken such a job from another's mailbox may
 /// count as idle while it runs that, and be dealt a job, which then waits until this worker or another one is free.
 ///
-/// A worker is idle only after the handle of its job has told the end: a thread that submits the next job at that sight
-/// may still find all workers busy, but not after [`join`](crate::Pool::join).
+/// A worker is idle again only after the handle of its job has reported the end: a thread that submits the next job as
+/// soon as it sees that may still find all workers busy, but not after [`join`](crate::Pool::join).
 ///
 /// # Examples
 ///

@@ -94,8 +94,9 @@ impl Builder<Dispatcher> {
         self
     }
 
-    /// How many jobs of the CPU subpool may run at a time. The default is the number of cores that the process may use,
-    /// or what `EXECUTORS_NUM_THREADS` says if `threads` is not called.
+    /// How many jobs of the CPU subpool may run at a time. The default is the number of cores that the process may use.
+    /// If `threads` is not called, it is what `EXECUTORS_NUM_THREADS` says, or else the number of cores that the thread
+    /// which builds the dispatcher may use.
     ///
     /// # Examples
     ///

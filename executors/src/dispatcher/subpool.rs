@@ -13,9 +13,9 @@ use std::{fmt, sync::Arc};
 /// What is given to it runs in this subpool, with the handle's priority: jobs, all steps of futures, and jobs that
 /// these give by [`try_execute_locally`](crate::try_execute_locally).
 ///
-/// The threads, their start and their end belong to the dispatcher: `shutdown` and its kin close the whole dispatcher,
-/// `join` waits for all of its jobs, and [`stats`](crate::Pool::stats) counts them. [`status`](Self::status) is about
-/// the subpool alone.
+/// The threads, their start and their end belong to the dispatcher: `shutdown` and related methods close the whole
+/// dispatcher, `join` waits for all of its jobs, and [`stats`](crate::Pool::stats) counts them.
+/// [`status`](Self::status) is about the subpool alone.
 ///
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
 /// begun. Waiting for a job of another subpool blocks the thread until another worker has run it.
@@ -83,9 +83,9 @@ impl Subpool {
 
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
     ///
-    /// Jobs that have begun go on, and a worker that is just going from one job of the subpool to the next may begin
-    /// that one. Once [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on as
-    /// before; the jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
+    /// Jobs that have begun go on, and a worker that is between one job of the subpool and the next may still begin
+    /// that next one. Once [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on
+    /// as before; the jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
     ///
     /// # Examples
     ///
@@ -145,7 +145,7 @@ impl Subpool {
     /// Changes how many jobs may run at a time. A limit above the number of threads has the same effect as that number.
     ///
     /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that
-    /// are just going from one job to the next may begin that one.
+    /// are between one job and the next may still begin that next one.
     ///
     /// # Errors
     ///

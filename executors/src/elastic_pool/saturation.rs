@@ -11,10 +11,11 @@ use std::time::Duration;
 /// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job without a worker waits even if the maximum is not
 /// reached, and places of workers that do not exist are places to wait: up to `max - core + queue` jobs may wait.
 ///
-/// What is bounded is the number of jobs that have not ended: `max` and `queue` together, whatever keeps the workers
-/// busy. Where some run steps of futures or such local jobs, as many more jobs may wait. The room of a job is free only
-/// after its handle has told its end: a thread that submits the next job at that sight may still find the pool full,
-/// but not after [`join`](crate::Pool::join).
+/// What is bounded is the number of accepted jobs that have not ended: `max` and `queue` together, whatever keeps the
+/// workers busy. (Jobs that `RunOnCaller` runs on their submitters do not count.) Where workers run steps of futures or
+/// such local jobs, as many more jobs may wait. A job gives its room back only after its handle has reported its end: a
+/// thread that submits the next job as soon as it sees that may still find the pool full, but not after
+/// [`join`](crate::Pool::join).
 ///
 /// # Examples
 ///

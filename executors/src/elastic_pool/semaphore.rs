@@ -32,8 +32,8 @@ impl Semaphore {
         self.taken.fetch_update(Acquire, Relaxed, one_more).ok().map(|_| Slot(Arc::clone(self)))
     }
 
-    /// A slot for a job in place of one that is being dropped, and gives its own back then: until then one more is
-    /// taken than there are.
+    /// A slot for a job that takes the place of one that is being dropped. The latter gives its own slot back when it
+    /// is gone; until then one more slot is taken than there are.
     pub(super) fn take_over(self: &Arc<Self>) -> Slot {
         self.taken.fetch_add(1, Acquire);
         Slot(Arc::clone(self))

@@ -81,7 +81,7 @@ impl<E> Failure<E> {
     }
 }
 
-/// So that `?` passes on the end of a job in a function that may fail otherwise, too.
+/// Lets `?` pass on a [`TaskError`] in a function that can also fail in other ways.
 impl<E> From<TaskError> for Failure<E> {
     fn from(error: TaskError) -> Self {
         Failure::Lost(error)

@@ -1,6 +1,7 @@
 //! Publishes the meters through the `metrics` facade.
 //!
-//! Workers publish when they run out of jobs and now and then while they are busy, never for each job.
+//! Workers of a crew publish when they run out of jobs and now and then while they are busy, never for each job. Other
+//! executors publish after jobs.
 
 use crate::{containment::guard, rows::Rows};
 use metrics::{counter, describe_counter, describe_gauge, gauge};

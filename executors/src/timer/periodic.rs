@@ -108,8 +108,8 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job will come up again: it was not cancelled, and its executor did not refuse or discard it, being
-    /// closed or full, when it came up last.
+    /// Whether the job will come up again: it was not cancelled, and when it came up last its executor neither refused
+    /// nor discarded it.
     ///
     /// # Examples
     ///
