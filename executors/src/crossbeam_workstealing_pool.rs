@@ -174,7 +174,8 @@ where
     P: Parker + Clone + 'static,
 {
     /// Starts a pool of `threads` workers that sleep by means of `parker`: the first at once, the others when there is
-    /// a job for which no worker is free (or as [`preheat`](Builder::preheat) says).
+    /// a job for which no worker is free (or as [`preheat`](Builder::preheat) says). No other pool may have a clone of
+    /// that parker.
     ///
     /// With the feature `thread-pinning`, each worker is pinned to a core of its own, as long as there are cores;
     /// further ones float. With the feature `numa-aware`, pinned workers steal from near ones first, by the distances
@@ -349,7 +350,8 @@ impl<P> Builder<ThreadPool<P>>
 where
     P: Parker + Clone + 'static,
 {
-    /// The parker. By default it is chosen by the number of threads, as in [`pool_with_auto_parker`].
+    /// The parker, of which no other pool may have a clone. By default it is chosen by the number of threads, as in
+    /// [`pool_with_auto_parker`].
     pub fn parker<Q>(self, parker: Q) -> Builder<ThreadPool<Q>>
     where
         Q: Parker + Clone + 'static,

@@ -4,7 +4,8 @@
 //! three share one protocol, whose rules and proof are in `parker/README.md` of the sources; they differ in the number
 //! of threads they serve.
 //!
-//! A parker serves one pool: do not hand clones of one parker to several.
+//! A parker serves one pool: do not hand clones of one parker to several. Their workers would answer each other's
+//! calls, and jobs would wait for ever.
 //!
 //! # Examples
 //!
