@@ -189,8 +189,8 @@ pub(crate) fn relative_error<S: Sample>(samples: &[S]) -> f64 {
 
 /// The scatter of the samples, by which the sampler decides when there are enough.
 fn relative_error_figure<S: Sample>(samples: &[S]) -> Figure {
-    let metric = Metric { column: "rse_percent", decimals: 3, title: ["RSE", "%"], scale: 1.0, more_is_better: false };
-    metric.figure(Some(relative_error(samples) * 100.0).filter(|error| error.is_finite()))
+    let percent = Some(relative_error(samples) * 100.0).filter(|error| error.is_finite());
+    Metric::new("rse_percent", ["RSE", "%"]).figure(percent)
 }
 
 /// The median of `values`, and the ends of its 95 % interval, as figures of these three metrics.
@@ -206,6 +206,16 @@ fn median_and_interval([median, low, high]: [Metric; 3], values: &[f64]) -> [Fig
 /// The median of `values`.
 fn median(values: &[f64]) -> Option<f64> {
     Summary::of(values).map(|summary| summary.median)
+}
+
+/// A time in microseconds.
+const fn micros(column: &'static str, name: &'static str) -> Metric {
+    Metric::new(column, [name, "us"])
+}
+
+/// A time in microseconds for machines, and in milliseconds for people.
+const fn millis(column: &'static str, name: &'static str) -> Metric {
+    Metric::new(column, [name, "ms"]).scaled(1e-3)
 }
 
 /// How many threads there are, for people, if all of them were started before.

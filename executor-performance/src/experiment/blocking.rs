@@ -1,6 +1,6 @@
 //! How long an executor takes for jobs that wait and leave their cores to others.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts, millis};
 use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
@@ -17,14 +17,8 @@ pub struct Blocking {
     patience: Duration,
 }
 
-const TIMES_IDEAL: Metric =
-    Metric { column: "times_ideal", decimals: 3, title: ["of", "ideal"], scale: 1.0, more_is_better: false };
-const CPU: Metric =
-    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false };
-
-const fn millis(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
-}
+const TIMES_IDEAL: Metric = Metric::new("times_ideal", ["of", "ideal"]);
+const CPU: Metric = Metric::new("cpu_us_per_job", ["CPU", "us/job"]);
 
 impl Blocking {
     /// For executors with up to `threads` workers. Each message of `load` is a job that sleeps for the time `sleep`.

@@ -111,19 +111,11 @@ pub(super) fn cpu_nanos_per_job<'a>(bursts: impl IntoIterator<Item = &'a Burst>)
 }
 
 /// How many bursts there were.
-pub(super) const COUNT: Metric =
-    Metric { column: "bursts", decimals: 0, title: ["bursts", ""], scale: 1.0, more_is_better: true };
+pub(super) const COUNT: Metric = Metric::new("bursts", ["bursts", ""]).with_decimals(0).more_is_better();
 
 /// The CPU time of a burst.
 pub(super) fn cpu_per_burst<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> Figure {
-    const CPU: Metric = Metric {
-        column: "cpu_us_per_burst",
-        decimals: 3,
-        title: ["CPU", "us/burst"],
-        scale: 1.0,
-        more_is_better: false,
-    };
-    CPU.figure(ratio(bursts, |burst| burst.cpu, |_| 1e3))
+    Metric::new("cpu_us_per_burst", ["CPU", "us/burst"]).figure(ratio(bursts, |burst| burst.cpu, |_| 1e3))
 }
 
 /// A ratio of two sums over `bursts`. `None` if a value is missing, or the divisor is 0.

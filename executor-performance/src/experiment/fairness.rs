@@ -3,7 +3,7 @@
 mod probes;
 
 use self::probes::Probes;
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, per_job::nanos};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros, per_job::nanos};
 use crate::{
     failure::Failure,
     record::{Figure, Metric, Setting},
@@ -34,15 +34,10 @@ pub struct Fairness {
     sampled: Duration,
 }
 
-const HOPS: Metric =
-    Metric { column: "hops_per_s", decimals: 0, title: ["hops", "M/s"], scale: 1e-6, more_is_better: true };
-
-const fn delay(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
-}
+const HOPS: Metric = Metric::new("hops_per_s", ["hops", "M/s"]).with_decimals(0).scaled(1e-6).more_is_better();
 
 const fn count(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 0, title: [name, ""], scale: 1.0, more_is_better: false }
+    Metric::new(column, [name, ""]).with_decimals(0)
 }
 
 /// Chains and probes.
@@ -224,7 +219,7 @@ impl Experiment for Fairness {
 
     fn figures(&self, samples: &[Waited]) -> Vec<Figure> {
         let delays = self.times(samples);
-        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| delay(column, name).figure(delays.as_ref().map(of));
+        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(delays.as_ref().map(of));
         let sum = |column, name, of: fn(&Waited) -> usize| {
             let sum: usize = samples.iter().map(of).sum();
             count(column, name).figure(Some(sum as f64).filter(|_| !samples.is_empty()))

@@ -28,10 +28,8 @@ pub struct ForkJoin {
 
 const FORK: [Metric; 4] =
     per_job::metrics(["median_ns_per_fork", "low95_ns_per_fork", "high95_ns_per_fork", "cpu_ns_per_fork"], "ns/fork");
-const RUN: Metric =
-    Metric { column: "run_us", decimals: 3, title: ["a run", "ms"], scale: 1e-3, more_is_better: false };
-const SPEED_UP: Metric =
-    Metric { column: "speed_up", decimals: 3, title: ["speed-up", "x"], scale: 1.0, more_is_better: true };
+const RUN: Metric = super::millis("run_us", "a run");
+const SPEED_UP: Metric = Metric::new("speed_up", ["speed-up", "x"]).more_is_better();
 
 impl ForkJoin {
     /// For executors with `threads` workers that run `errand`.

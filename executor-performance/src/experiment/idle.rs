@@ -33,11 +33,11 @@ pub struct Idle {
 }
 
 const fn percent(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 4, title: [name, "% of core"], scale: 1.0, more_is_better: false }
+    Metric::new(column, [name, "% of core"]).with_decimals(4)
 }
 
 const fn bytes(column: &'static str, title: [&'static str; 2]) -> Metric {
-    Metric { column, decimals: 1, title, scale: 1.0, more_is_better: false }
+    Metric::new(column, title).with_decimals(1)
 }
 
 /// Jobs that each worker runs on average before the executor is left alone.

@@ -1,6 +1,6 @@
 //! How long an idle executor takes for a burst of jobs.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts};
+use super::{BurstSample, Bursts, Experiment, Subject, bursts, millis};
 use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
@@ -24,17 +24,7 @@ pub struct Latency {
     patience: Duration,
 }
 
-const IDLE_CPU: Metric = Metric {
-    column: "idle_cpu_percent",
-    decimals: 3,
-    title: ["idle CPU", "% of core"],
-    scale: 1.0,
-    more_is_better: false,
-};
-
-const fn burst_time(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "ms"], scale: 1e-3, more_is_better: false }
-}
+const IDLE_CPU: Metric = Metric::new("idle_cpu_percent", ["idle CPU", "% of core"]);
 
 impl Latency {
     /// The latency of executors with `threads` workers under bursts of `load`, whose jobs do `labour`, with `pause`
@@ -109,7 +99,7 @@ impl Experiment for Latency {
         let bursts = || bursts::of(samples);
         let times = self.times(samples);
         let time =
-            |column, name, of: &dyn Fn(&Distribution) -> f64| burst_time(column, name).figure(times.as_ref().map(of));
+            |column, name, of: &dyn Fn(&Distribution) -> f64| millis(column, name).figure(times.as_ref().map(of));
         let idle_cpu = bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0);
         vec![
             time("mean_us", "mean", &Distribution::mean_us),

@@ -1,10 +1,10 @@
 //! What it costs to build an executor, use it once, and shut it down.
 
-use super::{Experiment, JobTurn, Sample, Subject, Turn};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, micros};
 use crate::{
     clock::{cpu_time, cpu_time_of_this_thread, difference},
     failure::Failure,
-    record::{Figure, Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
     stats::mean,
     subject::Plan,
@@ -26,10 +26,6 @@ use std::{
 pub struct Lifecycle {
     threads: usize,
     turn: RoundTrips,
-}
-
-const fn micros(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
 }
 
 impl Lifecycle {

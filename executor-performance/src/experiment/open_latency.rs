@@ -1,6 +1,6 @@
 //! How long jobs take that come at scheduled times, however long the others take.
 
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros};
 use crate::{
     failure::Failure,
     record::{Figure, Metric, Setting},
@@ -28,22 +28,10 @@ pub struct OpenLatency {
     sampled: Duration,
 }
 
-const ACHIEVED_PERCENT: Metric =
-    Metric { column: "achieved_percent", decimals: 3, title: ["achieved", "%"], scale: 1.0, more_is_better: true };
-const ACHIEVED: Metric = Metric {
-    column: "achieved_jobs_per_s",
-    decimals: 1,
-    title: ["achieved", "jobs/s"],
-    scale: 1.0,
-    more_is_better: true,
-};
-const CPU: Metric =
-    Metric { column: "cpu_us_per_job", decimals: 3, title: ["CPU", "us/job"], scale: 1.0, more_is_better: false };
-const JOBS: Metric = Metric { column: "jobs", decimals: 0, title: ["jobs", ""], scale: 1.0, more_is_better: true };
-
-const fn time(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
-}
+const ACHIEVED_PERCENT: Metric = Metric::new("achieved_percent", ["achieved", "%"]).more_is_better();
+const ACHIEVED: Metric = Metric::new("achieved_jobs_per_s", ["achieved", "jobs/s"]).with_decimals(1).more_is_better();
+const CPU: Metric = Metric::new("cpu_us_per_job", ["CPU", "us/job"]);
+const JOBS: Metric = Metric::new("jobs", ["jobs", ""]).with_decimals(0).more_is_better();
 
 /// Jobs that come as in a Poisson process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -192,7 +180,7 @@ impl Experiment for OpenLatency {
     fn figures(&self, samples: &[Served]) -> Vec<Figure> {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let times = self.times(samples);
-        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| time(column, name).figure(times.as_ref().map(of));
+        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(times.as_ref().map(of));
         let late = Distribution::of_condensed(samples.iter().map(|sample| &sample.lateness));
         let jobs: u64 = bursts().map(|burst| burst.jobs).sum();
         let seconds: f64 = samples.iter().map(|sample| sample.time.as_secs_f64()).sum();
@@ -208,7 +196,7 @@ impl Experiment for OpenLatency {
             of("mean_us", "mean", &Distribution::mean_us),
             ACHIEVED_PERCENT.figure(achieved.map(|achieved| achieved / possible * 100.0)),
             ACHIEVED.figure(achieved),
-            time("given_late_p99_us", "late p99").figure(late.map(|late| late.quantile_us(0.99))),
+            micros("given_late_p99_us", "late p99").figure(late.map(|late| late.quantile_us(0.99))),
             CPU.figure(ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
             JOBS.figure((jobs > 0).then_some(jobs as f64)),
             super::relative_error_figure(samples),

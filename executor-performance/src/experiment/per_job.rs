@@ -18,7 +18,7 @@ pub(super) const fn metrics([median, low, high, cpu]: [&'static str; 4], unit: &
 }
 
 pub(super) const fn nanos(column: &'static str, title: [&'static str; 2]) -> Metric {
-    Metric { column, decimals: 3, title, scale: 1.0, more_is_better: false }
+    Metric::new(column, title)
 }
 
 /// What a job does, for people.

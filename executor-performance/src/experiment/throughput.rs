@@ -11,7 +11,7 @@ use crate::{
 pub struct Throughput(pub Labour);
 
 const fn jobs_per_second(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 0, title: [name, "M jobs/s"], scale: 1e-6, more_is_better: true }
+    Metric::new(column, [name, "M jobs/s"]).with_decimals(0).scaled(1e-6).more_is_better()
 }
 
 impl Question for Throughput {

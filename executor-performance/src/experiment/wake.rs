@@ -3,10 +3,10 @@
 mod stamps;
 
 use self::stamps::Stamps;
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts, micros};
 use crate::{
     failure::Failure,
-    record::{Figure, Metric, Setting},
+    record::{Figure, Setting},
     sampler::Pace,
     stats::{Distribution, Pooled},
     subject::Plan,
@@ -25,10 +25,6 @@ pub struct Wake {
     pause: Duration,
     bursts_per_sample: u32,
     patience: Duration,
-}
-
-const fn delay(column: &'static str, name: &'static str) -> Metric {
-    Metric { column, decimals: 3, title: [name, "us"], scale: 1.0, more_is_better: false }
 }
 
 impl Wake {
@@ -133,10 +129,10 @@ impl Experiment for Wake {
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
         let count = Some(bursts().count() as f64).filter(|count| *count > 0.0);
         let quantile = |column, name, quantile| {
-            delay(column, name).figure(delays.as_ref().map(|delays| delays.quantile_us(quantile)))
+            micros(column, name).figure(delays.as_ref().map(|delays| delays.quantile_us(quantile)))
         };
         vec![
-            delay("mean_us", "mean").figure(delays.as_ref().map(Distribution::mean_us)),
+            micros("mean_us", "mean").figure(delays.as_ref().map(Distribution::mean_us)),
             quantile("p20_us", "p20", 0.2),
             quantile("p40_us", "p40", 0.4),
             quantile("p60_us", "p60", 0.6),

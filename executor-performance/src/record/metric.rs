@@ -14,6 +14,26 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Of which less is better: in the same unit for machines, which deserves three decimals, and for people.
+    pub const fn new(column: &'static str, title: [&'static str; 2]) -> Self {
+        Metric { column, decimals: 3, title, scale: 1.0, more_is_better: false }
+    }
+
+    /// The same with that many decimals.
+    pub const fn with_decimals(self, decimals: usize) -> Self {
+        Metric { decimals, ..self }
+    }
+
+    /// The same with `scale` times as large a figure for people.
+    pub const fn scaled(self, scale: f64) -> Self {
+        Metric { scale, ..self }
+    }
+
+    /// The same, but more is better.
+    pub const fn more_is_better(self) -> Self {
+        Metric { more_is_better: true, ..self }
+    }
+
     /// The figure of this kind that has `value`; `None` if the samples have none.
     pub const fn figure(self, value: Option<f64>) -> Figure {
         Figure { metric: self, value }
