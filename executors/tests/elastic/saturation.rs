@@ -32,6 +32,13 @@ fn full(saturation: Saturation) -> (ThreadPool, Gate, Arc<Mutex<Vec<&'static str
     (pool, gate, book)
 }
 
+/// A pool of one, which is busy.
+fn occupied(saturation: Saturation) -> (ThreadPool, Gate) {
+    let (pool, gate) = (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
+    occupy(&pool, &gate);
+    (pool, gate)
+}
+
 fn noting(book: &Arc<Mutex<Vec<&'static str>>>, what: &'static str) -> impl FnOnce() + Send + use<> {
     let book = Arc::clone(book);
     move || book.lock().expect("no panic under this lock").push(what)
@@ -167,9 +174,7 @@ fn closing_releases_submitters_that_wait() {
         within(|| {
             // Without a queue: a job that waits there would give its place to the submitter when it is discarded.
             let saturation = Saturation::Block { queue: 0, timeout: None };
-            let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
-            let (gate, book) = (Gate::default(), Arc::default());
-            occupy(&pool, &gate);
+            let ((pool, gate), book) = (occupied(saturation), Arc::default());
             thread::scope(|scope| {
                 let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
                 until("it waits", || format!("{pool:?}").contains("listeners: 1"));
@@ -289,10 +294,7 @@ fn a_job_that_is_dropped_for_room_may_submit() {
 
     // If they did, the process would run out of stack.
     Child::default().run(|| {
-        let saturation = Saturation::DiscardOldest { queue: JOBS };
-        let (pool, gate) =
-            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
-        occupy(&pool, &gate);
+        let (pool, gate) = occupied(Saturation::DiscardOldest { queue: JOBS });
         for _ in 0..JOBS {
             let guard = Guard(pool.clone());
             pool.execute(move || drop(guard));
@@ -352,10 +354,7 @@ fn a_job_that_is_dropped_for_room_tells_its_waiter_from_within_a_drop() {
     }
 
     within(|| {
-        let saturation = Saturation::DiscardOldest { queue: 2 };
-        let (pool, gate) =
-            (sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread"), Gate::default());
-        occupy(&pool, &gate);
+        let (pool, gate) = occupied(Saturation::DiscardOldest { queue: 2 });
         // It is told of a handle that does not exist before the job.
         let (give, given) = mpsc::channel::<TaskHandle<()>>();
         let waiter = thread::spawn(move || {
@@ -408,10 +407,7 @@ fn futures_and_jobs_of_jobs_are_not_dropped_for_room() {
 #[test]
 fn jobs_that_may_be_dropped_and_steps_go_in_turn() {
     within(|| {
-        let saturation = Saturation::DiscardOldest { queue: 100 };
-        let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
-        let (gate, book) = (Gate::default(), Arc::default());
-        occupy(&pool, &gate);
+        let ((pool, gate), book) = (occupied(Saturation::DiscardOldest { queue: 100 }), Arc::default());
         for _ in 0..10 {
             pool.offer(noting(&book, "job")).expect("there is room");
             let step = noting(&book, "step");
