@@ -98,9 +98,7 @@ pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThread
     ThreadPool::new(threads, parker::dynamic())
 }
 
-/// A pool of any number of workers, with the parker that fits the number.
-///
-/// Pools of all sizes have the same type.
+/// A pool of any number of workers. Pools of all sizes have the same type.
 ///
 /// # Panics
 ///
@@ -115,18 +113,12 @@ pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThread
 /// pool.shutdown().unwrap();
 /// ```
 pub fn pool_with_auto_parker(threads: usize) -> ThreadPool<DynParker> {
-    ThreadPool::new(threads, auto_parker(threads))
+    ThreadPool::new(threads, auto_parker())
 }
 
-fn auto_parker(threads: usize) -> DynParker {
-    let parker = if threads <= SmallThreadData::MAX_THREADS {
-        parker::small().dynamic().ok()
-    } else if threads <= LargeThreadData::MAX_THREADS {
-        parker::large().dynamic().ok()
-    } else {
-        parker::dynamic().dynamic().ok()
-    };
-    parker.expect("a new parker has no clones")
+/// One for any number of threads. All parkers of this crate work alike, so none fits a number better.
+fn auto_parker() -> DynParker {
+    parker::dynamic().dynamic().expect("a new parker has no clones")
 }
 
 /// Submits a job to the pool whose job this thread is running; the same as
@@ -174,8 +166,7 @@ where
     P: Parker + Clone + 'static,
 {
     /// Starts a pool of `threads` workers that sleep by means of `parker`: the first at once, the others when there is
-    /// a job for which no worker is free (or as [`preheat`](Builder::preheat) says). No other pool may have a clone of
-    /// that parker.
+    /// a job for which no worker is free (or as [`preheat`](Builder::preheat) says).
     ///
     /// With the feature `thread-pinning`, each worker is pinned to a core of its own, as long as there are cores;
     /// further ones float. With the feature `numa-aware`, pinned workers steal from near ones first, by the distances
@@ -196,7 +187,7 @@ where
     /// pool.shutdown().unwrap();
     /// ```
     pub fn new(threads: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_threads(threads), |_| parker, Neighbourhood::of_machine)
+        Self::start(Options::with_threads(threads), parker.for_pool(), Neighbourhood::of_machine)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -211,7 +202,7 @@ where
     /// thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_cores(cores, floating), |_| parker, Neighbourhood::of_machine)
+        Self::start(Options::with_cores(cores, floating), parker.for_pool(), Neighbourhood::of_machine)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -230,7 +221,8 @@ where
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
         let near = |workers, cores| Neighbourhood::with_distances(workers, cores, pu_distance);
-        Self::start(Options::with_cores(cores, floating), |_| parker, near).unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::with_cores(cores, floating), parker.for_pool(), near)
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Runs both closures, possibly at the same time, and returns what both return. They may borrow from the caller.
@@ -298,11 +290,10 @@ where
 
     fn start(
         options: Options,
-        parker: impl FnOnce(usize) -> P,
+        parker: P,
         neighbourhood: impl FnOnce(usize, Vec<usize>) -> Neighbourhood,
     ) -> Result<ThreadPool<P>, BuildError> {
         let threads = options.thread_count()?;
-        let parker = parker(threads);
         check_limit(threads, &parker)?;
         let source = StealingSource::new(threads, neighbourhood(threads, options.placement.cores(threads)));
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
@@ -333,12 +324,12 @@ impl ThreadPool<DynParker> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<ThreadPool<DynParker>> {
-        Builder::new(ParkerChoice(Box::new(auto_parker)))
+        Builder::new(ParkerChoice(auto_parker()))
     }
 }
 
-/// Makes a parker for a given number of threads.
-pub struct ParkerChoice<P>(Box<dyn FnOnce(usize) -> P + Send + Sync>);
+/// The parker that the pool is to have.
+pub struct ParkerChoice<P>(P);
 
 impl<P> fmt::Debug for ParkerChoice<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -350,13 +341,12 @@ impl<P> Builder<ThreadPool<P>>
 where
     P: Parker + Clone + 'static,
 {
-    /// The parker, of which no other pool may have a clone. By default it is chosen by the number of threads, as in
-    /// [`pool_with_auto_parker`].
+    /// The parker. The default is one for any number of threads, as in [`pool_with_auto_parker`].
     pub fn parker<Q>(self, parker: Q) -> Builder<ThreadPool<Q>>
     where
         Q: Parker + Clone + 'static,
     {
-        Builder { options: self.options, extra: ParkerChoice(Box::new(move |_threads| parker)) }
+        Builder { options: self.options, extra: ParkerChoice(parker.for_pool()) }
     }
 }
 
@@ -383,7 +373,7 @@ where
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool<DynParker> {
     fn default() -> Self {
-        Self::start(Options::new(), auto_parker, Neighbourhood::of_machine).unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::new(), auto_parker(), Neighbourhood::of_machine).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 

@@ -238,6 +238,30 @@ mod parkers {
         use_parker(NaiveParker::default(), Some(1000));
     }
 
+    /// Workers of both pools have the same numbers, and sleep again and again.
+    #[test]
+    fn clones_of_one_parker_serve_a_pool_each() {
+        use executors::{Executor, Idle, crossbeam_workstealing_pool::ThreadPool};
+        use std::{sync::mpsc, time::Duration};
+
+        within(|| {
+            let parker = parker::small();
+            let pools = [(); 2].map(|()| {
+                let builder = ThreadPool::builder().threads(1).idle(Idle::Park { spin: Duration::ZERO });
+                builder.parker(parker.clone()).build().expect("one thread")
+            });
+            for _round in 0..100 {
+                let (tell, told) = mpsc::channel();
+                for pool in &pools {
+                    let tell = tell.clone();
+                    pool.execute(move || tell.send(()).expect("the test listens"));
+                }
+                told.iter().take(pools.len()).for_each(drop);
+            }
+            pools.into_iter().for_each(|pool| pool.shutdown().expect("nothing blocks"));
+        });
+    }
+
     /// The state of a parker can be written by users, too.
     #[test]
     fn thread_data_can_be_written() {

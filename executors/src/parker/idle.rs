@@ -60,6 +60,12 @@ impl IdleSet {
         }
     }
 
+    /// A set with the same choices, and no workers yet.
+    pub(super) fn like(&self) -> Self {
+        let IdleSet { max_threads, cores, spreads, hastens, .. } = *self;
+        IdleSet { cores, spreads, hastens, ..IdleSet::new(max_threads) }
+    }
+
     /// A set whose last sleeper is called first, so that workers that have not been needed for long stay asleep.
     #[cfg(feature = "elastic-exec")]
     pub(super) fn last_first() -> Self {
@@ -282,11 +288,11 @@ impl IdleSet {
     }
 
     pub(super) fn unpark_all(&self) {
-        let sleepers: Vec<_> = {
-            let mut register = self.register();
-            std::iter::from_fn(|| register.asleep.pop().map(|worker| self.call(&mut register, worker, None))).collect()
-        };
-        sleepers.iter().for_each(|bed| bed.unpark());
+        let mut register = self.register();
+        while let Some(worker) = register.asleep.pop() {
+            // Under the lock: to collect them first would take an allocation, and a lock for each might never end.
+            self.call(&mut register, worker, None).unpark();
+        }
     }
 
     /// Returns whether the caller is the only one that counts as looking: one is enough.

@@ -1,7 +1,7 @@
 //! Two parkers in one: reserved threads have one of their own, so that no job that they cannot run calls one of them.
 
-use super::{Origin, Parker, idle::IdleSet, parker_by_place};
-use std::sync::Arc;
+use super::{Origin, ParkResult, Parker, idle::IdleSet, kinds::parker_by_place};
+use std::{sync::Arc, time::Duration};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TwoParkers {
