@@ -22,6 +22,7 @@ mod nap;
 mod outlook;
 mod pace;
 mod precedence;
+mod restraint;
 mod roll;
 mod staff;
 mod sweep;
@@ -55,6 +56,7 @@ use cold::ColdSeats;
 use holds::Holds;
 use life::Life;
 use precedence::Precedence;
+use restraint::Restraint;
 use std::{
     any::Any,
     fmt,
@@ -106,6 +108,8 @@ pub(crate) struct Crew<S: Source, P> {
     /// By seat.
     meters: Rows<Meter>,
     cold: ColdSeats,
+    /// In hiring.
+    restraint: std::sync::Mutex<Restraint>,
     precedence: Precedence,
     /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
@@ -147,6 +151,7 @@ where
             cores: options.placement.cores(threads),
             meters: Rows::new([]),
             cold: ColdSeats::new(cold),
+            restraint: std::sync::Mutex::default(),
             precedence: Precedence::new(),
             vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,

@@ -79,6 +79,7 @@ where
     /// Hires workers until the core is full; none if the crew is over.
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
+        crew.end_restraint();
         crew.grow(crew.terms.core);
         // A hire on which a submitter has counted may have come too late. (If others are hired instead, the thread that
         // does so looks after this.)

@@ -3,12 +3,16 @@
 //!
 //! These are steps S3 to S5 of `elastic_pool/README.md`. `staff.rs` decides whether a hire is due.
 
-use super::{Crew, threads::SpawnError, worker::Worker};
+use super::{Crew, restraint::Restraint, threads::SpawnError, worker::Worker};
 use crate::{
     containment::tell,
     parker::Parker,
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
+};
+use std::{
+    fmt::Display,
+    sync::{MutexGuard, PoisonError},
 };
 
 impl<S, P> Crew<S, P>
@@ -40,20 +44,50 @@ where
 
     /// Starts a thread for a worker that has been counted. Returns whether that succeeded; not if the crew is over.
     fn employ(&self) -> bool {
-        let refused = match self.seat_one(|_seat| ()) {
-            Ok(()) => return true,
+        if self.refrains() {
+            self.go_on_without(None);
+            return false;
+        }
+        match self.seat_one(|_seat| ()) {
+            Ok(()) => {
+                self.restraint().end();
+                return true;
+            }
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
-                // A submitter may have counted on this hire when the crew was not over yet: after this, as below, each
-                // caller looks for late jobs.
+                // A submitter may have counted on this hire when the crew was not over yet: after this, as in
+                // `go_on_without`, each caller looks for late jobs.
                 fence(SeqCst);
-                return false;
             }
-            Err(SpawnError::Thread(error)) => error.to_string(),
-            Err(SpawnError::Name(error)) => error.to_string(),
-        };
+            Err(SpawnError::Thread(error)) => self.go_on_without(Some(&error)),
+            Err(SpawnError::Name(error)) => self.go_on_without(Some(&error)),
+        }
+        false
+    }
+
+    /// Whether no thread is asked for, because some have been refused, and another worker is there for the job.
+    fn refrains(&self) -> bool {
+        self.life.roll().live() > 1 && self.restraint().passes_over()
+    }
+
+    /// The next worker that is due is asked for, whatever was refused before.
+    pub(super) fn end_restraint(&self) {
+        self.restraint().end();
+    }
+
+    fn restraint(&self) -> MutexGuard<'_, Restraint> {
+        self.restraint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker that has been counted does not come; its thread may have been `refused`. If no worker is left, this
+    /// thread does their work.
+    #[cold]
+    fn go_on_without(&self, refused: Option<&dyn Display>) {
         let left = self.life.cancel_hire().live();
-        tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        if let Some(refused) = refused {
+            self.restraint().count_refusal();
+            tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
+        }
         // After the change of the roll, as in any other step of `elastic_pool/README.md`: a submitter that has counted
         // on this hire has put its job in before.
         fence(SeqCst);
@@ -63,7 +97,6 @@ where
             // No other thread would run it.
             self.stand_in(|worker| worker.work_late());
         }
-        false
     }
 
     /// Whether the caller is in a job that its thread runs in place of a worker.

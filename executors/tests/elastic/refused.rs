@@ -26,6 +26,30 @@ fn refused_threads_leave_the_work_to_the_others() {
     });
 }
 
+/// Each of the jobs needs a thread, but few ask for one.
+#[test]
+fn refused_threads_are_requested_ever_more_rarely() {
+    const JOBS: usize = 1000;
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        log_book::open();
+        let builder = sized(0, JOBS, FOR_EVER).name("restrained").stack_size(256 << 20);
+        let (pool, gate) = (builder.build().expect("no thread is started yet"), Gate::default());
+        for _ in 0..JOBS {
+            let gate = gate.clone();
+            pool.execute(move || gate.pass());
+        }
+        let requests = log_book::of_all_threads("restrained goes on with").len();
+        assert!((2..20).contains(&requests), "{requests}");
+        gate.open();
+        pool.join().expect("this is no worker");
+        assert_eq!(pool.stats().done, JOBS as u64);
+        end(&pool);
+    });
+}
+
 /// Where there are no threads at all, the submitter does the work.
 #[test]
 fn refused_threads_leave_the_work_to_the_submitter() {
