@@ -36,6 +36,7 @@ feature_sets=(
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs
+    executor-performance/src/workload/lent.rs
     executor-performance/src/workload/problem/sort.rs
     executor-performance/src/workload/relay.rs
     executor-performance/src/workload/score/seat.rs

@@ -26,6 +26,7 @@
 
 mod forks;
 mod labour;
+mod lent;
 mod load;
 mod meeting;
 mod pastime;

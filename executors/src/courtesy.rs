@@ -24,7 +24,7 @@ const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 
 /// Longer than a thread takes to submit the next job.
-pub(crate) const LONG: Duration = Duration::from_micros(300);
+pub(crate) const LONG_WAIT: Duration = Duration::from_micros(300);
 
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 pub(crate) const ABSTINENCE: Duration = Duration::from_secs(10);
@@ -95,7 +95,7 @@ impl Courtesy {
         if self.next.is_some_and(|next| now < next) {
             return false;
         }
-        let is_late = deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < LONG);
+        let is_late = deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < LONG_WAIT);
         if is_late || self.abstains(now) {
             self.left = 0;
         }
@@ -114,7 +114,7 @@ impl Courtesy {
     pub(crate) fn yields(&mut self) {
         let begin = Instant::now();
         thread::yield_now();
-        self.long = Some(begin.elapsed()).filter(|took| *took >= LONG);
+        self.long = Some(begin.elapsed()).filter(|took| *took >= LONG_WAIT);
         self.left = if self.was_long() { 0 } else { self.left.saturating_sub(1) };
         self.next = begin.checked_add(self.pace);
     }
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_abstains_from_yielding_looks_only_once() {
-        late(LONG).ends();
+        late(LONG_WAIT).ends();
         let mut looks = 0;
         assert!(!look(|| {
             looks += 1;
@@ -241,20 +241,20 @@ mod tests {
     #[test]
     fn a_thread_does_not_yield_if_its_time_is_nearly_up() {
         assert_eq!(yields(Some(Instant::now())), 0);
-        assert_eq!(yields(Some(Instant::now() + LONG / 2)), 0);
+        assert_eq!(yields(Some(Instant::now() + LONG_WAIT / 2)), 0);
     }
 
     #[test]
     fn a_thread_does_not_yield_for_a_while_after_a_long_yield() {
         Courtesy { left: 0, ..Courtesy::new() }.ends();
         assert!(yields(None) > 0, "nothing was missed");
-        let mut in_vain = late(LONG);
+        let mut in_vain = late(LONG_WAIT);
         assert!(!in_vain.is_due(None));
         in_vain.ends();
         assert!(yields(None) > 0, "it was not late for anything");
-        late(LONG).ends();
+        late(LONG_WAIT).ends();
         assert_eq!(yields(None), 0);
-        WAS_LATE.set(Instant::now().checked_sub(ABSTINENCE).map(|then| (then, LONG)));
+        WAS_LATE.set(Instant::now().checked_sub(ABSTINENCE).map(|then| (then, LONG_WAIT)));
         assert!(yields(None) > 0, "it is over after some time");
     }
 

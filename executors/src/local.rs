@@ -7,54 +7,21 @@
 //! A thread whose stack is not under our control, but that runs jobs of one executor only and for good,
 //! [settles](settle) there instead; that is its outermost post.
 
+#[cfg(feature = "_crew")]
+mod employer;
+mod home;
+pub(crate) mod place;
+
+#[cfg(feature = "_crew")]
+pub(crate) use employer::Employer;
+pub(crate) use home::{Home, PoolId};
+
 use crate::{
     containment::{end_out_of_turn, warn_ignored},
     job::Job,
     sync::thread_local,
 };
-use std::{
-    any::Any,
-    cell::Cell,
-    ptr,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
-};
-
-/// Tells executors apart: the address of what all handles and workers of one executor share.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct PoolId(*const ());
-
-// SAFETY: the pointer is compared, never followed.
-unsafe impl Send for PoolId {}
-// SAFETY: as above.
-unsafe impl Sync for PoolId {}
-
-impl PoolId {
-    /// The id of no executor.
-    pub(crate) const NONE: PoolId = PoolId(ptr::null());
-
-    #[inline]
-    pub(crate) fn of<T>(shared: &T) -> PoolId {
-        PoolId(ptr::from_ref(shared).cast())
-    }
-}
-
-/// Where a job belongs. A job that belongs to the same home and waits for it may [run it in place](Help::Run).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Home {
-    pub(crate) pool: PoolId,
-    /// Which part of the pool, if it has parts.
-    pub(crate) part: usize,
-}
-
-impl Home {
-    /// The home of jobs that only the executor to which they are given may run.
-    pub(crate) const NOWHERE: Home = Home::of(PoolId::NONE);
-
-    /// A pool that has no parts.
-    pub(crate) const fn of(pool: PoolId) -> Home {
-        Home { pool, part: 0 }
-    }
-}
+use std::{any::Any, cell::Cell, ptr};
 
 /// What the current thread does for an executor while it runs jobs.
 pub(crate) trait Attendant {
@@ -69,10 +36,10 @@ pub(crate) trait Attendant {
         None
     }
 
-    /// What this thread does about a job of that `part` of the executor which has not begun, and for which a job that
-    /// runs here is about to wait.
-    fn help(&self, part: usize) -> Help {
-        let _ = part;
+    /// What this thread does about a job of that `division` of the executor which has not begun, and for which a job
+    /// that runs here is about to wait.
+    fn help(&self, division: usize) -> Help {
+        let _ = division;
         Help::Run
     }
 
@@ -109,76 +76,8 @@ thread_local! {
     /// The innermost post at which this thread stands, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
-    static PLACE: Cell<Place> = const { Cell::new(Place { number: 0, moves: 0 }) };
-
-    /// The executor that has started this thread.
-    static EMPLOYER: Cell<Option<Employer>> = const { Cell::new(None) };
-
     /// Where this thread has settled.
     static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
-}
-
-/// An executor that starts threads: a thread that waits for its end waits for these threads, too. It is a number rather
-/// than a [`PoolId`], because when a thread runs destructors of thread-locals, its executor may be gone, and another
-/// may be at its address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Employer(u64);
-
-impl Employer {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        // Relaxed: it is enough that they differ.
-        Employer(NEXT.fetch_add(1, Relaxed))
-    }
-
-    /// Records that this executor has started the calling thread.
-    pub(crate) fn employ(self) {
-        EMPLOYER.with(|employer| employer.set(Some(self)));
-    }
-
-    /// Whether this executor has started the calling thread; also true when that thread runs only destructors of
-    /// thread-locals any more.
-    pub(crate) fn has_employed_this_thread(self) -> bool {
-        EMPLOYER.with(Cell::get) == Some(self)
-    }
-}
-
-/// Where a thread stands among all threads of this process.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// A number that no other thread has, or has had, until four thousand million threads have got one. 0 until it is
-    /// asked for.
-    pub(crate) number: u32,
-    /// How often it has [moved on](move_on).
-    pub(crate) moves: u32,
-}
-
-/// The place of the calling thread.
-#[inline]
-pub(crate) fn place() -> Place {
-    let place = known_place();
-    if place.number == 0 { first_place() } else { place }
-}
-
-/// The same, which may have no number yet.
-#[inline]
-pub(crate) fn known_place() -> Place {
-    PLACE.with(Cell::get)
-}
-
-#[cold]
-fn first_place() -> Place {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let place = Place { number: NEXT.fetch_add(1, Relaxed).max(1), moves: 0 };
-    PLACE.with(|own| own.set(place));
-    place
-}
-
-/// The calling thread moves on to another part of something, for good, because it has met another thread at its own.
-#[cold]
-pub(crate) fn move_on() {
-    let place = place();
-    PLACE.with(|own| own.set(Place { moves: place.moves.wrapping_add(1), ..place }));
 }
 
 #[derive(Clone, Copy)]
@@ -299,7 +198,7 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
 pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     with_post_of(home.pool, |post| {
         let Some(post) = post else { return };
-        Post { outer: ptr::null(), ..*post }.stand(|| match post.attendant.help(home.part) {
+        Post { outer: ptr::null(), ..*post }.stand(|| match post.attendant.help(home.division) {
             Help::Run => run(),
             Help::Drop => drop(),
             Help::Nothing => (),

@@ -59,13 +59,13 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// appear to run dry between two jobs of such a queue.
     const GATHERS: bool = false;
 
-    /// Which part of the source a job goes to.
+    /// Where in the source a job goes.
     type Address: Copy + Default + Send + Sync + 'static;
 
-    /// A worker's own part.
+    /// What a worker has of the source for itself.
     type Local;
 
-    /// The own part of the worker on `seat`, or of a thread without a seat, which only finds and runs the jobs that
+    /// What the worker on `seat` has for itself, or a thread without a seat, which only finds and runs the jobs that
     /// there are.
     fn attach(&self, seat: Option<usize>) -> Self::Local;
 
@@ -199,7 +199,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.has_jobs_for(local)
     }
 
-    // Where jobs go to different parts:
+    // Where jobs have different addresses:
 
     /// Where a job goes for which no address was chosen.
     fn anywhere(&self) -> Self::Address {
@@ -212,9 +212,9 @@ pub(crate) trait Source: Send + Sync + 'static {
         Some(self.anywhere())
     }
 
-    /// Which part of the source an address belongs to: a job may run in place of another that waits for it if both
-    /// belong to the same part.
-    fn part(to: Self::Address) -> usize {
+    /// Which division of the source an address belongs to: a job may run in place of another that waits for it if both
+    /// belong to the same one.
+    fn division(to: Self::Address) -> usize {
         let _ = to;
         0
     }

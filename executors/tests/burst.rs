@@ -15,7 +15,6 @@ use futures::executor::block_on;
 use std::{
     cell::Cell,
     collections::HashSet,
-    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Barrier, Mutex,
@@ -31,7 +30,7 @@ use support::{
     child::Child,
     gate::{Gate, occupy},
     log_book,
-    watchdog::{PATIENCE, until, watch},
+    watchdog::{PATIENCE, until, until_waiting, watch},
 };
 
 /// Adds `workers` workers to the pool; each reports the values that it gets.
@@ -304,12 +303,6 @@ fn a_blocked_submitter_gives_up_at_its_timeout() {
     pool.shutdown().expect("nothing blocks");
 }
 
-/// Blocks until one submitter waits for an idle worker, that is, until it has released the lock of the bell to its
-/// condition variable, so that only ringing the bell lets it go on.
-fn until_one_waits(pool: &impl fmt::Debug) {
-    until("a submitter waits", || format!("{pool:?}").contains("listeners: 1, releases: Mutex { data: "));
-}
-
 #[test]
 fn a_blocked_submitter_gives_up_at_the_close() {
     let _watchdog = watch();
@@ -320,7 +313,7 @@ fn a_blocked_submitter_gives_up_at_the_close() {
         let occupied = occupy(&pool, 1);
         thread::scope(|scope| {
             let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
-            until_one_waits(&pool);
+            until_waiting(&pool, 1);
             end(&pool);
             assert_eq!(waits.join().expect("no panic"), Err("Closed(..)".to_owned()));
         });
@@ -351,7 +344,7 @@ fn a_sender_of_values_may_wait() {
     let (pool, gate, told) = build(None);
     thread::scope(|scope| {
         let waits = scope.spawn(|| pool.send_all(2..4));
-        until_one_waits(&pool);
+        until_waiting(&pool, 1);
         gate.open();
         assert_eq!(waits.join().expect("no panic"), Ok(2));
     });
@@ -371,7 +364,7 @@ fn a_sender_of_values_may_wait() {
         let (pool, gate, _told) = build(None);
         thread::scope(|scope| {
             let waits = scope.spawn(|| pool.send(2));
-            until_one_waits(&pool);
+            until_waiting(&pool, 1);
             end(&pool);
             assert_eq!(waits.join().expect("no panic"), Err(BurstError::Closed(2)));
         });

@@ -1,13 +1,14 @@
 //! Solving problems on an executor, whose jobs fork and join.
 //!
-//! # Why there is a raw pointer here
-//!
-//! For the same reason as in the relay: a job that forks must reach the executor. So each has a [`Site`], which points
-//! to the executor. Only the jobs of one problem have its sites, and each job is done with its site before it gives its
-//! solution to the job that waits for that. So when the problem is solved, there are no sites left. If it is never
-//! solved, the executor is never freed.
+//! A job that forks must reach the executor. So each has a [`Site`], which has the executor [on loan](super::lent).
+//! Only the jobs of one problem have its sites, and each job is done with its site before it gives its solution to the
+//! job that waits for that. So when the problem is solved, there are no sites left.
 
-use super::{problem::Problem, relay::Burst};
+use super::{
+    lent::{Lent, Loan},
+    problem::Problem,
+    relay::Burst,
+};
 use crate::{
     clock::{cpu_time, difference},
     failure::Failure,
@@ -16,26 +17,25 @@ use crate::{
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
     sync::mpsc::{self, RecvTimeoutError},
     time::{Duration, Instant},
 };
 
 /// Solves problems on one executor.
 pub struct Forks<F> {
-    forker: NonNull<F>,
+    forker: Lent<F>,
     /// Whether sites may exist.
     in_use: bool,
     patience: Duration,
 }
 
 /// Where a problem is being solved.
-pub struct Site<F>(NonNull<F>);
+pub struct Site<F>(Loan<F>);
 
 impl<F: Forker> Forks<F> {
     /// Lets `forker` solve problems. A problem that is not solved within `patience` counts as one that never will be.
     pub fn new(forker: F, patience: Duration) -> Self {
-        Forks { forker: NonNull::from(Box::leak(Box::new(forker))), in_use: false, patience }
+        Forks { forker: Lent::new(forker), in_use: false, patience }
     }
 
     /// Gives `problem` to the executor and waits for the solution. That takes `jobs` jobs in all.
@@ -51,8 +51,7 @@ impl<F: Forker> Forks<F> {
             self.in_use = false;
         } else {
             // Lets workers end that would disturb what is measured next.
-            // SAFETY: The executor is freed in `finish` only, which takes the forks.
-            unsafe { self.forker.as_ref() }.shutdown_async();
+            self.forker.get().shutdown_async();
         }
         solved
     }
@@ -62,7 +61,7 @@ impl<F: Forker> Forks<F> {
         let (cpu, started) = (cpu_time(), Instant::now());
         // If it comes too late, the receiver is gone.
         let done = move |solution| drop(sender.send((solution, Instant::now())));
-        let site = Site(self.forker);
+        let site = Site(self.forker.loan());
         catch_unwind(AssertUnwindSafe(|| F::solve(site, Box::new(problem), done))).map_err(|_| Failure::Submission)?;
         let submitting = started.elapsed();
         let (solution, ended) = solutions.recv_timeout(self.patience).map_err(|why| match why {
@@ -80,10 +79,10 @@ impl<F: Forker> Forks<F> {
     /// If it does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "forks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Other copies of it are only in sites, and there
-        // are none, because all problems were solved. What jobs did with their sites happened before: each gave its
-        // solution to the job that waited for it, and the last one its own to `try_solve` through a channel.
-        let forker = unsafe { Box::from_raw(self.forker.as_ptr()) };
+        // SAFETY: Only sites have loans, and there are none, because all problems were solved. What jobs did with their
+        // sites happened before: each gave its solution to the job that waited for it, and the last one its own to
+        // `try_solve` through a channel.
+        let forker = unsafe { self.forker.take_back() };
         forker.shutdown().map_err(Failure::Shutdown)
     }
 }
@@ -91,9 +90,9 @@ impl<F: Forker> Forks<F> {
 impl<F> Site<F> {
     /// The executor.
     pub fn executor(&self) -> &F {
-        // SAFETY: The executor is freed only after all problems were solved, and the job that has this site works on
-        // one.
-        unsafe { self.0.as_ref() }
+        // SAFETY: The executor is taken back only after all problems were solved, and the job that has this site works
+        // on one.
+        unsafe { self.0.get() }
     }
 }
 
@@ -104,12 +103,6 @@ impl<F> Clone for Site<F> {
 }
 
 impl<F> Copy for Site<F> {}
-
-// SAFETY: A site is a shared reference to its executor, which needs `Sync` to be used from several threads.
-unsafe impl<F: Sync> Send for Site<F> {}
-
-// SAFETY: As above; sharing a site gives nothing but that reference.
-unsafe impl<F: Sync> Sync for Site<F> {}
 
 impl<F> fmt::Debug for Forks<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,15 +1,10 @@
 //! Running loads on an executor: chains of jobs that hand on a baton.
 //!
-//! # Why there is a raw pointer here
-//!
-//! A job must be `'static`, and must reach the executor to give its successor to it. The safe ways to do that cost a
-//! write to shared memory in every job: an `Arc` that is cloned and dropped at each hop bounces its counter between all
-//! workers, which on a fast pool takes longer than all the rest. So a baton points to the [`Track`], and the relay
-//! guarantees that this is alive: it frees the track only when all producers have left and [`Score`] has counted all
-//! jobs. A job is counted after it has touched the track for the last time. If jobs are missing, the track is never
-//! freed.
+//! A baton has the [`Track`] [on loan](super::lent). The relay takes the track back only when all producers have left
+//! and [`Score`] has counted all jobs. A job is counted after it has touched the track for the last time.
 
 use super::{
+    lent::{Lent, Loan},
     load::Load,
     score::{self, Score},
     work::Work,
@@ -23,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
     sync::{
         Arc, Barrier, OnceLock,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -34,9 +28,9 @@ use std::{
 
 /// Runs loads on one executor, whose jobs do work of one kind.
 pub struct Relay<E, W> {
-    track: NonNull<Track<E, W>>,
+    track: Lent<Track<E, W>>,
     score: Arc<Score>,
-    /// Whether batons or producers may exist that point to the track.
+    /// Whether batons or producers may exist that have the track on loan.
     in_use: bool,
     patience: Duration,
 }
@@ -50,7 +44,7 @@ struct Track<E, W> {
 
 /// What a job of a chain hands on to the next.
 struct Baton<E, W> {
-    track: NonNull<Track<E, W>>,
+    track: Loan<Track<E, W>>,
     hops_left: u64,
 }
 
@@ -108,8 +102,8 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// A relay on `executor`, whose jobs do `work`. Jobs that do not end within `patience` of each other are stalled.
     pub fn new(executor: E, work: W, patience: Duration) -> Self {
         let score = Arc::new(Score::default());
-        let track = Box::new(Track { executor, work, score: Arc::clone(&score) });
-        Relay { track: NonNull::from(Box::leak(track)), score, in_use: false, patience }
+        let track = Lent::new(Track { executor, work, score: Arc::clone(&score) });
+        Relay { track, score, in_use: false, patience }
     }
 
     /// Leaves the executor idle for `pause`, then runs `load` on it.
@@ -129,8 +123,7 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
             self.in_use = false;
         } else {
             // Lets workers end that wait or spin, and would otherwise disturb what is measured next.
-            // SAFETY: The track is freed in `finish` only, which takes the relay.
-            unsafe { self.track.as_ref() }.executor.shutdown_async();
+            self.track.get().executor.shutdown_async();
         }
         burst
     }
@@ -172,7 +165,7 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
         (0..load.producers())
             .map(|_| {
                 let (start, score) = (Arc::clone(start), Arc::clone(&self.score));
-                let baton = Baton { track: self.track, hops_left: load.amplification() };
+                let baton = Baton { track: self.track.loan(), hops_left: load.amplification() };
                 let produce = move || {
                     start.arrive();
                     let began = Instant::now();
@@ -196,11 +189,10 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     /// If the executor does not shut down, or has run more jobs than it was given.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "a relay that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nothing uses a copy of it any more: since
-        // `in_use` was set, all producers were joined, and every job was counted, which is the last thing it does and
-        // does not touch the track. The counting of each happened before `wait` returned (Release and Acquire on the
-        // tallies).
-        let track = unsafe { Box::from_raw(self.track.as_ptr()) };
+        // SAFETY: No baton is used any more: since `in_use` was set, all producers were joined, and every job was
+        // counted, which is the last thing it does and does not touch the track. The counting of each happened before
+        // `wait` returned (Release and Acquire on the tallies).
+        let track = unsafe { self.track.take_back() };
         track.executor.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
     }
@@ -210,7 +202,7 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
     /// Starts `chains` chains from outside, and returns when that was done.
     fn start(self, chains: u64) -> Instant {
         // SAFETY: The relay keeps the track until this producer has been joined.
-        let track = unsafe { self.track.as_ref() };
+        let track = unsafe { self.track.get() };
         for _ in 0..chains {
             track.executor.execute(move || self.run());
         }
@@ -223,7 +215,7 @@ impl<E: Executor + Sync + 'static, W: Work> Baton<E, W> {
     fn run(self) {
         // SAFETY: The relay keeps the track until this job is counted, which is the last thing it does. The track is
         // used after `count_jobs` only if that has not counted the job.
-        let track = unsafe { self.track.as_ref() };
+        let track = unsafe { self.track.get() };
         let ends_chain = self.hops_left == 0 || !track.work.goes_on();
         track.work.before();
         if !ends_chain {
@@ -247,10 +239,6 @@ impl<E, W> Clone for Baton<E, W> {
 }
 
 impl<E, W> Copy for Baton<E, W> {}
-
-// SAFETY: A baton is a shared reference to its track, which needs `Sync` to be used from several threads. `Arc<Score>`
-// is `Sync`.
-unsafe impl<E: Sync, W: Sync> Send for Baton<E, W> {}
 
 /// When a producer began to give jobs to the executor, and when it had given all.
 struct Shift {

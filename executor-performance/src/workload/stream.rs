@@ -1,12 +1,10 @@
 //! Jobs that come from outside at scheduled times, whether others have ended or not.
 //!
-//! # Why there is a raw pointer here
-//!
-//! For the same reason as in the relay: counting references would cost as much as some executors do. So a [`Guest`]
-//! points to the [`Hall`]. The hall is freed only when all jobs were counted, which is the last thing that each does.
-//! If jobs are missing, it is never freed.
+//! A [`Guest`] has the [`Hall`] [on loan](super::lent). The hall is taken back only when all jobs were counted, which
+//! is the last thing that each does.
 
 use super::{
+    lent::{Lent, Loan},
     relay::Burst,
     score::{self, Score},
     work::Work,
@@ -19,7 +17,6 @@ use executors::Executor;
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -53,7 +50,7 @@ struct Hall<W> {
 
 /// A job.
 struct Guest<W> {
-    hall: NonNull<Hall<W>>,
+    hall: Loan<Hall<W>>,
     index: usize,
 }
 
@@ -105,22 +102,22 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
     fn try_run(&self, schedules: &[Vec<u64>]) -> Result<Streamed, Failure> {
         let jobs = schedules.iter().map(Vec::len).sum::<usize>();
         self.score.announce(jobs as u64, jobs as u64);
-        let hall = NonNull::from(Box::leak(Box::new(Hall {
+        let hall = Lent::new(Hall {
             work: self.work.clone(),
             score: Arc::clone(&self.score),
             opened: Instant::now(),
             ended: (0..jobs).map(|_| AtomicU64::new(0)).collect(),
-        })));
+        });
         let cpu = cpu_time();
-        let (started, Given { lateness, waiting }) = self.produce(schedules, hall)?;
+        let (started, Given { lateness, waiting }) = self.produce(schedules, hall.loan())?;
         let submitting = started.elapsed();
         self.score.wait(Instant::now(), self.patience)?;
         let cpu = difference(difference(cpu_time(), cpu), waiting);
 
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Nothing uses a copy of it any more: all
-        // producers have left, and every job was counted, which is the last thing it does and does not touch the hall.
-        // The counting of each happened before `wait` returned (Release and Acquire on the tallies).
-        let hall = unsafe { Box::from_raw(hall.as_ptr()) };
+        // SAFETY: No guest is left: all producers have, and every job was counted, which is the last thing it does and
+        // does not touch the hall. The counting of each happened before `wait` returned (Release and Acquire on the
+        // tallies).
+        let hall = unsafe { hall.take_back() };
         let began = started.duration_since(hall.opened).as_nanos() as u64;
         // Relaxed: as above.
         let ends = hall.ended.iter().map(|ended| ended.load(Ordering::Relaxed).saturating_sub(began));
@@ -132,7 +129,7 @@ impl<E: Executor + Sync, W: Work + Clone> Stream<E, W> {
     }
 
     /// Gives all jobs to the executor. Returns when the stream began, and how the jobs were given.
-    fn produce(&self, schedules: &[Vec<u64>], hall: NonNull<Hall<W>>) -> Result<(Instant, Given), Failure> {
+    fn produce(&self, schedules: &[Vec<u64>], hall: Loan<Hall<W>>) -> Result<(Instant, Given), Failure> {
         thread::scope(|scope| {
             let (mut producers, mut first) = (Vec::new(), 0);
             for schedule in schedules {
@@ -192,9 +189,9 @@ impl<W: Work> Guest<W> {
     }
 
     fn run(self) {
-        // SAFETY: The hall is not freed before this job is counted, which is the last thing it does. The hall is used
-        // after `count_jobs` only if that has not counted the job.
-        let hall = unsafe { self.hall.as_ref() };
+        // SAFETY: The hall is not taken back before this job is counted, which is the last thing it does. The hall is
+        // used after `count_jobs` only if that has not counted the job.
+        let hall = unsafe { self.hall.get() };
         hall.work.before();
         hall.work.after();
         // Relaxed: it is read after this job was counted.
@@ -231,10 +228,6 @@ impl<W> Clone for Guest<W> {
 }
 
 impl<W> Copy for Guest<W> {}
-
-// SAFETY: A guest is a shared reference to its hall, which needs `Sync` to be used from several threads. `Arc<Score>`
-// and `AtomicU64` are `Sync`.
-unsafe impl<W: Sync> Send for Guest<W> {}
 
 impl<E, W> fmt::Debug for Stream<E, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,14 +1,11 @@
 //! Running futures on an executor: tasks that spawn tasks, and prove that all have run.
 //!
-//! # Why there is a raw pointer here
-//!
-//! For the same reason as in the relay: a task that spawns must reach the executor, and counting references at each
-//! spawn would cost as much as some executors do. So a [`Token`] points to the [`Stage`]. Tokens are handed out such
-//! that the operations that they stand for always add up to those that were announced; the stage is freed only when all
-//! of these were counted. So then there are no tokens left, and ending its token is the last thing that a task does
-//! with it. If a token is dropped instead, because a task was lost, the stage is never freed.
+//! A [`Token`] has the [`Stage`] [on loan](super::lent). Tokens are handed out such that the operations that they stand
+//! for always add up to those that were announced; the stage is taken back only when all of these were counted. So then
+//! there are no tokens left, and ending its token is the last thing that a task does with it.
 
 use super::{
+    lent::{Lent, Loan},
     relay::Burst,
     score::{self, Score},
 };
@@ -20,16 +17,15 @@ use crate::{
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// Runs tasks on one executor.
 pub struct Tasks<S> {
-    stage: NonNull<Stage<S>>,
+    stage: Lent<Stage<S>>,
     score: Arc<Score>,
-    /// Whether tokens may exist that point to the stage.
+    /// Whether tokens may exist that have the stage on loan.
     in_use: bool,
     patience: Duration,
 }
@@ -42,7 +38,7 @@ struct Stage<S> {
 
 /// What a task needs to spawn others, and to be counted. It stands for one or more operations.
 pub struct Token<S> {
-    stage: NonNull<Stage<S>>,
+    stage: Loan<Stage<S>>,
     operations: u64,
 }
 
@@ -50,8 +46,8 @@ impl<S: Spawner> Tasks<S> {
     /// Tasks on `spawner`. If no token ends within `patience` of the last that did, they are stalled.
     pub fn new(spawner: S, patience: Duration) -> Self {
         let score = Arc::new(Score::default());
-        let stage = Box::new(Stage { spawner, score: Arc::clone(&score) });
-        Tasks { stage: NonNull::from(Box::leak(stage)), score, in_use: false, patience }
+        let stage = Lent::new(Stage { spawner, score: Arc::clone(&score) });
+        Tasks { stage, score, in_use: false, patience }
     }
 
     /// Calls `begin` on this thread with a token for `operations` operations, from which others are split: `tokens` in
@@ -70,15 +66,14 @@ impl<S: Spawner> Tasks<S> {
             self.in_use = false;
         } else {
             // Lets workers end that would disturb what is measured next.
-            // SAFETY: The stage is freed in `finish` only, which takes the tasks.
-            unsafe { self.stage.as_ref() }.spawner.shutdown_async();
+            self.stage.get().spawner.shutdown_async();
         }
         burst
     }
 
     fn try_run(&self, operations: u64, tokens: u64, begin: impl FnOnce(Token<S>)) -> Result<Burst, Failure> {
         self.score.announce(operations, tokens);
-        let token = Token { stage: self.stage, operations };
+        let token = Token { stage: self.stage.loan(), operations };
         let (cpu, started) = (cpu_time(), Instant::now());
         catch_unwind(AssertUnwindSafe(|| begin(token))).map_err(|_| Failure::Submission)?;
         let submitting = started.elapsed();
@@ -101,11 +96,10 @@ impl<S: Spawner> Tasks<S> {
     /// If the executor does not shut down.
     pub fn finish(self) -> Result<(), Failure> {
         assert!(!self.in_use, "tasks that failed cannot be finished");
-        // SAFETY: The pointer is from a leaked box, freed nowhere else. Other copies of it are only in tokens. All
-        // operations that were announced since `in_use` was set were counted, and each of them by the one token that
-        // stood for it, which is consumed by that and does not touch the stage after the counting. The counting of each
-        // happened before `wait` returned (Release and Acquire on the tallies).
-        let stage = unsafe { Box::from_raw(self.stage.as_ptr()) };
+        // SAFETY: Only tokens have loans. All operations that were announced since `in_use` was set were counted, and
+        // each of them by the one token that stood for it, which is consumed by that and does not touch the stage after
+        // the counting. The counting of each happened before `wait` returned (Release and Acquire on the tallies).
+        let stage = unsafe { self.stage.take_back() };
         stage.spawner.shutdown().map_err(Failure::Shutdown)?;
         self.score.verify()
     }
@@ -141,14 +135,10 @@ impl<S: Spawner> Token<S> {
     }
 
     fn stage(&self) -> &Stage<S> {
-        // SAFETY: The stage is freed only after all tokens have ended, and this one has not.
-        unsafe { self.stage.as_ref() }
+        // SAFETY: The stage is taken back only after all tokens have ended, and this one has not.
+        unsafe { self.stage.get() }
     }
 }
-
-// SAFETY: A token is a shared reference to its stage, which needs `Sync` to be used from several threads. `Arc<Score>`
-// is `Sync`.
-unsafe impl<S: Sync> Send for Token<S> {}
 
 impl<S> fmt::Debug for Tasks<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

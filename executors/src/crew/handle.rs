@@ -201,7 +201,7 @@ where
     }
 
     fn home(&self) -> Home {
-        Home { pool: self.id(), part: S::part(self.to) }
+        Home { pool: self.id(), division: S::division(self.to) }
     }
 
     #[inline(always)]

@@ -198,7 +198,7 @@ impl Life {
     /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
         let begin = Instant::now();
-        if self.has_few_threads() && timeout.is_none_or(|timeout| timeout >= courtesy::LONG) {
+        if self.has_few_threads() && timeout.is_none_or(|timeout| timeout >= courtesy::LONG_WAIT) {
             courtesy::look(|| self.is_over() && self.threads() == 0);
         }
         loop {

@@ -13,11 +13,11 @@ const LONG_SLEEP: Duration = Duration::from_micros(200);
 const SHORT_ROUND: Duration = Duration::from_micros(20);
 
 /// This many short rounds in a row are no coincidence.
-const MANY: u32 = 8;
+const MANY_ROUNDS: u32 = 8;
 
 /// This many jobs, for each of which the worker was called, may be all that there are; a submitter of more may not be
 /// done. A guess: `docs/results/waking.md` says what other numbers do.
-const FEW: u64 = 8;
+const FEW_JOBS: u64 = 8;
 
 /// What a worker has learnt from its last sleeps.
 ///
@@ -86,7 +86,7 @@ impl Outlook {
     ///
     /// It may be on the core of the submitter, which submits nothing while the worker looks.
     pub(super) fn is_light_sleeper(&self) -> bool {
-        let is_light = self.short_rounds.get() >= MANY;
+        let is_light = self.short_rounds.get() >= MANY_ROUNDS;
         if is_light {
             self.short_rounds.set(0);
         }
@@ -115,7 +115,7 @@ impl Outlook {
             || jobs > self.jobs_at_sleep.get() + 1
             || self.slept_since.get().is_none_or(|since| {
                 let slept = since.elapsed();
-                let are_many = jobs > self.jobs_at_long_sleep.get() + FEW;
+                let are_many = jobs > self.jobs_at_long_sleep.get() + FEW_JOBS;
                 let is_soon = slept < LONG_SLEEP && (self.is_new() || are_many);
                 // A worker that looks for longer than even a long sleep would have seen the job come.
                 is_soon || slept.max(LONG_SLEEP) < spin
@@ -171,15 +171,15 @@ mod tests {
         // Not over yet, so that the last sleep is short however long this takes.
         let mut now = Instant::now() + LONG;
         outlook.rests(now, 3, None);
-        for jobs in 4..=3 + FEW {
+        for jobs in 4..=3 + FEW_JOBS {
             now += if jobs == 4 { LONG_SLEEP } else { Duration::ZERO };
             outlook.rests(now, jobs, None);
             assert!(!looks(jobs), "{jobs}");
         }
-        outlook.rests(now, 3 + FEW, None);
-        assert!(looks(4 + FEW), "the last of many, each after a short sleep");
-        outlook.rests(now + LONG_SLEEP, 4 + FEW, None);
-        assert!(!looks(4 + FEW), "there was another long sleep");
+        outlook.rests(now, 3 + FEW_JOBS, None);
+        assert!(looks(4 + FEW_JOBS), "the last of many, each after a short sleep");
+        outlook.rests(now + LONG_SLEEP, 4 + FEW_JOBS, None);
+        assert!(!looks(4 + FEW_JOBS), "there was another long sleep");
     }
 
     #[test]
@@ -193,10 +193,10 @@ mod tests {
         };
         let look = Duration::from_micros(5);
         assert!(!rests(LONG, Some(look)));
-        let light: Vec<_> = (1..=2 * MANY).filter(|_| rests(SHORT_ROUND, Some(look))).collect();
-        assert_eq!(light, [MANY, 2 * MANY]);
+        let light: Vec<_> = (1..=2 * MANY_ROUNDS).filter(|_| rests(SHORT_ROUND, Some(look))).collect();
+        assert_eq!(light, [MANY_ROUNDS, 2 * MANY_ROUNDS]);
         for (round, looked) in [(SHORT_ROUND, None), (SHORT_ROUND + look, Some(look))] {
-            assert!(!rests(LONG, Some(look)) && (1..MANY).all(|_| !rests(SHORT_ROUND, Some(look))));
+            assert!(!rests(LONG, Some(look)) && (1..MANY_ROUNDS).all(|_| !rests(SHORT_ROUND, Some(look))));
             assert!(!rests(round, looked) && !rests(SHORT_ROUND, Some(look)), "the row is broken");
         }
     }

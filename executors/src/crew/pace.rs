@@ -15,10 +15,10 @@ use std::{
 };
 
 /// A worker that has run no more jobs than this since it last ran out of jobs has kept up.
-const FEW: u64 = 8;
+const FEW_JOBS: u64 = 8;
 
 /// Some twenty jobs are submitted meanwhile. A thread that waits for one of them is told that much later.
-const A_MOMENT: Duration = Duration::from_nanos(400);
+const GATHERING_TIME: Duration = Duration::from_nanos(400);
 
 #[derive(Debug, Default)]
 pub(super) struct Pace {
@@ -36,7 +36,7 @@ impl Pace {
         let before = read();
         if self.keeps_up(before.runs()) {
             let begin = Instant::now();
-            while begin.elapsed() < A_MOMENT {
+            while begin.elapsed() < GATHERING_TIME {
                 hint::spin_loop();
             }
         }
@@ -46,7 +46,7 @@ impl Pace {
     }
 
     fn keeps_up(&self, jobs: u64) -> bool {
-        let were_few = jobs - self.jobs_before.replace(jobs) <= FEW;
+        let were_few = jobs - self.jobs_before.replace(jobs) <= FEW_JOBS;
         // On one core no jobs are submitted meanwhile. And in a model no short time passes.
         were_few && self.was_given.get() && cores() > 1 && !cfg!(executors_loom)
     }
@@ -66,8 +66,8 @@ mod tests {
         let pace = Pace::default();
         assert!(!pace.keeps_up(1), "nothing is known yet");
         assert_eq!(pace.search(|| ended(2), || Some(7)), Some(7));
-        assert_eq!(pace.keeps_up(2 + FEW), several, "there was one, and then few");
-        assert!(!pace.keeps_up(2 + FEW + FEW + 1), "many");
+        assert_eq!(pace.keeps_up(2 + FEW_JOBS), several, "there was one, and then few");
+        assert!(!pace.keeps_up(2 + FEW_JOBS + FEW_JOBS + 1), "many");
         assert_eq!(pace.keeps_up(20), several);
         assert_eq!(pace.search(|| ended(20), || None::<()>), None);
         assert!(!pace.keeps_up(21), "there was none");
@@ -92,6 +92,6 @@ mod tests {
             begin = Instant::now();
             pace.search(|| ended(job), || Some(()));
         }
-        assert!(begin.elapsed() >= A_MOMENT);
+        assert!(begin.elapsed() >= GATHERING_TIME);
     }
 }

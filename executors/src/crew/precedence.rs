@@ -14,7 +14,7 @@
 //! What this gains is in `docs/results/waking.md`, "A submitter that lets its worker go first".
 
 use crate::{
-    courtesy::{self, ABSTINENCE, LONG, LONGEST_CALL},
+    courtesy::{self, ABSTINENCE, LONG_WAIT, LONGEST_CALL},
     sync::thread,
 };
 use std::{
@@ -26,7 +26,7 @@ use std::{
 };
 
 /// A burst of up to this many jobs is small.
-const FEW: u64 = 4;
+const SMALL_BURST: u64 = 4;
 
 /// How many times precedence is given in one burst. Each time is followed by a job that calls no worker, because the
 /// worker has just been there.
@@ -87,7 +87,7 @@ impl Precedence {
             return is_due;
         }
         let burst = match past.burst {
-            Some(last) if now.saturating_duration_since(last.began) < LONG => last,
+            Some(last) if now.saturating_duration_since(last.began) < LONG_WAIT => last,
             _ => Burst { began: now, left: self.times() },
         };
         let is_due = burst.left > 0 && past.abstains.is_none_or(|end| end <= now) && !courtesy::abstains(now);
@@ -97,7 +97,7 @@ impl Precedence {
 
     /// How many times it is given in a new burst.
     fn times(&self) -> u32 {
-        let are_small = (1..=FEW).contains(&self.most.swap(0, Relaxed));
+        let are_small = (1..=SMALL_BURST).contains(&self.most.swap(0, Relaxed));
         if are_small { TIMES } else { 0 }
     }
 }
@@ -145,8 +145,8 @@ mod tests {
             told.iter().for_each(|&jobs| precedence.learns(jobs));
             precedence.times()
         };
-        assert_eq!([&[][..], &[0], &[1], &[2, FEW]].map(times), [0, 0, TIMES, TIMES]);
-        assert_eq!([&[1, FEW + 1, 0][..], &[], &[2]].map(times), [0, 0, TIMES], "the largest counts, and once");
+        assert_eq!([&[][..], &[0], &[1], &[2, SMALL_BURST]].map(times), [0, 0, TIMES, TIMES]);
+        assert_eq!([&[1, SMALL_BURST + 1, 0][..], &[], &[2]].map(times), [0, 0, TIMES], "the largest counts, and once");
     }
 
     /// In a burst after a small one, which lasts for longer than any test.
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_burst_is_new_after_a_quiet_period() {
         let precedence = Precedence::new();
-        for (began, is_new) in [(Instant::now() + LONG_TIME, false), (ago(LONG), true)] {
+        for (began, is_new) in [(Instant::now() + LONG_TIME, false), (ago(LONG_WAIT), true)] {
             precedence.past().burst = Some(Burst { began, left: 0 });
             precedence.learns(1);
             assert_eq!(precedence.claim().is_some(), is_new);

@@ -123,10 +123,10 @@ where
     }
 
     /// A destructor may wait for a job that is to be dropped after it. Running that job would violate `shutdown_now`,
-    /// and possibly the limit of its part; blocking would be a wait of the thread for itself. So it is dropped now.
-    fn help(&self, _part: usize) -> Help {
+    /// and possibly the limit of its division; blocking would be a wait of the thread for itself. So it is dropped now.
+    fn help(&self, _division: usize) -> Help {
         let life = &self.0.life;
-        // Otherwise a job is dropped to make room for another, in a pool without parts.
+        // Otherwise a job is dropped to make room for another, in a pool without divisions.
         if life.is_discarding() || life.is_over() { Help::Drop } else { Help::Run }
     }
 }

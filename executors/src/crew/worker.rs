@@ -35,7 +35,7 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     busy: Cell<bool>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
-    /// No thread would run a job that is put into the worker's own part now.
+    /// No thread would run a job that is put where this worker keeps its own now.
     leaving: Cell<bool>,
     /// Its thread is no worker otherwise, and only runs what there is.
     is_stranger: bool,
@@ -309,7 +309,7 @@ where
         Some(self.seat)
     }
 
-    fn help(&self, part: usize) -> Help {
+    fn help(&self, division: usize) -> Help {
         let Crew { life, source, .. } = self.crew;
         if life.is_discarding() {
             // It may be among the jobs that this thread itself is dropping: no other thread would come to it.
@@ -317,7 +317,7 @@ where
         } else if self.leaving.get() {
             // This worker counts as idle, and no thread would run what that job submits to it.
             Help::Nothing
-        } else if source.here(&self.local).map(S::part) == Some(part) {
+        } else if source.here(&self.local).map(S::division) == Some(division) {
             Help::Run
         } else {
             Help::Nothing

@@ -22,7 +22,7 @@ pub(super) type CrewHandle = crew::Handle<SharedSource, StaticParker<DynamicThre
 
 /// How long a submitter that finds neither room nor a job to discard sleeps before it looks again. Chosen to cost next
 /// to no CPU time; a slot that is given back ends the sleep.
-const A_MOMENT: Duration = Duration::from_millis(1);
+const NEXT_LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
@@ -101,7 +101,7 @@ impl Handle {
                     if self.crew.caller_stands_in() {
                         return self.crew.run_here(closure).map_err(Refusal::Closed);
                     }
-                    if let Some(slot) = semaphore.take_within(Some(A_MOMENT), || self.crew.is_closed_to_caller()) {
+                    if let Some(slot) = semaphore.take_within(Some(NEXT_LOOK), || self.crew.is_closed_to_caller()) {
                         return self.admit_with(slot, closure);
                     }
                 }

@@ -192,7 +192,7 @@ impl Source for DispatchSource {
         (local.holds.get() != NONE).then(|| local.at.get())
     }
 
-    fn part(to: Address) -> usize {
+    fn division(to: Address) -> usize {
         to.subpool()
     }
 

@@ -59,7 +59,7 @@ impl Seat {
 const BATCH: usize = 32;
 
 /// If there are no more than this many jobs, a worker that has slept takes only one.
-const FEW: usize = 4;
+const FEW_JOBS: usize = 4;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
@@ -92,7 +92,7 @@ impl StealingSource {
     /// cold then, and each cache line of code delays the job.
     #[inline(always)]
     fn take_of_few(&self, local: &StealingLocal) -> Option<Job> {
-        let most = if local.is_hidden.get() { FEW } else { 1 };
+        let most = if local.is_hidden.get() { FEW_JOBS } else { 1 };
         let (number, lane) = self.lanes.beginning_with(local.lane.get()).next()?;
         let found = if (1..=most).contains(&lane.len()) { lane.pop().ok()? } else { None };
         if found.is_some() {
@@ -484,7 +484,7 @@ mod tests {
         let local = source.attach(Some(0));
         // In a lane with an odd number the thread could be moved on to another lane in the midst of the jobs.
         while !source.lanes.own_number().is_multiple_of(2) {
-            crate::local::move_on();
+            crate::local::place::move_on();
         }
         (0..own).for_each(|_| give(&source, &local, Job::new(|| ())));
         (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));
@@ -599,8 +599,8 @@ mod tests {
             (0..=own).for_each(|_| assert!(source.search(&local, &Meter::default()).is_some()));
             source.lanes.iter().map(Lane::len).sum::<usize>()
         };
-        assert_eq!([1, FEW, FEW + 1].map(|jobs| left(0, jobs)), [0, FEW - 1, 0]);
-        assert_eq!([1, FEW].map(|jobs| left(1, jobs)), [0, 0], "it has had others");
+        assert_eq!([1, FEW_JOBS, FEW_JOBS + 1].map(|jobs| left(0, jobs)), [0, FEW_JOBS - 1, 0]);
+        assert_eq!([1, FEW_JOBS].map(|jobs| left(1, jobs)), [0, 0], "it has had others");
     }
 
     #[test]

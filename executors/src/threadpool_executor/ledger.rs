@@ -22,7 +22,7 @@ mod model;
 
 use crate::{
     bell::Bell,
-    local,
+    local::place,
     sync::{
         atomic::{
             AtomicUsize,
@@ -75,7 +75,7 @@ impl Ledger {
 
     #[inline]
     fn outside(&self) -> &Page {
-        &self.outside[local::place().number as usize % OUTSIDE_PAGES]
+        &self.outside[place::current().number as usize % OUTSIDE_PAGES]
     }
 
     /// Counts a job that the calling worker submits to its own pool, from within a job that has not ended.

@@ -44,7 +44,7 @@ impl Attendant for ThisWorker {
         let _ = WORKER.try_with(|worker| worker.get().map(|worker| worker.report(payload)));
     }
 
-    fn help(&self, _part: usize) -> Help {
+    fn help(&self, _division: usize) -> Help {
         let discards = |worker: &Worker| worker.records.discarding.load(SeqCst);
         let discards = WORKER.try_with(|worker| worker.get().is_some_and(discards));
         if discards.unwrap_or(false) { Help::Drop } else { Help::Run }

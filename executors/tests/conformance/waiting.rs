@@ -6,7 +6,7 @@ use super::{
 };
 use crate::support::{
     gate::Gate,
-    watchdog::{PATIENCE, until},
+    watchdog::{PATIENCE, until_waiting},
 };
 use executors::{Executor, Pool, WaitError};
 use std::{
@@ -125,7 +125,7 @@ pub(crate) fn a_waiter_is_released_though_a_new_job_comes(subject: &impl Crew) {
                     _ => pool.join_timeout(PATIENCE),
                 };
                 let waiters: Vec<_> = (0..WAITERS).map(|waiter| scope.spawn(move || wait(waiter))).collect();
-                until("all wait", || format!("{pool:?}").contains(&format!("listeners: {WAITERS}")));
+                until_waiting(pool, WAITERS);
                 first.open();
                 // Without a pause: the job has to come before the waiters look.
                 while pool.stats().busy > 0 {

@@ -3,7 +3,7 @@
 use super::tools::{AT_ONCE, FOR_EVER, end, occupy, pool, sized};
 use crate::support::{
     gate::Gate,
-    watchdog::{PATIENCE, until, within},
+    watchdog::{PATIENCE, until, until_waiting, within},
 };
 use executors::{Executor, FuturesExecutor, Pool, ShutdownError, elastic_pool::Saturation};
 use futures::executor::block_on;
@@ -137,7 +137,7 @@ fn all_waiters_are_released_together() {
             thread::scope(|scope| {
                 let wait = |waiter| move || if waiter % 2 == 0 { pool.join() } else { pool.join_timeout(PATIENCE) };
                 let waiters: Vec<_> = (0..WAITERS).map(|waiter| scope.spawn(wait(waiter))).collect();
-                until("all wait", || format!("{pool:?}").contains(&format!("listeners: {WAITERS}")));
+                until_waiting(pool, WAITERS);
                 first.open();
                 while pool.stats().busy > 0 {
                     hint::spin_loop();

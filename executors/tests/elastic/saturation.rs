@@ -5,7 +5,7 @@ use crate::support::{
     child::Child,
     gate::Gate,
     log_book,
-    watchdog::{until, within},
+    watchdog::{until_waiting, within},
 };
 use executors::{
     Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
@@ -142,7 +142,7 @@ fn a_full_pool_may_let_its_submitters_wait() {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
             let submitter = scope.spawn(|| pool.offer(noting(&book, "patient")).is_ok());
-            until("it waits", || format!("{pool:?}").contains("listeners: 1"));
+            until_waiting(&pool, 1);
             gate.open();
             assert!(submitter.join().expect("no panic"));
         });
@@ -177,7 +177,7 @@ fn closing_releases_submitters_that_wait() {
             let ((pool, gate), book) = (occupied(saturation), Arc::default());
             thread::scope(|scope| {
                 let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
-                until("it waits", || format!("{pool:?}").contains("listeners: 1"));
+                until_waiting(&pool, 1);
                 close(&pool);
                 assert!(matches!(submitter.join().expect("no panic"), Err(Refusal::Closed(_))));
             });
@@ -195,7 +195,7 @@ fn discarding_lets_no_submitter_in() {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
             let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
-            until("it waits", || format!("{pool:?}").contains("listeners: 1"));
+            until_waiting(&pool, 1);
             assert_eq!(pool.shutdown_now().discarded, 1);
             assert!(matches!(submitter.join().expect("no panic"), Err(Refusal::Closed(_))));
         });

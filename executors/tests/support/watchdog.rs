@@ -2,7 +2,7 @@
 
 use crate::support::case;
 use std::{
-    fs,
+    fmt, fs,
     io::{self, Write},
     process,
     sync::mpsc::{self, RecvTimeoutError},
@@ -67,6 +67,13 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
         }
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Waits until as many threads wait at a bell of `pool`. No call tells that to users, but `Debug` does: a bell's lock
+/// is shown free (`data`) when its waiters sleep, so that only ringing it lets them go on.
+pub(crate) fn until_waiting(pool: &impl fmt::Debug, waiters: usize) {
+    let shown = format!("listeners: {waiters}, releases: Mutex {{ data: ");
+    until("threads wait", || format!("{pool:?}").contains(&shown));
 }
 
 /// Says which test is stuck, and how, and ends the process.

@@ -18,13 +18,13 @@ pub(super) const STRETCH: usize = if cfg!(executors_loom) { 2 * RECORD_WORDS } e
 const LARGE: usize = huge_page::BYTES / size_of::<Word>() - 2;
 
 /// With this many jobs in a lane its next block is a large one, unless one that has been read is at hand.
-const MANY: usize = 1 << 16;
+const JOBS_FOR_LARGE: usize = 1 << 16;
 
 /// With fewer jobs its next one is small again, even if the large one has room left.
-const FEW: usize = MANY / 8;
+const JOBS_FOR_SMALL: usize = JOBS_FOR_LARGE / 8;
 
 // So a large block adds no more than 32 bytes for each job that waits.
-const _: () = assert!(huge_page::BYTES <= 32 * MANY);
+const _: () = assert!(huge_page::BYTES <= 32 * JOBS_FOR_LARGE);
 
 /// The head of a block. Its words follow it.
 #[repr(C)]
@@ -54,7 +54,7 @@ impl Block {
     /// A new block for a lane in which this many jobs wait. The words are left as they are: clearing them would take
     /// longer than a first job does.
     pub(super) fn allocate(waiting: usize) -> *mut Block {
-        let huge_page = if waiting >= MANY { huge_page::map() } else { None };
+        let huge_page = if waiting >= JOBS_FOR_LARGE { huge_page::map() } else { None };
         let (block, words) = match huge_page {
             Some(page) => (page.as_ptr().cast::<Block>(), LARGE),
             None => (Box::into_raw(Box::<WithWords<STRETCH>>::new_uninit()).cast(), STRETCH),
@@ -100,7 +100,7 @@ impl Block {
     pub(super) unsafe fn next_stretch(block: *mut Block, end: usize, waiting: usize) -> Option<usize> {
         // SAFETY: as promised.
         let words = unsafe { (*block).words };
-        (end < words && waiting >= FEW).then(|| words.min(end + STRETCH))
+        (end < words && waiting >= JOBS_FOR_SMALL).then(|| words.min(end + STRETCH))
     }
 
     /// # Safety

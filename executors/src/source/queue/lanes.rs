@@ -17,7 +17,7 @@ use super::{
 use crate::{
     barrier,
     job::{IntoJob, Job, hand::Hand},
-    local::{self, Place},
+    local::place::{self, Place},
     placement::cores,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -67,13 +67,13 @@ impl Lanes {
     /// The number of the calling thread's lane.
     #[inline(always)]
     pub(crate) fn own_number(&self) -> usize {
-        self.known_number().unwrap_or_else(|| self.number_from(local::place()))
+        self.known_number().unwrap_or_else(|| self.number_from(place::current()))
     }
 
     /// The same, unless the thread has to be given its own number first.
     #[inline(always)]
     fn known_number(&self) -> Option<usize> {
-        let place = local::known_place();
+        let place = place::known();
         (!self.is_spread || place.number != 0).then(|| self.number_from(place))
     }
 
@@ -170,7 +170,7 @@ impl Lanes {
         let backoff = Backoff::new();
         loop {
             for _ in 0..self.places.len() {
-                local::move_on();
+                place::move_on();
                 if let Some(back) = self.back(self.own_number()) {
                     return back;
                 }
@@ -183,7 +183,7 @@ impl Lanes {
     /// left for all others: a thread on another lane is moved on.
     #[cold]
     fn settle(&self, mut back: Back<'_>) {
-        if back.is_privilege_due(local::place().number) {
+        if back.is_privilege_due(place::current().number) {
             // The number of this lane, unless the allocator has put jobs in, too, while this one was put in, and has
             // moved on.
             if self.own_number().is_multiple_of(2) {
@@ -193,7 +193,7 @@ impl Lanes {
                 if back.is_in_large_block() {
                     back.refuse_privilege();
                 } else {
-                    local::move_on();
+                    place::move_on();
                 }
             }
         }
@@ -357,7 +357,7 @@ mod tests {
         }
         let lanes = Lanes::new(2);
         while lanes.own_number().is_multiple_of(2) {
-            local::move_on();
+            place::move_on();
         }
         (0..100_000).for_each(|_| lanes.push(Job::new(|| ())));
         if !lanes.back(lanes.own_number()).is_some_and(|mut back| back.is_in_large_block()) {

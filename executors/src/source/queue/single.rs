@@ -64,7 +64,7 @@ const ABSENCE: Duration = Duration::from_micros(1);
 
 /// Each time that the detour has a multiple of this many jobs, the submitter yields, maybe to the thread that holds the
 /// back.
-const MANY: usize = 64;
+const JOBS_PER_YIELD: usize = 64;
 
 pub(crate) struct SingleLane {
     lane: Lane,
@@ -202,7 +202,7 @@ impl Detour {
         self.len.store(len, Release);
         drop(jobs);
         self.lane_was_at.store(lane_is_at, Relaxed);
-        if len.is_multiple_of(MANY) {
+        if len.is_multiple_of(JOBS_PER_YIELD) {
             thread::yield_now();
         }
     }
@@ -212,7 +212,7 @@ impl Detour {
     fn lead_back(&self, lane: &mut Back<'_>) {
         let mut jobs = self.lock();
         jobs.drain(..).for_each(|job| lane.push(job));
-        jobs.shrink_to(MANY);
+        jobs.shrink_to(JOBS_PER_YIELD);
         self.len.store(0, Release);
     }
 

@@ -49,7 +49,7 @@ const TRIAL_LOOKS: u32 = 4;
 const TURN_LOOKS: u32 = 16;
 
 /// The fewest jobs per microsecond for which waiting pays, whatever was measured.
-const FEW: f64 = 4.0;
+const LEAST_PACE: f64 = 4.0;
 
 /// The others make progress while their pace is at least this fraction of the pace before.
 const NEARLY: f64 = 0.8;
@@ -63,7 +63,7 @@ const TRIAL: u32 = 16;
 /// A trial takes less, unless jobs are long or there was a pause. Far more than a trial takes here, for hosts on which
 /// cache lines come slowly: for some minutes a hop of a chain with 50 ns of work took 440 ns on this one, so that a
 /// quarter of this was too little.
-const LONG: Duration = Duration::from_micros(4 * TRIAL as u64);
+const LONG_TRIAL: Duration = Duration::from_micros(4 * TRIAL as u64);
 
 /// Turns before both paces are measured again.
 const TURNS: u32 = 256;
@@ -136,7 +136,7 @@ impl Tenant {
 
     /// Decides how to go on after a wait in which the others had a pace of `theirs`; with this worker it was `ours`.
     fn judge(&self, theirs: f64, ours: f64, turns_left: u32) {
-        if theirs < FEW.max(CLEARLY * ours) {
+        if theirs < LEAST_PACE.max(CLEARLY * ours) {
             return self.goes_free();
         }
         // One wait may have paid by luck.
@@ -182,13 +182,13 @@ impl Tenure {
         let (ours, turns_left, looks) = match tenant.phase.get() {
             Phase::Free { .. } => return tenant.phase.set(Phase::Trial { left: TRIAL, since: begin }),
             // Jobs are long, or there were none for a while.
-            Phase::Trial { since, .. } if begin.time.saturating_duration_since(since.time) > LONG => {
+            Phase::Trial { since, .. } if begin.time.saturating_duration_since(since.time) > LONG_TRIAL => {
                 return tenant.goes_free();
             }
             Phase::Trial { since, .. } => (begin.pace_since(since), TURNS, TRIAL_LOOKS),
             Phase::Turns { left, pace } => (pace, left, TURN_LOOKS),
         };
-        let theirs = pace_of_others(begin, looks, FEW.max(NEARLY * ours), mark);
+        let theirs = pace_of_others(begin, looks, LEAST_PACE.max(NEARLY * ours), mark);
         tenant.judge(theirs, ours, turns_left);
         self.0.store(tenant.name, Relaxed);
     }
@@ -342,10 +342,10 @@ mod tests {
     #[test]
     fn no_thread_waits_if_jobs_are_long_or_after_a_pause() {
         let visitor = Visitor::new();
-        assert_eq!(waits_at(LONG / TRIAL, &visitor, 100_000, 2, 20), 0);
+        assert_eq!(waits_at(LONG_TRIAL / TRIAL, &visitor, 100_000, 2, 20), 0);
         let visitor = Visitor::new();
         waits(&visitor, TO_JUDGE - 2, 8, 12);
-        assert_eq!(waits_at(LONG, &visitor, TRIAL, 8, 12), 0);
+        assert_eq!(waits_at(LONG_TRIAL, &visitor, TRIAL, 8, 12), 0);
     }
 
     #[test]
