@@ -58,8 +58,9 @@ impl Seat {
 /// How many jobs a worker takes out of a lane at a time: all but the first are for itself later, and for thieves.
 const BATCH: usize = 32;
 
-/// If there are no more than this many jobs, a worker that has slept takes only one.
-const FEW_JOBS: usize = 4;
+/// If there are no more than this many jobs, a worker that has slept takes only one. `docs/results/waking.md`, "Cold
+/// lines", says what that gains.
+const FEW_JOBS: usize = 16;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
