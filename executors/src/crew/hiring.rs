@@ -67,7 +67,7 @@ where
 
     /// Whether no thread is asked for, because some have been refused, and another worker is there for the job.
     fn refrains(&self) -> bool {
-        self.life.roll().live() > 1 && self.restraint().passes_over()
+        self.life.roll().live() > 1 && self.restraint().holds()
     }
 
     /// The next worker that is due is asked for, whatever was refused before.

@@ -1,30 +1,35 @@
 //! Restraint in asking the operating system for threads, after it has refused some.
 
-/// An exponential back-off: how many requests are passed over after a refusal, before another thread is asked for.
-/// None, one, three, and so on, or each job would cost a system call where threads have run out.
+use std::time::{Duration, Instant};
+
+/// An exponential back-off, or each job would cost a system call where threads have run out. A pause rather than a
+/// number of jobs to pass over: so where jobs are rare, or have stopped for a while, the next one asks.
 #[derive(Debug, Default)]
 pub(super) struct Restraint {
-    refusals: u32,
-    passes: u32,
+    /// For how long no thread is asked for after the next refusal.
+    pause: Duration,
+    until: Option<Instant>,
 }
 
-/// The most refusals in a row that make a difference: from then on one of 1024 requests is an attempt. Chosen freely:
-/// with more, threads come later once the system grants them again; with less, jobs pay for more system calls that
-/// fail.
-const MOST_REFUSALS: u32 = 10;
+/// After the second refusal in a row; after each further one twice as long as before. An attempt takes some ten
+/// microseconds: a hundredth.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Short enough that a thread comes soon once the system grants it again.
+const LONGEST: Duration = Duration::from_millis(100);
 
 impl Restraint {
-    /// Whether this request is passed over.
-    pub(super) fn passes_over(&mut self) -> bool {
-        let passes = self.passes;
-        self.passes = passes.saturating_sub(1);
-        passes > 0
+    /// Whether no thread is to be asked for now.
+    pub(super) fn holds(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Counts one more refusal in a row.
     pub(super) fn count_refusal(&mut self) {
-        self.passes = (1 << self.refusals) - 1;
-        self.refusals = (self.refusals + 1).min(MOST_REFUSALS);
+        if !self.pause.is_zero() {
+            self.until = Instant::now().checked_add(self.pause);
+        }
+        self.pause = (2 * self.pause).clamp(SHORTEST, LONGEST);
     }
 
     /// A thread was granted, or is to be asked for in any case.
@@ -38,22 +43,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_requests_become_ever_rarer_attempts() {
+    fn pauses_begin_with_the_second_refusal_in_a_row_and_double() {
         let mut restraint = Restraint::default();
-        let mut attempts = |requests: usize| -> Vec<usize> {
-            let is_attempt = |_: &usize| {
-                let is_attempt = !restraint.passes_over();
-                if is_attempt {
-                    restraint.count_refusal();
-                }
-                is_attempt
-            };
-            (0..requests).filter(is_attempt).collect()
-        };
-        let refused = attempts(20_000);
-        assert_eq!(refused[..5], [0, 1, 3, 7, 15]);
-        assert_eq!(refused[refused.len() - 1] - refused[refused.len() - 2], 1024, "{refused:?}");
+        restraint.count_refusal();
+        assert_eq!(restraint.until, None);
+        for millis in [1, 2, 4, 8, 16, 32, 64, 100, 100] {
+            let pause = Duration::from_millis(millis);
+            let before = Instant::now();
+            restraint.count_refusal();
+            let until = restraint.until.expect("a pause");
+            assert!((before + pause..=Instant::now() + pause).contains(&until), "{pause:?}");
+        }
+    }
+
+    #[test]
+    fn restraint_holds_until_a_pause_is_over_or_a_thread_is_granted() {
+        let at = |until| Restraint { pause: LONGEST, until: Some(until) };
+        let mut restraint = at(Instant::now() + Duration::from_secs(1000));
+        assert!(restraint.holds() && !at(Instant::now()).holds());
         restraint.end();
-        assert!(!restraint.passes_over() && !restraint.passes_over());
+        assert!(!restraint.holds());
     }
 }

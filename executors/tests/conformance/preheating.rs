@@ -114,6 +114,7 @@ pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
         return; // there the address space is not limited
     }
     const STACK: usize = 256 << 20;
+    const JOBS: usize = 1000;
     Child::default().address_space(4 << 30).run(|| {
         log_book::open();
         let builder = subject.builder().threads(3).preheat(1).name("few").stack_size(STACK);
@@ -129,15 +130,20 @@ pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
             };
             give();
             until("the first has begun", || begun.load(SeqCst) == 1);
-            (0..5).for_each(|_| give());
+            (0..JOBS).for_each(|_| give());
             let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
-            assert_eq!((refusals(), pool.stats().workers), (3, 1), "after each refusal, more needs are passed over");
+            let refused = refusals();
+            assert!(
+                (2..JOBS / 10).contains(&refused),
+                "{refused}: after each refusal no thread is asked for for longer"
+            );
+            assert_eq!(pool.stats().workers, 1);
             drop(ballast);
             until("two more have come", || {
                 give();
                 begun.load(SeqCst) == 3
             });
-            assert_eq!((refusals(), pool.stats().workers), (3, 3));
+            assert_eq!((refusals(), pool.stats().workers), (refused, 3));
             gate.open();
         });
     });
