@@ -32,7 +32,7 @@ feature_sets=(
 )
 
 # The files that may contain `unsafe`: leaves, whose arguments can be checked by reading that one file (and, for the
-# files in job/, ring/ and lane/, the head of job.rs, ring.rs or lane.rs).
+# files in job/, ring/ and lane/, the head of job.rs, ring.rs or lane.rs; for those in workload/, lent.rs).
 unsafe_leaves=(
     executor-performance/src/heap.rs
     executor-performance/src/workload/forks.rs

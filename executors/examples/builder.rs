@@ -72,7 +72,7 @@ fn policies() -> Result<(), BuildError> {
         .fairness(Fairness::Counted(100))
         // Wherever the operating system likes, even with the feature `thread-pinning`.
         .placement(Placement::Floating)
-        // How workers are woken. Without this call, the parker is chosen by the number of threads.
+        // How workers are woken. Without this call, the parker is one for any number of threads.
         .parker(parker::small())
         .build()?;
     assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);

@@ -113,7 +113,8 @@ pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThread
 /// pool.shutdown().unwrap();
 /// ```
 pub fn pool_with_auto_parker(threads: usize) -> ThreadPool<DynParker> {
-    ThreadPool::new(threads, auto_parker())
+    ThreadPool::start(Options::with_threads(threads), auto_parker(), Neighbourhood::of_machine)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One for any number of threads. All parkers of this crate work alike, so none fits a number better.

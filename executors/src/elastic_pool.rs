@@ -217,7 +217,8 @@ impl ThreadPool {
     /// Starts workers until the core is full, so that the first jobs find them there. Does nothing once the pool has
     /// ended.
     ///
-    /// Starts fewer if the operating system refuses threads: an `error!` says so.
+    /// Starts fewer if the operating system refuses threads: an `error!` says so. It asks even if some were refused
+    /// just before.
     ///
     /// # Examples
     ///

@@ -4,8 +4,8 @@
 //! three share one protocol, whose rules and proof are in `parker/README.md` of the sources; they differ in the number
 //! of threads they serve.
 //!
-//! A parker keeps the state of one pool. If clones of one parker are given to several pools, each pool makes a parker
-//! of its own from the clone ([`Parker::for_pool`]).
+//! A parker keeps the state of one pool: each pool makes one of its own from the parker that it is given
+//! ([`Parker::for_pool`]). So clones of one parker may be given to several pools, and tell nothing about any of them.
 //!
 //! # Examples
 //!

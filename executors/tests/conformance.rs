@@ -1083,7 +1083,7 @@ mod stealing {
         };
     }
 
-    /// All policies, with the parker that fits the number of threads.
+    /// All policies, with the default parker.
     mod automatic {
         use super::*;
 

@@ -138,8 +138,7 @@ mod tests {
         let seats = ColdSeats::new(1..3);
         seats.arrived(0);
         assert_eq!((ask(&seats, false), ask(&seats, false), seats.coming()), (Some(1), Some(1), 0));
-        // Not during the pause after the second refusal.
-        // When one has come, the next one is not made to wait.
+        // After the pause. When one has come, the next one is not made to wait.
         while ask(&seats, true).is_none() {}
         assert_eq!((seats.coming(), ask(&seats, false), ask(&seats, false)), (1, Some(2), Some(2)));
     }

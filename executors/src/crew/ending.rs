@@ -95,7 +95,7 @@ where
     }
 
     /// Runs late jobs, whichever worker they are for, as a late shift does. For a worker that leaves because the crew
-    /// is over; `local` is its part of the source.
+    /// is over; `local` is what it has of the source.
     pub(super) fn run_what_is_left(&self, local: &S::Local) {
         // Pairs with S2 of a submitter, or the recall does: a job that was put in by a thread which did not see the end
         // is seen here. And with the fence of a late shift, as G2 of `dispatcher/README.md`: either the late shift

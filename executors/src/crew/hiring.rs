@@ -79,8 +79,8 @@ where
         self.restraint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker that has been counted does not come; its thread may have been `refused`. If no worker is left, this
-    /// thread does their work.
+    /// A worker that has been counted does not come, because its thread was `refused`, or was not asked for. If no
+    /// worker is left, this thread does their work.
     #[cold]
     fn go_on_without(&self, refused: Option<&dyn Display>) {
         let left = self.life.cancel_hire().live();
@@ -93,10 +93,15 @@ where
         fence(SeqCst);
         // A thread that stands in for a worker already will look for waiting jobs when its job has ended: doing so now
         // would take stack for each job of a chain.
-        if left == 0 && !self.caller_stands_in() {
-            // No other thread would run it.
-            self.stand_in(|worker| worker.work_late());
+        if left > 0 || self.caller_stands_in() {
+            return;
         }
+        if refused.is_none() {
+            // The other worker, for which no thread was asked, was one that does not come either.
+            return self.grow(0);
+        }
+        // No other thread would run it.
+        self.stand_in(|worker| worker.work_late());
     }
 
     /// Whether the caller is in a job that its thread runs in place of a worker.

@@ -12,8 +12,8 @@ thread_local! {
 }
 
 /// An executor that starts threads: a thread that waits for its end waits for these threads, too. It is a number rather
-/// than a [`PoolId`], because when a thread runs destructors of thread-locals, its executor may be gone, and another
-/// may be at its address.
+/// than a [`PoolId`](super::PoolId), because when a thread runs destructors of thread-locals, its executor may be gone,
+/// and another may be at its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Employer(u64);
 

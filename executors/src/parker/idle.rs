@@ -290,7 +290,8 @@ impl IdleSet {
     pub(super) fn unpark_all(&self) {
         let mut register = self.register();
         while let Some(worker) = register.asleep.pop() {
-            // Under the lock: to collect them first would take an allocation, and a lock for each might never end.
+            // Under the lock. Collecting them first would take an allocation; and if the lock were taken for each anew,
+            // those that fall asleep again might be called for ever.
             self.call(&mut register, worker, None).unpark();
         }
     }

@@ -35,14 +35,17 @@ fn refused_threads_are_requested_ever_more_rarely() {
     }
     Child::default().address_space(2 << 30).run(|| {
         log_book::open();
-        let builder = sized(0, JOBS, FOR_EVER).name("restrained").stack_size(256 << 20);
+        let builder = sized(JOBS, JOBS, FOR_EVER).name("restrained").stack_size(256 << 20);
         let (pool, gate) = (builder.build().expect("no thread is started yet"), Gate::default());
         for _ in 0..JOBS {
             let gate = gate.clone();
             pool.execute(move || gate.pass());
         }
-        let requests = log_book::of_all_threads("restrained goes on with").len();
-        assert!((2..JOBS / 10).contains(&requests), "{requests}");
+        let requests = || log_book::of_all_threads("restrained goes on with").len();
+        let before = requests();
+        assert!((2..JOBS / 10).contains(&before), "{before}");
+        (0..10).for_each(|_| pool.start_core_threads());
+        assert_eq!(requests(), before + 10, "whoever wants the core asks at once");
         gate.open();
         pool.join().expect("this is no worker");
         assert_eq!(pool.stats().done, JOBS as u64);

@@ -72,8 +72,11 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
 /// Waits until as many threads wait at a bell of `pool`. No call tells that to users, but `Debug` does: a bell's lock
 /// is shown free (`data`) when its waiters sleep, so that only ringing it lets them go on.
 pub(crate) fn until_waiting(pool: &impl fmt::Debug, waiters: usize) {
-    let shown = format!("listeners: {waiters}, releases: Mutex {{ data: ");
-    until("threads wait", || format!("{pool:?}").contains(&shown));
+    let free = format!("listeners: {waiters}, releases: Mutex {{ data: ");
+    until("threads wait", || {
+        let shown = format!("{pool:?}");
+        shown.contains(&free) && !shown.contains(&format!("{free}<locked>"))
+    });
 }
 
 /// Says which test is stuck, and how, and ends the process.
