@@ -240,6 +240,7 @@ mod parkers {
 
     /// Workers of both pools have the same numbers, and sleep again and again.
     #[test]
+    #[cfg(feature = "workstealing-exec")]
     fn clones_of_one_parker_serve_a_pool_each() {
         use executors::{Executor, Idle, crossbeam_workstealing_pool::ThreadPool};
         use std::{sync::mpsc, time::Duration};
