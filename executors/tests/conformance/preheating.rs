@@ -133,10 +133,7 @@ pub(crate) fn a_refused_thread_comes_later(subject: &impl Crew) {
             (0..JOBS).for_each(|_| give());
             let refusals = || log_book::of_all_threads("few goes on without worker 1").len();
             let refused = refusals();
-            assert!(
-                (2..JOBS / 10).contains(&refused),
-                "{refused}: after each refusal no thread is asked for for longer"
-            );
+            assert!((2..JOBS / 10).contains(&refused), "{refused}: there are pauses after refusals");
             assert_eq!(pool.stats().workers, 1);
             drop(ballast);
             until("two more have come", || {
