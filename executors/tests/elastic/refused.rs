@@ -37,9 +37,19 @@ fn refused_threads_are_requested_ever_more_rarely() {
         log_book::open();
         let builder = sized(JOBS, JOBS, FOR_EVER).name("restrained").stack_size(256 << 20);
         let (pool, gate) = (builder.build().expect("no thread is started yet"), Gate::default());
+        let (begin, begun) = mpsc::channel();
         for _ in 0..JOBS {
-            let gate = gate.clone();
-            pool.execute(move || gate.pass());
+            let (gate, begin) = (gate.clone(), begin.clone());
+            pool.execute(move || {
+                begin.send(()).expect("the test listens");
+                gate.pass();
+            });
+        }
+        // A worker that takes its first job asks for others.
+        let mut busy = 0;
+        while busy < pool.worker_count() {
+            begun.recv().expect("a worker begins");
+            busy += 1;
         }
         let requests = || log_book::of_all_threads("restrained goes on with").len();
         let before = requests();
