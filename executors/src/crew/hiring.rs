@@ -36,7 +36,10 @@ where
     /// Not only one for the caller's job: another submitter may have counted on the worker that is hired here.
     #[cold]
     pub(super) fn grow(&self, for_core: usize) {
-        let hire = |fill_core| self.life.hire(&self.terms, || self.source.len(), fill_core) && self.employ();
+        let Crew { life, source, terms, .. } = self;
+        let jobs = || source.len();
+        let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.refrains();
+        let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.employ();
         if (0..for_core).all(|_| hire(true)) {
             while hire(false) {}
         }
@@ -44,10 +47,6 @@ where
 
     /// Starts a thread for a worker that has been counted. Returns whether that succeeded; not if the crew is over.
     fn employ(&self) -> bool {
-        if self.refrains() {
-            self.go_on_without(None);
-            return false;
-        }
         match self.seat_one(|_seat| ()) {
             Ok(()) => {
                 self.restraint().end();
@@ -59,15 +58,16 @@ where
                 // `go_on_without`, each caller looks for late jobs.
                 fence(SeqCst);
             }
-            Err(SpawnError::Thread(error)) => self.go_on_without(Some(&error)),
-            Err(SpawnError::Name(error)) => self.go_on_without(Some(&error)),
+            Err(SpawnError::Thread(error)) => self.go_on_without(&error),
+            Err(SpawnError::Name(error)) => self.go_on_without(&error),
         }
         false
     }
 
-    /// Whether no thread is asked for, because some have been refused, and another worker is there for the job.
+    /// Whether no thread is asked for, because some have been refused, and a worker is there for the job: as if the
+    /// limit were reached.
     fn refrains(&self) -> bool {
-        self.life.roll().live() > 1 && self.restraint().holds()
+        self.life.roll().live() > 0 && self.restraint().holds()
     }
 
     /// The next worker that is due is asked for, whatever was refused before.
@@ -79,29 +79,22 @@ where
         self.restraint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker that has been counted does not come, because its thread was `refused`, or was not asked for. If no
-    /// worker is left, this thread does their work.
+    /// A worker that has been counted does not come, because its thread was `refused`. If no worker is left, this
+    /// thread does their work.
     #[cold]
-    fn go_on_without(&self, refused: Option<&dyn Display>) {
+    fn go_on_without(&self, refused: &dyn Display) {
         let left = self.life.cancel_hire().live();
-        if let Some(refused) = refused {
-            self.restraint().count_refusal();
-            tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
-        }
+        self.restraint().count_refusal();
+        tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
         // After the change of the roll, as in any other step of `elastic_pool/README.md`: a submitter that has counted
         // on this hire has put its job in before.
         fence(SeqCst);
         // A thread that stands in for a worker already will look for waiting jobs when its job has ended: doing so now
         // would take stack for each job of a chain.
-        if left > 0 || self.caller_stands_in() {
-            return;
+        if left == 0 && !self.caller_stands_in() {
+            // No other thread would run it.
+            self.stand_in(|worker| worker.work_late());
         }
-        if refused.is_none() {
-            // The other worker, for which no thread was asked, was one that does not come either.
-            return self.grow(0);
-        }
-        // No other thread would run it.
-        self.stand_in(|worker| worker.work_late());
     }
 
     /// Whether the caller is in a job that its thread runs in place of a worker.

@@ -33,16 +33,17 @@ impl Terms {
         roll.live() < self.limit(roll)
     }
 
-    /// Counts one more worker on the roll, if enough `jobs` are waiting that one is due. (S3 and S4 of the README.)
+    /// Whether enough `jobs` are waiting that one more worker is due: S3 of the README. `jobs` is read after `roll`: so
+    /// a job for which a worker on this roll was hired is counted, unless it was taken.
+    pub(super) fn want_more(&self, roll: Roll, jobs: impl FnOnce() -> usize, fill_core: bool) -> bool {
+        self.have_room(roll) && (fill_core && roll.live() < self.core || jobs() > roll.idle())
+    }
+
+    /// Counts one more worker on the roll, if one is due. (S3 and S4 of the README.)
     pub(super) fn hire(&self, word: &RollWord, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
         loop {
-            // In this order: a job for which a worker on this roll was hired is counted below, unless it was taken.
             let roll = word.read();
-            if !self.have_room(roll) {
-                return false;
-            }
-            let is_for_core = fill_core && roll.live() < self.core;
-            if !is_for_core && jobs() <= roll.idle() {
+            if !self.want_more(roll, &jobs, fill_core) {
                 return false;
             }
             if word.hire(roll) {
