@@ -54,11 +54,6 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether there can be jobs that no worker may run yet. See `dispatcher/README.md`.
     const WITHHOLDS: bool = false;
 
-    /// Whether jobs from outside come in queues such that each look by a worker takes the cache line of the queue's end
-    /// from the submitter. A worker that keeps up then lets some jobs gather. Not for a source whose workers can also
-    /// appear to run dry between two jobs of such a queue.
-    const GATHERS: bool = false;
-
     /// Where in the source a job goes.
     type Address: Copy + Default + Send + Sync + 'static;
 
@@ -147,6 +142,14 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// [`has_jobs`](Self::has_jobs) treat these as jobs. See `part/README.md`.
     fn parts(&self) -> usize {
         0
+    }
+
+    /// Whether a worker that keeps up with a submitter, and has run out of jobs, is to let some gather before it looks:
+    /// where jobs from outside come in queues such that each look takes the cache line of the queue's end from the
+    /// submitter. Not if the worker has left jobs there.
+    fn gathers(&self, local: &Self::Local) -> bool {
+        let _ = local;
+        false
     }
 
     // Where workers keep jobs:

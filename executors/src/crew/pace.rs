@@ -4,7 +4,7 @@
 //! behind looks seldom, because it sees many jobs with each look. A worker that keeps up would look for each single
 //! job: then each job costs both of them the transfer of that line back and forth, several times what it takes
 //! otherwise. So such a worker lets some jobs gather first, where the source is one of [that
-//! kind](crate::source::Source::GATHERS). What this gains, and what looks that are further apart in general would cost,
+//! kind](crate::source::Source::gathers). What this gains, and what looks that are further apart in general would cost,
 //! is in `docs/results/queues.md`.
 
 use crate::{meter::Reading, placement::cores};

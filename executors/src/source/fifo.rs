@@ -24,8 +24,6 @@ impl FifoSource {
 }
 
 impl Source for FifoSource {
-    const GATHERS: bool = true;
-
     type Address = ();
     type Local = Tenant;
 
@@ -55,6 +53,10 @@ impl Source for FifoSource {
 
     fn search(&self, _tenant: &Tenant, _meter: &Meter) -> Option<Job> {
         self.take()
+    }
+
+    fn gathers(&self, _tenant: &Tenant) -> bool {
+        true
     }
 
     #[inline]

@@ -95,7 +95,9 @@ impl StealingSource {
     fn take_of_few(&self, local: &StealingLocal) -> Option<Job> {
         let most = if local.is_hidden.get() { FEW_JOBS } else { 1 };
         let (number, lane) = self.lanes.beginning_with(local.lane.get()).next()?;
-        let found = if (1..=most).contains(&lane.len()) { lane.pop().ok()? } else { None };
+        let there = lane.len();
+        let found = if (1..=most).contains(&there) { lane.pop().ok().flatten() } else { None };
+        local.leaves_some.set(found.is_some() && there > 1);
         if found.is_some() {
             local.go_on_behind(number);
         }
@@ -294,8 +296,6 @@ impl StealingSource {
 }
 
 impl Source for StealingSource {
-    const GATHERS: bool = true;
-
     type Address = ();
     type Local = StealingLocal;
 
@@ -389,6 +389,10 @@ impl Source for StealingSource {
             self.shown.hide(local.seat);
             local.is_hidden.set(true);
         }
+    }
+
+    fn gathers(&self, local: &StealingLocal) -> bool {
+        !local.leaves_some.get()
     }
 
     fn prefers(&self, local: &StealingLocal) -> bool {
@@ -602,6 +606,16 @@ mod tests {
         };
         assert_eq!([1, FEW_JOBS, FEW_JOBS + 1].map(|jobs| left(0, jobs)), [0, FEW_JOBS - 1, 0]);
         assert_eq!([1, FEW_JOBS].map(|jobs| left(1, jobs)), [0, 0], "it has had others");
+    }
+
+    #[test]
+    fn a_worker_that_leaves_jobs_outside_lets_no_others_gather() {
+        let (source, local) = loaded(0, 3);
+        let gathers = || {
+            assert!(source.search(&local, &Meter::default()).is_some());
+            source.gathers(&local)
+        };
+        assert_eq!([gathers(), gathers(), gathers()], [false, false, true]);
     }
 
     #[test]

@@ -48,7 +48,11 @@ where
     }
 
     fn search_at_own_pace(&self) -> Option<Job> {
-        if S::GATHERS { self.pace.search(|| self.meter.read(), || self.search()) } else { self.search() }
+        if self.crew.source.gathers(&self.local) {
+            self.pace.search(|| self.meter.read(), || self.search())
+        } else {
+            self.search()
+        }
     }
 
     /// The first job. A worker that was started for a job finds it, and then sees to the rest: others may have relied

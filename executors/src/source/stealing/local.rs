@@ -36,6 +36,8 @@ pub(crate) struct StealingLocal {
     /// for.
     pub(super) circles: OnceCell<Vec<Vec<usize>>>,
     pub(super) dice: Dice,
+    /// Whether it has taken one of several jobs out of a lane when it last searched.
+    pub(super) leaves_some: Cell<bool>,
     /// The lane to look at first.
     pub(super) lane: Cell<usize>,
     /// The lane in which jobs were found last.
@@ -59,6 +61,7 @@ impl StealingLocal {
             privilege: Cell::new(Privilege::NEW),
             circles: OnceCell::new(),
             dice: Dice::new(seat as u64 + 1),
+            leaves_some: Cell::new(false),
             lane: Cell::new(seat),
             last_lane: Cell::new(seat),
             rounds: Rounds::default(),
