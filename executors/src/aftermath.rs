@@ -2,7 +2,10 @@
 //! grow with the length of such a chain.
 
 use crate::sync::thread::LocalKey;
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    mem::{self, ManuallyDrop},
+};
 
 /// How many items of a list may be handled within each other. More than one, because a destructor may shut down a pool
 /// of its own and then wait for a thread that waits for one of the pool's jobs: that job's end must not be put off. Few
@@ -13,20 +16,21 @@ const NESTING: usize = 16;
 pub(crate) struct Aftermath<T> {
     /// How many such calls there are.
     depth: Cell<usize>,
-    put_off: RefCell<Vec<T>>,
+    /// Empty and without memory while there are none. So it needs no destructor, and is there as long as its thread:
+    /// a chain may begin in the destructor of another variable of the thread.
+    put_off: RefCell<ManuallyDrop<Vec<T>>>,
 }
 
 impl<T> Aftermath<T> {
     pub(crate) const fn new() -> Self {
-        Aftermath { depth: Cell::new(0), put_off: RefCell::new(Vec::new()) }
+        Aftermath { depth: Cell::new(0), put_off: RefCell::new(ManuallyDrop::new(Vec::new())) }
     }
 }
 
 /// Handles `item` by `deal_with`, which does not panic: at once, unless [`NESTING`] calls of it for items of the same
 /// list are already on this stack. Then the outermost of these does so, when it is done with its own item.
 pub(crate) fn one_after_the_other<T>(list: &'static LocalKey<Aftermath<T>>, item: T, deal_with: impl Fn(T)) {
-    // A thread that is about to end has no list any more.
-    let Ok(depth) = list.try_with(|list| list.depth.get()) else { return deal_with(item) };
+    let depth = list.with(|list| list.depth.get());
     if depth == NESTING {
         return list.with(|list| list.put_off.borrow_mut().push(item));
     }
@@ -37,7 +41,7 @@ pub(crate) fn one_after_the_other<T>(list: &'static LocalKey<Aftermath<T>>, item
             deal_with(item);
         }
         // What was put off has left room, perhaps for very many.
-        list.with(|list| list.put_off.take());
+        drop(list.with(|list| mem::take(&mut **list.put_off.borrow_mut())));
     }
     list.with(|list| list.depth.set(depth));
 }

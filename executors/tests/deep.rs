@@ -7,6 +7,7 @@ use executors::{
     FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool,
 };
 use futures::{channel::oneshot, executor::block_on, future::FutureExt};
+use std::{cell::Cell, thread};
 use support::watchdog::{PATIENCE, within};
 
 /// More links than a worker's stack of 2 MiB has room for if each takes a frame. A frame has at least 16 bytes, and
@@ -15,9 +16,13 @@ const LINKS: u32 = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 
 /// Futures each of which waits for the one before and adds one; the first waits for the sender.
 fn chain(pool: &impl FuturesExecutor) -> (oneshot::Sender<u32>, TaskHandle<Result<u32, TaskError>>) {
+    chain_of(LINKS, pool)
+}
+
+fn chain_of(links: u32, pool: &impl FuturesExecutor) -> (oneshot::Sender<u32>, TaskHandle<Result<u32, TaskError>>) {
     let (tell, told) = oneshot::channel();
     let mut last = pool.submit_future(told.map(|number| number.map_err(|_| TaskError::Cancelled)));
-    for _ in 0..LINKS {
+    for _ in 0..links {
         last = pool.submit_future(async move { Ok(last.await?? + 1) });
     }
     (tell, last)
@@ -68,6 +73,27 @@ fn chains_of_continuations_are_dropped() {
     run(crossbeam_workstealing_pool::small_pool(2));
     #[cfg(feature = "dispatcher-exec")]
     run(subpool("bound"));
+}
+
+/// The same in the destructor of a variable of a thread, which comes after those of variables that are used later.
+#[test]
+fn chains_of_continuations_are_dropped_when_a_thread_ends() {
+    thread_local!(static FIRST: Cell<Option<oneshot::Sender<u32>>> = const { Cell::new(None) });
+
+    within(|| {
+        let pool = crossbeam_workstealing_pool::small_pool(2);
+        let ((tell, last), (tell_few, last_of_few)) = (chain(&pool), chain_of(3, &pool));
+        pool.join().expect("this is no worker");
+        pool.shutdown_timeout(PATIENCE).expect("suspended futures do not delay the end");
+        let ends = thread::spawn(|| {
+            FIRST.set(Some(tell));
+            drop(tell_few);
+        });
+        ends.join().expect("no panic");
+        for last in [last, last_of_few] {
+            assert!(matches!(block_on(last), Err(TaskError::Dropped)));
+        }
+    });
 }
 
 /// As above, while workers drop what they find in their queues.

@@ -16,21 +16,27 @@ use crate::{
         thread_local,
     },
 };
-use std::{any::Any, cell::RefCell, iter};
+use std::{
+    any::Any,
+    cell::RefCell,
+    iter,
+    mem::{self, ManuallyDrop},
+};
 
 impl<S, P> Crew<S, P>
 where
     S: Source,
     P: Parker + 'static,
 {
-    /// Drops the waiting jobs. Returns how many there were: none if this thread does so already, further out on its
-    /// stack, and drops the rest there. (The destructor of a job may call this. Nested calls would need room on the
-    /// stack for as many as there are jobs.)
-    pub(super) fn discard_backlog(&self) -> u64 {
-        match Sweeping::begin(self.id()) {
-            Some(_sweeping) => self.discard(iter::from_fn(|| self.source.take()), containment::discard),
-            None => 0,
+    /// Drops the waiting jobs. Returns whether it has: not if this thread does so already, further out on its stack,
+    /// and drops the rest there. (The destructor of a job may call this. Nested calls would need room on the stack for
+    /// as many as there are jobs.)
+    pub(super) fn discard_backlog(&self) -> bool {
+        let sweeping = Sweeping::begin(self.id());
+        if sweeping.is_some() {
+            self.discard(iter::from_fn(|| self.source.take()), containment::discard);
         }
+        sweeping.is_some()
     }
 
     /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns whether there
@@ -65,8 +71,9 @@ where
 }
 
 thread_local! {
-    /// The crews whose backlogs this thread is dropping.
-    static SWEPT: RefCell<Vec<PoolId>> = const { RefCell::new(Vec::new()) };
+    /// The crews whose backlogs this thread is dropping. Without memory while there are none: so it needs no
+    /// destructor, and is there as long as its thread, whose last destructors may drop a backlog, too.
+    static SWEPT: RefCell<ManuallyDrop<Vec<PoolId>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     /// See [`Crew::discard_one`].
     static DROPPED: Aftermath<Job> = const { Aftermath::new() };
 }
@@ -77,24 +84,27 @@ struct Sweeping(PoolId);
 impl Sweeping {
     /// `None` if it does already.
     fn begin(crew: PoolId) -> Option<Self> {
-        let is_new = SWEPT.try_with(|swept| {
+        SWEPT.with(|swept| {
             let mut swept = swept.borrow_mut();
             let is_new = !swept.contains(&crew);
-            if is_new {
+            // Not `then_some`: that would drop one at once, which takes the crew off the list.
+            is_new.then(|| {
                 swept.push(crew);
-            }
-            is_new
-        });
-        // A thread that is about to end has no list any more. (Not `then_some`: that would drop one at once, which
-        // takes the crew off the list.)
-        is_new.unwrap_or(true).then(|| Sweeping(crew))
+                Sweeping(crew)
+            })
+        })
     }
 }
 
 impl Drop for Sweeping {
     fn drop(&mut self) {
-        // The list may have ended meanwhile.
-        let _ = SWEPT.try_with(|swept| swept.borrow_mut().retain(|crew| *crew != self.0));
+        SWEPT.with(|swept| {
+            let mut swept = swept.borrow_mut();
+            swept.retain(|crew| *crew != self.0);
+            if swept.is_empty() {
+                drop(mem::take(&mut **swept));
+            }
+        });
     }
 }
 
