@@ -132,8 +132,8 @@ impl<T> Group<T> {
     /// Blocks until every job has ended, and returns what each of them returned.
     ///
     /// In a job of the same pool this first runs the jobs that have not begun, one after the other, like
-    /// [`TaskHandle::wait`]. If the caller is a job of the group, the result of that job is
-    /// [`TaskError::WouldDeadlock`].
+    /// [`TaskHandle::wait`]: closures before futures, because these may wait for them. If the caller is a job of the
+    /// group, the result of that job is [`TaskError::WouldDeadlock`].
     ///
     /// # Examples
     ///
@@ -206,8 +206,11 @@ impl<T> Group<T> {
 
     /// In a job of their pool, runs the jobs that have not begun, until it `is_late`. Comes before the wait for the
     /// first job that has begun, which may take long, or wait for another.
+    ///
+    /// Futures come last: what one of them awaits is not run while this thread polls it to its end.
     fn help(&self, is_late: impl Fn() -> bool) {
-        self.parts.iter().take_while(|_| !is_late()).for_each(Part::help);
+        let those_that = |await_others| self.parts.iter().filter(move |part| part.awaits() == await_others);
+        those_that(false).chain(those_that(true)).take_while(|_| !is_late()).for_each(Part::help);
     }
 }
 
@@ -243,6 +246,13 @@ impl<T> Part<T> {
             }
         }
         Ok(())
+    }
+
+    fn awaits(&self) -> bool {
+        match self {
+            Part::One(handle) => handle.awaits(),
+            Part::Cluster { handle, .. } => handle.awaits(),
+        }
     }
 
     fn help(&self) {

@@ -50,8 +50,9 @@ use std::{
 /// A job may wait for another job of the same pool. If that job has not begun, the waiting worker runs it itself; if it
 /// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
 /// no job but the one that it waits for. (A free worker is needed for a job of another subpool of a dispatcher, for a
-/// job of a timer, and for a future that has begun and is suspended: `await` these instead. Jobs that wait for each
-/// other in a circle wait for ever, as threads would.) After [`shutdown_now`](crate::Pool::shutdown_now) a job that has
+/// job of a timer, for a future that has begun and is suspended, and for what a future awaits that has not begun, which
+/// the waiting worker polls to its end: `await` these instead. Jobs that wait for each other in a circle wait for ever,
+/// as threads would.) After [`shutdown_now`](crate::Pool::shutdown_now) a job that has
 /// not begun is dropped instead, and the wait reports [`TaskError::Dropped`].
 ///
 /// A job that a waiter runs is nested on the waiter's stack. So a chain of jobs, each of which waits for the one before
@@ -195,6 +196,11 @@ impl<T> TaskHandle<T> {
     /// caught.
     pub fn detach(self) {}
 
+    /// Whether the job is a future: it may wait for other jobs without running them.
+    pub(crate) fn awaits(&self) -> bool {
+        self.task.awaits()
+    }
+
     /// In a job of the same pool: runs the job if it has not begun.
     pub(crate) fn help(&self) {
         local::help(self.home, || self.task.run_if_queued(), || self.task.drop_if_queued());
@@ -318,6 +324,9 @@ impl Wake for ThreadWaker {
 
 /// What a task has to do. The thread that takes it out of the task does it.
 trait Work {
+    /// Whether it is a future, which may wait for other jobs without running them.
+    const AWAITS: bool = false;
+
     type Output;
 
     fn run(self) -> Self::Output;
@@ -461,6 +470,8 @@ thread_local! {
 /// What a handle can do with a task whose work it does not know.
 trait Outcome<T>: Send + Sync {
     fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
+    /// Whether its work may wait for other jobs without running them.
+    fn awaits(&self) -> bool;
     fn run_if_queued(&self);
     fn drop_if_queued(&self);
     fn cancel(&self) -> bool;
@@ -477,7 +488,11 @@ where
         let former = {
             let mut status = self.status();
             match mem::replace(&mut status.stage, Stage::Taken) {
-                Stage::Done(result) => return Poll::Ready(result),
+                Stage::Done(result) => {
+                    drop(status);
+                    discard(waker);
+                    return Poll::Ready(result);
+                }
                 Stage::Taken => panic!("a TaskHandle was polled again after it had given its result"),
                 other => status.stage = other,
             }
@@ -485,6 +500,10 @@ where
         };
         discard(former);
         Poll::Pending
+    }
+
+    fn awaits(&self) -> bool {
+        W::AWAITS
     }
 
     fn run_if_queued(&self) {

@@ -369,7 +369,9 @@ macro_rules! has_threads {
                     shutdown_now_cancels_futures
                     spawned_futures_that_panic_when_dropped_are_survived
                     wakers_race_with_close;
-                groups: jobs_may_wait_for_groups;
+                groups:
+                    jobs_may_wait_for_groups
+                    the_waiter_of_a_group_runs_closures_before_futures;
                 handles:
                     a_child_cannot_wait_for_the_job_that_runs_it
                     a_job_cannot_wait_for_itself

@@ -35,6 +35,8 @@ where
 struct Await<F>(F);
 
 impl<F: Future> Work for Await<F> {
+    const AWAITS: bool = true;
+
     type Output = F::Output;
 
     fn run(self) -> F::Output {

@@ -5,8 +5,8 @@ use super::{
     tools::{Counter, Witness, occupy, panic_quietly},
 };
 use crate::support::watchdog::PATIENCE;
-use ::futures::executor::block_on;
-use executors::{Pool, TaskError, group::Group, sequence};
+use ::futures::{channel::oneshot, executor::block_on};
+use executors::{FuturesExecutor, Pool, TaskError, group::Group, sequence};
 use std::{sync::mpsc, thread, time::Duration};
 
 /// A result for each job, in order, whatever became of the others.
@@ -97,6 +97,24 @@ pub(crate) fn the_waiter_of_a_group_runs_jobs_that_have_not_begun(subject: &impl
             begun.recv().expect("the other worker begins it");
             group.push(inner.submit(move || {
                 feed.send(1).expect("the first waits");
+                2
+            }));
+            group.wait().into_iter().map(|result| result.expect("no panic")).collect::<Vec<_>>()
+        });
+        assert_eq!(results.wait().expect("no panic"), [1, 2]);
+    });
+}
+
+/// A future of a group waits for a closure of the group, and there is no other worker.
+pub(crate) fn the_waiter_of_a_group_runs_closures_before_futures(subject: &impl Subject<Pool: FuturesExecutor>) {
+    with_pool(subject, 1, |pool| {
+        let inner = pool.clone();
+        let results = pool.submit(move || {
+            let (tell, told) = oneshot::channel();
+            let mut group = Group::new();
+            group.push(inner.submit_future(async move { told.await.expect("the second sends") }));
+            group.push(inner.submit(move || {
+                tell.send(1).expect("the first waits");
                 2
             }));
             group.wait().into_iter().map(|result| result.expect("no panic")).collect::<Vec<_>>()
