@@ -73,7 +73,8 @@ pub trait Executor: CanExecute + Clone + Send {
     /// A job is refused if the executor is closed, unless one of its own jobs submits it while the executor drains; or
     /// if the executor is full and was built to refuse jobs then. A refused job is dropped, and a `warn!` says so;
     /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. Closures of up to
-    /// [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation (except by `ThreadPoolExecutor`).
+    /// [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation. (`ThreadPoolExecutor` allocates for each
+    /// job; and an elastic pool with a bound stores a pointer beside each closure, so that there is less room for it.)
     fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,

@@ -66,7 +66,7 @@ use crate::{
     time_slice::TimeSlice,
 };
 use recipe::Extra;
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 const CHARTER: Charter = Charter {
     label: "dispatcher",
@@ -84,9 +84,6 @@ pub const MAX_SUBPOOLS: usize = dispatch::SLOTS;
 
 type CrewHandle = crew::Handle<DispatchSource, TwoParkers>;
 
-/// The names of a dispatcher's subpools, in the order of its source.
-type Names = Arc<[String]>;
-
 /// A handle to a dispatcher. See the [module](self).
 ///
 /// Handles are cheap to clone, and so are those to subpools; all are handles to the same threads. When the last one is
@@ -98,7 +95,6 @@ type Names = Arc<[String]>;
 #[must_use = "a dispatcher that is dropped at once runs nothing more"]
 pub struct Dispatcher {
     handle: CrewHandle,
-    names: Names,
 }
 
 impl Dispatcher {
@@ -192,9 +188,10 @@ impl Dispatcher {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn subpool(&self, name: &str) -> Result<Subpool, UnknownSubpool> {
-        match self.names.iter().position(|known| known == name) {
+        let names = self.handle.source().names();
+        match names.iter().position(|known| known == name) {
             Some(subpool) => Ok(self.handle_to(subpool)),
-            None => Err(UnknownSubpool::new(name, &self.names)),
+            None => Err(UnknownSubpool::new(name, names)),
         }
     }
 
@@ -210,19 +207,19 @@ impl Dispatcher {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn subpools(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.handle.source().names().iter().map(String::as_str)
     }
 
     fn handle_to(&self, subpool: usize) -> Subpool {
         let address = self.handle.source().address(subpool, Priority::NORMAL.level());
-        Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
+        Subpool::new(self.handle.to(address))
     }
 }
 
 impl fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dispatcher")
-            .field("subpools", &self.names)
+            .field("subpools", &self.handle.source().names())
             .field("source", self.handle.source())
             .field("crew", &self.handle)
             .finish()

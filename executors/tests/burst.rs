@@ -30,6 +30,7 @@ use support::{
     child::Child,
     gate::{Gate, occupy},
     log_book,
+    on_drop::OnDrop,
     watchdog::{PATIENCE, until, until_waiting, watch},
 };
 
@@ -319,6 +320,23 @@ fn a_blocked_submitter_gives_up_at_the_close() {
         });
         occupied.open();
     }
+}
+
+/// What a dropped job owns may wait for a job that waits for an idle worker.
+#[test]
+fn a_blocked_submitter_is_told_before_jobs_are_discarded() {
+    let _watchdog = watch();
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Block { timeout: None }).build().expect("possible");
+    let (inner, (end_job, job_ended), (tell, told)) = (pool.clone(), channel::<()>(), channel());
+    pool.execute(move || {
+        let waits = OnDrop::new(move || assert!(job_ended.recv().is_err()));
+        assert!(try_execute_locally(move || drop(waits)).is_ok());
+        tell.send(matches!(inner.offer(|| ()), Err(BurstError::Closed(_)))).expect("the test listens");
+        drop(end_job);
+    });
+    until_waiting(&pool, 1);
+    assert_eq!((pool.shutdown_now().discarded, told.recv()), (1, Ok(true)));
+    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
 }
 
 #[test]

@@ -102,8 +102,9 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
     }
 
     fn discard(&self) {
-        self.crew.discard();
+        self.crew.close_for_good();
         self.boxes.ring();
+        self.crew.drop_backlog();
     }
 }
 

@@ -87,6 +87,12 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         }
     }
 
+    fn announce_the_rest(&mut self) {
+        if self.accepted > self.announced {
+            self.announce();
+        }
+    }
+
     fn announce(&mut self) {
         let jobs = self.accepted - self.announced;
         // Before the call: a user's parker may panic, and would be called again while that unwinds.
@@ -102,7 +108,9 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
     }
 
     /// The pool has been closed: `closure` and the `rest` are not accepted.
-    fn cut_short<F>(&self, closure: F, rest: impl Iterator<Item = F>) -> usize {
+    fn cut_short<F>(&mut self, closure: F, rest: impl Iterator<Item = F>) -> usize {
+        // Before the others are dropped: their destructors may wait for those that are in.
+        self.announce_the_rest();
         ignore(closure, self.crew.name());
         discard(rest);
         self.accepted
@@ -112,13 +120,10 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
 /// Even if the user's iterator panics, jobs that are in must not be overlooked.
 impl<S: Source, P: Parker + 'static> Drop for Batch<'_, S, P> {
     fn drop(&mut self) {
-        if self.accepted == self.announced {
-            return;
-        }
         if thread::panicking() {
-            guard(|| self.announce());
+            guard(|| self.announce_the_rest());
         } else {
-            self.announce();
+            self.announce_the_rest();
         }
     }
 }

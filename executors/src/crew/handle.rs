@@ -43,6 +43,11 @@ impl<S: Source, P: Parker + 'static> Handle<S, P> {
     pub(crate) fn to(&self, to: S::Address) -> Self {
         Handle { last: Arc::clone(&self.last), to }
     }
+
+    /// Where its jobs go.
+    pub(crate) fn address(&self) -> S::Address {
+        self.to
+    }
 }
 
 impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
@@ -173,6 +178,25 @@ where
         &self.last.crew
     }
 
+    /// Closes the crew, also to jobs from inside; [`drop_backlog`](Self::drop_backlog) is to follow. Who waits to
+    /// submit a job can be told in between: destructors of dropped jobs may wait for that.
+    pub(crate) fn close_for_good(&self) {
+        let crew = self.crew();
+        crew.life.discard();
+        crew.close();
+    }
+
+    pub(crate) fn drop_backlog(&self) {
+        let crew = self.crew();
+        // If this thread is dropping the backlog already, jobs are left that must not be given out.
+        if crew.discard_backlog() && S::WITHHOLDS {
+            crew.give_out();
+            // Since then a late job may have come in whose late shift could not get at it. (The fence in `give_out`
+            // pairs with its submitter's.)
+            crew.discard_backlog();
+        }
+    }
+
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let (crew, to) = (Hold::clone(&self.last.crew), self.to);
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
@@ -222,16 +246,8 @@ where
     }
 
     fn discard(&self) {
-        let crew = self.crew();
-        crew.life.discard();
-        crew.close();
-        crew.discard_backlog();
-        if S::WITHHOLDS {
-            crew.give_out();
-            // Since then a late job may have come in whose late shift could not get at it. (The fence in `give_out`
-            // pairs with its submitter's.)
-            crew.discard_backlog();
-        }
+        self.close_for_good();
+        self.drop_backlog();
     }
 
     fn await_idle(&self, timeout: Option<Duration>) -> bool {

@@ -144,7 +144,7 @@ where
         })?;
         // From here on it signs off itself.
         mem::forget(missing);
-        if let Some(outset) = outset {
+        if let Some(outset) = &outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
         self.keep(&mut unjoined, thread);

@@ -261,9 +261,9 @@ impl Recipe for Dispatcher {
         let neighbourhood = Neighbourhood::of_machine(sharing, options.placement.cores(sharing));
         let source = DispatchSource::new(sharing, neighbourhood, &limits, &seats, age);
         let source = if extra.strict { source.in_strict_order() } else { source };
-        let source = source.with_main(main, priority.level());
+        let source = source.with_names(names).with_main(main, priority.level());
         let (terms, cold, parker) = (Terms::fixed(threads), warm..sharing, TwoParkers::new(sharing));
         let handle = CrewHandle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
-        Ok(Dispatcher { handle, names: names.into() })
+        Ok(Dispatcher { handle })
     }
 }

@@ -1,11 +1,11 @@
 //! A handle to a part of a dispatcher.
 
-use super::{CrewHandle, LimitError, Names, Priority};
+use super::{CrewHandle, LimitError, Priority};
 use crate::{
     pool::{impl_futures_executor, impl_pool},
-    source::dispatch::{Address, Reading},
+    source::dispatch::Reading,
 };
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 /// A handle to a subpool of a [`Dispatcher`](super::Dispatcher).
 ///
@@ -23,8 +23,6 @@ use std::{fmt, sync::Arc};
 #[must_use = "a handle to a subpool does nothing by itself: give it jobs"]
 pub struct Subpool {
     handle: CrewHandle,
-    address: Address,
-    names: Names,
 }
 
 /// What a subpool does at one moment.
@@ -43,8 +41,12 @@ pub struct SubpoolStatus {
 }
 
 impl Subpool {
-    pub(super) fn new(handle: CrewHandle, address: Address, names: Names) -> Self {
-        Subpool { handle, address, names }
+    pub(super) fn new(handle: CrewHandle) -> Self {
+        Subpool { handle }
+    }
+
+    fn number(&self) -> usize {
+        self.handle.address().subpool()
     }
 
     /// Its name.
@@ -58,7 +60,7 @@ impl Subpool {
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.names[self.address.subpool()]
+        &self.handle.source().names()[self.number()]
     }
 
     /// The same subpool, for jobs of that `priority`.
@@ -77,8 +79,8 @@ impl Subpool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_priority(&self, priority: Priority) -> Subpool {
-        let address = self.handle.source().address(self.address.subpool(), priority.level());
-        Subpool::new(self.handle.to(address), address, Arc::clone(&self.names))
+        let address = self.handle.source().address(self.number(), priority.level());
+        Subpool::new(self.handle.to(address))
     }
 
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
@@ -101,7 +103,7 @@ impl Subpool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn pause(&self) {
-        self.handle.call_by(|source| source.pause(self.address.subpool()));
+        self.handle.call_by(|source| source.pause(self.number()));
     }
 
     /// Lets jobs begin again.
@@ -122,7 +124,7 @@ impl Subpool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resume(&self) {
-        self.handle.call_by(|source| source.resume(self.address.subpool()));
+        self.handle.call_by(|source| source.resume(self.number()));
     }
 
     /// Whether it is paused.
@@ -164,7 +166,7 @@ impl Subpool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_limit(&self, limit: usize) -> Result<(), LimitError> {
-        let subpool = self.address.subpool();
+        let subpool = self.number();
         if limit == 0 {
             return Err(LimitError::zero(self.name()));
         }
@@ -198,7 +200,7 @@ impl Subpool {
     }
 
     fn read(&self) -> Reading {
-        self.handle.source().read(self.address.subpool())
+        self.handle.source().read(self.number())
     }
 }
 

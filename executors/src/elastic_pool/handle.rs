@@ -179,7 +179,8 @@ impl Backing for Handle {
     }
 
     fn discard(&self) {
-        self.crew.discard();
+        self.crew.close_for_good();
         self.semaphore.iter().for_each(|semaphore| semaphore.ring());
+        self.crew.drop_backlog();
     }
 }

@@ -56,6 +56,8 @@ pub(crate) struct DispatchSource {
     subpools: Box<[SubpoolState]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
+    /// Of the subpools, in their order. Here rather than in each handle, because that is cloned more often than asked.
+    names: Box<[String]>,
     /// Where a job goes for which no address was chosen.
     main: Address,
     /// See [`Aging`](aging::Aging).
@@ -82,11 +84,21 @@ impl DispatchSource {
             board: CachePadded::default(),
             subpools: shared.chain(bound).collect(),
             sharing,
+            names: Box::default(),
             main: Address::default(),
             age,
         };
         (0..source.subpools.len()).for_each(|subpool| _ = source.opened(subpool));
         source
+    }
+
+    /// The same, with a name for each subpool.
+    pub(crate) fn with_names(self, names: Vec<String>) -> Self {
+        DispatchSource { names: names.into(), ..self }
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// The same, without a stream: its jobs go to a queue as well, and keep their order there.

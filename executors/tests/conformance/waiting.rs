@@ -6,6 +6,7 @@ use super::{
 };
 use crate::support::{
     gate::Gate,
+    on_drop::OnDrop,
     watchdog::{PATIENCE, until_waiting},
 };
 use executors::{Executor, Pool, WaitError};
@@ -169,19 +170,11 @@ pub(crate) fn a_queued_job_is_waited_for(subject: &impl Crew) {
 /// A job that is being dropped has not ended before all that it owns is dropped. A destructor that would wait for its
 /// own end is refused.
 pub(crate) fn a_job_that_is_being_dropped_is_waited_for(subject: &impl Crew) {
-    struct OnDrop<F: FnMut()>(F);
-
-    impl<F: FnMut()> Drop for OnDrop<F> {
-        fn drop(&mut self) {
-            (self.0)();
-        }
-    }
-
     with_pool(subject, 1, |pool| {
         let (occupied, dropping, dropped) = (occupy(pool, 1), Gate::default(), Counter::default());
         let ((tell, told), local) = (mpsc::channel(), pool.clone());
         let (occupied_too, open, count) = (occupied.clone(), dropping.clone(), dropped.clone());
-        let owned = OnDrop(move || {
+        let owned = OnDrop::new(move || {
             // Whichever thread drops it: no other thread is at work now.
             occupied_too.open();
             tell.send((local.join(), local.shutdown_timeout(PATIENCE).is_err())).expect("the test listens");

@@ -1,14 +1,18 @@
 //! `shutdown_now`, while destructors of what it drops wait for what it has not dropped yet.
 
 use super::tools::{end, watched};
-use crate::support::gate::Gate;
+use crate::support::{gate::Gate, on_drop::OnDrop};
 use executors::{
     Executor, Pool, TaskError, TaskHandle,
     dispatcher::{Dispatcher, Subpool},
 };
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc::{self, RecvTimeoutError},
+    },
+    time::Duration,
 };
 
 /// Waits for jobs when it is dropped, and notes how that ended.
@@ -97,13 +101,13 @@ fn jobs_may_wait_for_jobs_that_are_still_to_be_dropped() {
     let (cpu, some) = (dispatcher.cpu(), dispatcher.subpool("some").expect("it was built"));
     let (begins, discards, has_waited) = (Gate::default(), Gate::default(), Gate::default());
     cpu.pause();
-    let slow = OnDrop(Some({
+    let slow = OnDrop::new({
         let (discards, has_waited) = (discards.clone(), has_waited.clone());
         move || {
             discards.open();
             has_waited.pass();
         }
-    }));
+    });
     // The CPU subpool's jobs are the first to be dropped.
     cpu.execute(move || drop(slow));
     let ran = Arc::new(AtomicUsize::new(0));
@@ -125,10 +129,25 @@ fn jobs_may_wait_for_jobs_that_are_still_to_be_dropped() {
     end(dispatcher);
 }
 
-struct OnDrop<F: FnOnce()>(Option<F>);
-
-impl<F: FnOnce()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        self.0.take().into_iter().for_each(|f| f());
+/// A destructor that discards, too, leaves the other jobs to the outer call: none is given out meanwhile.
+#[test]
+fn a_destructor_that_discards_lets_no_paused_job_run() {
+    let dispatcher = Dispatcher::builder().threads(2).build().expect("possible");
+    let _watchdog = watched(&dispatcher);
+    let (cpu, (tell, told)) = (dispatcher.cpu(), mpsc::channel());
+    cpu.pause();
+    let (inner, (note, noted)) = (dispatcher.clone(), mpsc::channel());
+    let discards = OnDrop::new(move || {
+        inner.shutdown_now();
+        // If they were given out, one would run meanwhile.
+        note.send(told.recv_timeout(Duration::from_millis(50))).expect("the test listens");
+    });
+    cpu.execute(move || drop(discards));
+    for _ in 0..100 {
+        let tell = tell.clone();
+        cpu.execute(move || _ = tell.send(()));
     }
+    assert_eq!(dispatcher.shutdown_now().discarded, 101);
+    assert_eq!(noted.try_recv(), Ok(Err(RecvTimeoutError::Timeout)));
+    end(dispatcher);
 }

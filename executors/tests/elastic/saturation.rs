@@ -5,6 +5,7 @@ use crate::support::{
     child::Child,
     gate::Gate,
     log_book,
+    on_drop::OnDrop,
     watchdog::{until_waiting, within},
 };
 use executors::{
@@ -186,6 +187,25 @@ fn closing_releases_submitters_that_wait() {
             assert_noted(&book, &[]);
         });
     }
+}
+
+/// What a dropped job owns may wait for a job that waits for room.
+#[test]
+fn submitters_are_told_before_jobs_are_discarded() {
+    within(|| {
+        let saturation = Saturation::Block { queue: 0, timeout: None };
+        let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
+        let (inner, (end_job, job_ended), (tell, told)) = (pool.clone(), mpsc::channel::<()>(), mpsc::channel());
+        pool.execute(move || {
+            let waits = OnDrop::new(move || assert!(job_ended.recv().is_err()));
+            assert!(try_execute_locally(move || drop(waits)).is_ok());
+            tell.send(matches!(inner.offer(|| ()), Err(Refusal::Closed(_)))).expect("the test listens");
+            drop(end_job);
+        });
+        until_waiting(&pool, 1);
+        assert_eq!((pool.shutdown_now().discarded, told.recv()), (1, Ok(true)));
+        end(&pool);
+    });
 }
 
 /// Discarding what waits makes room, but not for a submitter that waits for room.
