@@ -188,7 +188,12 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Fairness(own) => {
             point.unused("fairness")?;
-            site.jobs(own.experiment(threads, seed, patience)?, 5.0)
+            let fairness = own.experiment(threads, seed, patience)?;
+            sampling.bears(
+                format_args!("--probe-interval {} us and --run-time {} ms", own.probe_interval, own.run_time),
+                fairness.shortest_sample(),
+            )?;
+            site.jobs(fairness, 5.0)
         }
         Command::Blocking(own) => {
             let (jobs, sleep) = (point.single_jobs(1000, "blocking")?, own.sleep(patience)?);

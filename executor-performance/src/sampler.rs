@@ -3,7 +3,8 @@
 //! Executors are sampled in rounds, one sample of each, and never one executor after the other: so whatever else the
 //! machine does affects all of them. Every other round goes backwards, so that no executor always runs after the same
 //! other one. Each pair of rounds begins with the next executor, so that it is not always the same executors that run
-//! twice in a row where the direction changes.
+//! twice in a row where the direction changes. Each process begins one round later in this order, because it may have a
+//! single sample.
 
 use crate::{
     clock::Clock,
@@ -179,8 +180,9 @@ impl Leg {
     /// The order of the subjects in the next round; there are `subjects` of them.
     fn order(&self, subjects: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..subjects).collect();
-        order.rotate_left(self.rounds / 2 % subjects.max(1));
-        if !self.rounds.is_multiple_of(2) {
+        let round = self.process + self.rounds;
+        order.rotate_left(round / 2 % subjects.max(1));
+        if !round.is_multiple_of(2) {
             order.reverse();
         }
         order
@@ -380,6 +382,17 @@ mod tests {
         let (_, _, machine) = run(PACE, &[("a", &[1]), ("b", &[2]), ("c", &[3])]);
         let rounds = ["a", "b", "c", "c", "b", "a", "b", "c", "a", "a", "c", "b"];
         assert_eq!(machine.order.borrow()[..12], rounds);
+    }
+
+    #[test]
+    fn single_samples_of_processes_come_in_different_orders() {
+        let pace = Pace { max_samples: 3, processes: 3, ..PACE };
+        let (series, _, machine) = run(pace, &[("a", &[1]), ("b", &[2]), ("c", &[3])]);
+        assert_eq!(series[0].processes, [0, 1, 2]);
+        let order = machine.order.borrow();
+        let taken: Vec<&str> = order.iter().copied().filter(|&event| event != "renewed").collect();
+        let sampled: Vec<String> = taken.chunks(3).skip(1).step_by(2).map(<[&str]>::concat).collect();
+        assert_eq!(sampled, ["cba", "bca", "acb"]);
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod tasks;
 mod work;
 
 pub use self::{
-    forks::{Forks, Site},
+    forks::Forks,
     labour::{Labour, labour, nanos_per_unit},
     load::Load,
     meeting::{BoxedJob, Meeting, assemble},
@@ -54,3 +54,5 @@ pub use self::{
     tasks::{Tasks, Token},
     work::Work,
 };
+// No more: no other crate can name it, and so none can implement `Forker`, which has to keep a promise about it.
+pub(crate) use self::forks::Site;

@@ -133,10 +133,11 @@ load_elastic() {
 load_dispatcher() {
     local pools
     pools=workstealing,dispatcher,dispatcher-ordered,dispatcher-limited,dispatcher-bound,channel,rayon,tokio,async-executor$(known forte)
-    load empty-repost 1 "$pools" -t 2 repost --chains 1,2,4,8
-    load empty-avalanche 1 "$pools" -t 2 avalanche
-    load timed-repost 1 workstealing,dispatcher,dispatcher-limited,rayon,tokio -t 2 repost --chains 1,2,4,8,16,32 --work 100
-    load timed-avalanche 1 workstealing,dispatcher,dispatcher-limited,rayon,tokio -t 2 avalanche --work 100
+    # In less time some samples would be of a few milliseconds, of which the second worker may miss most.
+    load empty-repost 4 "$pools" -t 2 repost --chains 1,2,4,8
+    load empty-avalanche 2 "$pools" -t 2 avalanche
+    load timed-repost 2 workstealing,dispatcher,dispatcher-limited,rayon,tokio -t 2 repost --chains 1,2,4,8,16,32 --work 100
+    load timed-avalanche 2 workstealing,dispatcher,dispatcher-limited,rayon,tokio -t 2 avalanche --work 100
 }
 
 load_reproducing() {

@@ -233,7 +233,8 @@ fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
 /// that does not keep up falls further behind in longer ones. If a load was cut, the costs of its beginning and end are
 /// shared by fewer jobs.
 fn size(before: &Run, run: &Run) -> Option<String> {
-    const SIZES: [(&str, &str, f64); 2] = [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0)];
+    const SIZES: [(&str, &str, f64); 3] =
+        [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0), ("operations_per_sample", "operations", 2.0)];
     SIZES.into_iter().find_map(|(setting, unit, much)| {
         let (Value::Number(old), Value::Number(new)) = (before.fitted.get(setting)?, run.fitted.get(setting)?) else {
             return None;
@@ -316,15 +317,18 @@ mod tests {
 
     #[test]
     fn samples_of_a_load_that_was_cut_are_a_warning() {
-        let of = |jobs: u64| {
-            let mut record = of_processes();
-            record.runs[0].fitted.insert("jobs_per_sample".to_owned(), Value::Number(jobs));
-            record
-        };
-        let warnings = |jobs| Comparison::of(&of(1000), &of(jobs), &TERMS).expect("alike").warnings;
-        assert_eq!(warnings(600), Vec::<String>::new());
-        let said = warnings(400);
-        assert!(said.len() == 1 && said[0].contains("1000 jobs") && said[0].contains("400 jobs"), "{said:?}");
+        for unit in ["jobs", "operations"] {
+            let of = |number: u64| {
+                let mut record = of_processes();
+                record.runs[0].fitted.insert(format!("{unit}_per_sample"), Value::Number(number));
+                record
+            };
+            let warnings = |number| Comparison::of(&of(1000), &of(number), &TERMS).expect("alike").warnings;
+            assert_eq!(warnings(600), Vec::<String>::new());
+            let said = warnings(400);
+            let sizes = [1000, 400].map(|number| format!("{number} {unit}"));
+            assert!(said.len() == 1 && sizes.iter().all(|size| said[0].contains(size)), "{said:?}");
+        }
     }
 
     #[test]

@@ -68,6 +68,13 @@ impl Fairness {
         Load::new(1, contest.chains, ENDLESS)?;
         Some(Fairness { threads, asked: contest, sampled: contest.time })
     }
+
+    /// Long enough for so many probes that the 99th percentile is not the longest delay of all, unless less time was
+    /// asked for.
+    pub fn shortest_sample(&self) -> Duration {
+        const ENOUGH: u32 = 200;
+        self.asked.interval.saturating_mul(ENOUGH).min(self.asked.time)
+    }
 }
 
 /// The work of chains that run until they are told to stop.
@@ -125,14 +132,15 @@ impl JobTurn for Contest {
         relay.run(&self.chains(PRIMER), Duration::ZERO)?;
 
         let (burst, probes) = thread::scope(|scope| {
-            let probing = scope.spawn(|| {
+            let probe = || {
                 let stop_at_last = StopAtLast(&stop);
                 let probes = self.probe(&outside);
                 drop(stop_at_last);
                 probes
-            });
-            (relay.run(&self.chains(ENDLESS), Duration::ZERO), probing.join())
-        });
+            };
+            let probing = thread::Builder::new().spawn_scoped(scope, probe).map_err(Failure::Producer)?;
+            Ok((relay.run(&self.chains(ENDLESS), Duration::ZERO), probing.join()))
+        })?;
         let burst = burst.map_err(endless)?;
         let probes = probes.map_err(|_| Failure::Submission);
         let probes = probes.and_then(|probes| probes.wait(self.patience).map(|()| probes));
@@ -189,12 +197,10 @@ impl Experiment for Fairness {
         Contest { time: self.sampled, ..self.asked }
     }
 
-    /// A sample takes as long as was asked for, or less, but has enough probes that the 99th percentile is not the
-    /// longest delay of all.
+    /// A sample takes as long as was asked for, or less, but has enough probes.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
-        const ENOUGH: u32 = 200;
         let share = pace.good_round() / subjects.len().max(1) as u32;
-        self.sampled = share.max(self.asked.interval * ENOUGH).min(self.asked.time);
+        self.sampled = share.max(self.shortest_sample()).min(self.asked.time);
     }
 
     fn settings(&self) -> Vec<Setting> {

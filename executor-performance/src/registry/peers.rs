@@ -58,6 +58,19 @@ fn wait_until(done: impl Fn() -> bool) -> bool {
     true
 }
 
+/// Yields the core until it is `done`, a few times, as threads that wait for the end of this workspace's pools do.
+/// Returns whether it is.
+fn yield_until(done: impl Fn() -> bool) -> bool {
+    const YIELDS: usize = 8;
+    for _ in 0..YIELDS {
+        if done() {
+            return true;
+        }
+        thread::yield_now();
+    }
+    done()
+}
+
 /// The error of pools that cannot be waited for while there is a handle.
 fn needs_last_handle() -> Result<(), String> {
     Err("the pool ends with its last handle, not before".to_owned())

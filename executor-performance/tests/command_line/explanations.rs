@@ -95,6 +95,7 @@ const WRONG: &[&str] = &[
     "wake -s 140s",
     "latency -s 140s",
     "idle --settle 70s",
+    "fairness --probe-interval 1s --run-time 5min",
     "--jobs 100 -t 1 blocking -s 2s",
     "--budget 1e-10 throughput",
     "-m 2 fairness",

@@ -1,23 +1,43 @@
 //! Waiting for the threads of pools that do not join them, but report when one leaves.
 
-use super::PATIENCE;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use super::{PATIENCE, yield_until};
+use std::sync::{
+    Arc, Condvar, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
 
 /// Counts the threads of one pool that have left.
+///
+/// What this costs counts as part of the pool's shutdown, so it is what the pools of this workspace pay as well: the
+/// waiter yields its core a few times before it sleeps, and only the last thread wakes it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Departures(Arc<Board>);
 
 #[derive(Debug, Default)]
 struct Board {
-    departed: Mutex<usize>,
-    changed: Condvar,
+    departed: AtomicUsize,
+    /// How many of them end the wait; 0 before it begins.
+    awaited: AtomicUsize,
+    sleeping: Mutex<()>,
+    last_left: Condvar,
+}
+
+impl Board {
+    fn all_left(&self) -> bool {
+        self.departed.load(SeqCst) >= self.awaited.load(SeqCst)
+    }
 }
 
 impl Departures {
     /// For each thread to call as the last thing it does.
     pub(super) fn count_one(&self) {
-        *self.0.departed.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.changed.notify_all();
+        let board = &*self.0;
+        // Either this sees that it is awaited, or the waiter sees that it has left: both are sequentially consistent.
+        board.departed.fetch_add(1, SeqCst);
+        if board.awaited.load(SeqCst) > 0 && board.all_left() {
+            drop(board.sleeping.lock().unwrap_or_else(PoisonError::into_inner));
+            board.last_left.notify_all();
+        }
     }
 
     /// Waits until `threads` have left.
@@ -26,15 +46,40 @@ impl Departures {
     ///
     /// If that takes too long.
     pub(super) fn wait_for(&self, threads: usize) -> Result<(), String> {
-        let departed = self.0.departed.lock().unwrap_or_else(PoisonError::into_inner);
-        let (departed, timeout) = self
-            .0
-            .changed
-            .wait_timeout_while(departed, PATIENCE, |departed| *departed < threads)
+        let board = &*self.0;
+        board.awaited.store(threads, SeqCst);
+        if yield_until(|| board.all_left()) {
+            return Ok(());
+        }
+        let sleeping = board.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_sleeping, timeout) = board
+            .last_left
+            .wait_timeout_while(sleeping, PATIENCE, |()| !board.all_left())
             .unwrap_or_else(PoisonError::into_inner);
         if timeout.timed_out() {
+            let departed = board.departed.load(SeqCst);
             return Err(format!("only {departed} of {threads} threads left within {} s", PATIENCE.as_secs()));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn the_last_departure_ends_the_wait() {
+        for _ in 0..100 {
+            let departures = Departures::default();
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| departures.count_one());
+                }
+                assert_eq!(departures.wait_for(3), Ok(()));
+            });
+            assert_eq!(departures.0.departed.load(SeqCst), 3);
+        }
     }
 }

@@ -28,7 +28,7 @@ impl Sort {
     /// # Errors
     ///
     /// If `solve` fails, or has not sorted all of them.
-    pub fn lend<T>(
+    pub(crate) fn lend<T>(
         numbers: Vec<u64>,
         cutoff: usize,
         solve: impl FnOnce(Sort) -> Result<(Sorted, T), Failure>,
