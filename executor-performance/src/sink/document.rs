@@ -12,28 +12,42 @@ use std::{
 /// A file, or the standard output, that shows the whole of something.
 pub struct Document<T = Record> {
     target: Target,
-    /// Where that is, even if the file is removed.
-    place: Target,
+    place: Place,
     render: Box<dyn Fn(&T) -> String>,
+}
+
+/// What is behind a [`Target`].
+enum Place {
+    /// A file, which is replaced by a new one. Where it is, even if it is removed.
+    File(PathBuf),
+    /// What can be written only once, such as a pipe.
+    Stream(fs::File),
+    Output,
 }
 
 impl<T> Document<T> {
     /// Makes sure that `target` can be written. Its text will be what `render` makes of the whole. A file that did not
-    /// exist is removed again, so that a reader who finds a file finds a complete one.
+    /// exist is removed again, so that a reader who finds a file finds a complete one. If it is a named pipe, this
+    /// waits for its reader.
     ///
     /// # Errors
     ///
     /// If it cannot be written: a line that says why.
     pub fn open(target: &Target, render: impl Fn(&T) -> String + 'static) -> Result<Self, String> {
         let Target::File(path) = target else {
-            return Ok(Document { target: target.clone(), place: Target::Output, render: Box::new(render) });
+            return Ok(Document { target: target.clone(), place: Place::Output, render: Box::new(render) });
         };
+        let complaint = |error| format!("cannot write {}: {error}", path.display());
+        if is_stream(path) {
+            let stream = OpenOptions::new().write(true).open(path).map_err(complaint)?;
+            return Ok(Document { target: target.clone(), place: Place::Stream(stream), render: Box::new(render) });
+        }
         let is_new = !path.exists();
         let opened = OpenOptions::new().append(true).create(true).open(path);
         let place = opened.and_then(|_| fs::canonicalize(path));
         let place = place.and_then(|place| if is_new { fs::remove_file(&place).map(|()| place) } else { Ok(place) });
-        let place = place.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        Ok(Document { target: target.clone(), place: Target::File(place), render: Box::new(render) })
+        let place = place.map_err(complaint)?;
+        Ok(Document { target: target.clone(), place: Place::File(place), render: Box::new(render) })
     }
 
     /// Writes `whole`, in place of what was written before.
@@ -44,15 +58,16 @@ impl<T> Document<T> {
     pub fn write(&self, whole: &T) -> io::Result<()> {
         let text = (self.render)(whole);
         let written = match &self.place {
-            Target::File(path) => replace(path, &text),
-            Target::Output => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
+            Place::File(path) => replace(path, &text),
+            Place::Stream(stream) => (&*stream).write_all(text.as_bytes()),
+            Place::Output => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
         };
         written.map_err(|why| located(&self.target, &why))
     }
 
-    /// As [`write`](Self::write), but does nothing for the standard output, which can be written only once.
+    /// As [`write`](Self::write), but does nothing for what can be written only once.
     fn write_so_far(&self, whole: &T) -> io::Result<()> {
-        if self.target == Target::Output { Ok(()) } else { self.write(whole) }
+        if matches!(self.place, Place::File(_)) { self.write(whole) } else { Ok(()) }
     }
 }
 
@@ -85,15 +100,22 @@ impl Sink for Document {
     }
 }
 
-/// A reader of the file finds all of the old text or all of the new one, even during this or after a crash. If it is
-/// not a file but, for instance, a device, the text is written to it.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless only
+/// the file itself may be written, and not its folder.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
-    }
     let new = beside(path);
-    fs::write(&new, text).and_then(|()| fs::rename(&new, path)).inspect_err(|_| {
+    let replaced = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    replaced.or_else(|why| {
         let _ = fs::remove_file(&new);
+        match why.kind() {
+            // The second where a single file is mounted, as in a container.
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy => fs::write(path, text),
+            _ => Err(why),
+        }
     })
 }
 
@@ -153,6 +175,25 @@ mod tests {
             document.update(&record()).expect("written");
             assert!(link.is_symlink() && Record::read(&path).is_ok_and(|read| read == record()));
         }
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_gets_the_whole_once() {
+        let folder = folder("pipe");
+        let path = folder.join("run.json");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        let reading = std::thread::spawn({
+            let path = path.clone();
+            move || fs::read_to_string(path)
+        });
+        let mut document = Document::open(&Target::File(path), Record::to_json).expect("it can be written");
+        document.update(&record()).expect("nothing is written yet");
+        document.finish(&record()).expect("written");
+        drop(document);
+        assert_eq!(reading.join().expect("no panic").expect("read"), record().to_json());
         fs::remove_dir_all(&folder).expect("removed");
     }
 
