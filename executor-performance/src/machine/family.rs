@@ -1,11 +1,13 @@
 //! What this process and those that it started have used of the machine.
 
 use super::{TICKS_IN_A_SECOND, told_by};
-use std::fs;
+use std::{fs, process};
 
 /// CPU time of this process and of its children, in seconds, in steps of a hundredth. `None` where the system does not
 /// tell.
 pub(super) fn cpu_seconds() -> Option<f64> {
+    // Some kernels do not tell which children a thread has.
+    fs::metadata(format!("/proc/self/task/{}/children", process::id())).ok()?;
     let children = fs::read_dir("/proc/self/task").ok()?.filter_map(|thread| {
         let list = fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
         Some(list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())

@@ -52,12 +52,19 @@ impl Column {
     }
 }
 
-/// As many decimals as the smallest figure needs for three digits, but at most four; none if all are whole numbers.
+/// As many decimals as the smallest figure needs for three digits, but at most four, unless the largest needs more; none
+/// if all are whole numbers.
 pub fn decimals(figures: &[Option<f64>]) -> usize {
-    let smallest = figures.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let whole = figures.iter().flatten().all(|figure| figure.fract() == 0.0);
-    let decimals = [100.0, 10.0, 1.0, 0.1].iter().position(|limit| smallest >= *limit).unwrap_or(4);
-    if whole { 0 } else { decimals }
+    let known = || figures.iter().flatten().map(|figure| figure.abs());
+    let (smallest, largest) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    let whole = known().all(|figure| figure.fract() == 0.0);
+    if whole { 0 } else { three_digits(smallest).min(4).max(three_digits(largest)) }
+}
+
+/// How many decimals `figure` needs for three digits, but at most nine.
+fn three_digits(figure: f64) -> usize {
+    // The conversion saturates for what is no number of decimals: infinity needs none.
+    (2.0 - figure.log10().floor()).min(9.0) as usize
 }
 
 #[cfg(test)]
@@ -77,5 +84,8 @@ mod tests {
         assert_eq!(cells(&[4.924, 32.04]), ["4.92", "32.04"]);
         assert_eq!(cells(&[0.0721, 381.0234]), ["0.0721", "381.0234"]);
         assert_eq!(cells(&[1.0, 2.0]), ["1", "2"]);
+        assert_eq!(cells(&[0.002_345, 0.001_98]), ["0.00234", "0.00198"]);
+        assert_eq!(cells(&[0.0, -0.3]), ["0.0000", "-0.3000"]);
+        assert_eq!(cells(&[0.0, 1e-12]), ["0.000000000", "0.000000000"]);
     }
 }
