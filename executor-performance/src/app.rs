@@ -88,9 +88,6 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let terms = terms(options);
     let plan = plan(orders, None)?;
     let record = Record::new(options.sampling.seed);
-    if let Some(path) = &options.comparison.baseline {
-        spare(path, "the baseline", &options.output)?;
-    }
     let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
     let host = host(orders)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
@@ -217,15 +214,6 @@ fn writes_to_output(options: &OutputOptions) -> bool {
     options.output.iter().any(to_output)
 }
 
-/// Refuses to write to the file at `path`, which is read.
-fn spare(path: &Path, what: &str, options: &OutputOptions) -> Result<(), String> {
-    let source = Target::File(path.to_owned()).place();
-    match options.output.iter().find(|destination| destination.target.place() == source) {
-        Some(same) => Err(format!("--output names {}, which is {what}: choose another file", same.target)),
-        None => Ok(()),
-    }
-}
-
 /// Refuses to write two things to one place.
 fn differ(destinations: &[Destination]) -> Result<(), String> {
     let mut places = HashSet::new();
@@ -260,7 +248,10 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 
 /// Gives the record at `path` to all sinks, as if it had just been measured.
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
-    spare(path, "the record itself", options)?;
+    let source = Target::File(path.to_owned()).place();
+    if let Some(same) = options.output.iter().find(|destination| destination.target.place() == source) {
+        return Err(format!("--output names {}, which is the record itself: choose another file", same.target));
+    }
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
     Ok(sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max))

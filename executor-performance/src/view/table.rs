@@ -52,8 +52,8 @@ impl Column {
     }
 }
 
-/// As many decimals as the smallest figure needs for three digits, but at most four, unless the largest needs more; none
-/// if all are whole numbers.
+/// As many decimals as the smallest figure needs for three digits, but at most four, unless the largest needs more;
+/// none if all are whole numbers.
 pub fn decimals(figures: &[Option<f64>]) -> usize {
     let known = || figures.iter().flatten().map(|figure| figure.abs());
     let (smallest, largest) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));

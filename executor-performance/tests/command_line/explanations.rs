@@ -171,7 +171,6 @@ const WRONG: &[&str] = &[
     "report zeroth.json",
     "report record.json -o run.xml",
     "report record.json -o ./record.json",
-    "throughput --baseline record.json -o ./record.json",
     "compare one.json",
     "compare record.json fewer.json",
     "compare record.json record.json -o compared.csv",
