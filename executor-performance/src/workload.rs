@@ -54,5 +54,5 @@ pub use self::{
     tasks::{Tasks, Token},
     work::Work,
 };
-// No more: no other crate can name it, and so none can implement `Forker`, which has to keep a promise about it.
+// In this crate only, so that no other can implement `Forker`, which has to keep a promise about it.
 pub(crate) use self::forks::Site;

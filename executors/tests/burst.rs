@@ -335,8 +335,11 @@ fn a_blocked_submitter_is_told_before_jobs_are_discarded() {
         drop(end_job);
     });
     until_waiting(&pool, 1);
-    assert_eq!((pool.shutdown_now().discarded, told.recv()), (1, Ok(true)));
-    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+    pool.shutdown_now();
+    assert_eq!(told.recv(), Ok(true));
+    let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+    // The worker may come to the other job before that is dropped.
+    assert_eq!(report.finished + report.discarded, 2);
 }
 
 #[test]

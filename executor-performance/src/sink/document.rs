@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file, or the standard output, that shows the whole of something.
+/// A file, a pipe or a device, or the standard output, that shows the whole of something.
 pub struct Document<T = Record> {
     target: Target,
     place: Place,

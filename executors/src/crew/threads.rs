@@ -144,6 +144,7 @@ where
         })?;
         // From here on it signs off itself.
         mem::forget(missing);
+        // Not dropped here: under the lock nothing is freed.
         if let Some(outset) = &outset {
             outset.send_elsewhere(&thread, &self.mask);
         }

@@ -56,7 +56,8 @@ pub(crate) struct DispatchSource {
     subpools: Box<[SubpoolState]>,
     /// Threads that are not reserved. They have the first seats.
     sharing: usize,
-    /// Of the subpools, in their order. Here rather than in each handle, because that is cloned more often than asked.
+    /// Of the subpools, in their order. Not in each handle, because a handle is cloned more often than it is asked for
+    /// a name.
     names: Box<[String]>,
     /// Where a job goes for which no address was chosen.
     main: Address,

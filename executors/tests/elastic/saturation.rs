@@ -203,8 +203,11 @@ fn submitters_are_told_before_jobs_are_discarded() {
             drop(end_job);
         });
         until_waiting(&pool, 1);
-        assert_eq!((pool.shutdown_now().discarded, told.recv()), (1, Ok(true)));
+        pool.shutdown_now();
+        assert_eq!(told.recv(), Ok(true));
         end(&pool);
+        // The worker may come to the other job before that is dropped.
+        assert_eq!(pool.stats().done + pool.stats().discarded, 2);
     });
 }
 

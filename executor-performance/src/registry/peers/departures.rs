@@ -67,19 +67,28 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread;
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
 
     #[test]
     fn the_last_departure_ends_the_wait() {
-        for _ in 0..100 {
-            let departures = Departures::default();
+        // The last one comes while the waiter yields, or while it sleeps.
+        for delay in [Duration::ZERO, Duration::from_millis(2)].repeat(20) {
+            let (departures, begin) = (Departures::default(), Instant::now());
             thread::scope(|scope| {
-                for _ in 0..3 {
-                    scope.spawn(|| departures.count_one());
+                for number in 0..3 {
+                    let departures = departures.clone();
+                    scope.spawn(move || {
+                        thread::sleep(delay * number);
+                        departures.count_one();
+                    });
                 }
                 assert_eq!(departures.wait_for(3), Ok(()));
+                assert_eq!(departures.0.departed.load(SeqCst), 3);
             });
-            assert_eq!(departures.0.departed.load(SeqCst), 3);
+            assert!(begin.elapsed() < PATIENCE, "a waiter that is not woken looks again then");
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct StealingLocal {
     /// for.
     pub(super) circles: OnceCell<Vec<Vec<usize>>>,
     pub(super) dice: Dice,
-    /// Whether it has taken one of several jobs out of a lane when it last searched.
+    /// Whether it has taken one of several jobs out of a lane when it last looked for a few there.
     pub(super) leaves_some: Cell<bool>,
     /// The lane to look at first.
     pub(super) lane: Cell<usize>,
