@@ -110,7 +110,7 @@ check_format() {
     step "format: rustfmt" cargo fmt --all --check
     step "format: Cargo.lock is up to date" cargo metadata --locked --format-version 1 --quiet
     if command -v shellcheck >/dev/null; then
-        step "format: shellcheck" shellcheck --external-sources scripts/*.sh .ci/run
+        step "format: shellcheck" shellcheck --external-sources --check-sourced scripts/*.sh .ci/run
     else
         skip "shellcheck is not installed"
     fi

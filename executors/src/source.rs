@@ -146,7 +146,8 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Whether a worker that keeps up with a submitter, and has run out of jobs, is to let some gather before it looks:
     /// where jobs from outside come in queues such that each look takes the cache line of the queue's end from the
-    /// submitter. Not if the worker has left jobs there.
+    /// submitter. Not if the worker has left jobs there; and not for a source whose workers can also appear to run dry
+    /// between two jobs of such a queue.
     fn gathers(&self, local: &Self::Local) -> bool {
         let _ = local;
         false

@@ -144,7 +144,7 @@ where
         })?;
         // From here on it signs off itself.
         mem::forget(missing);
-        // Not dropped here: under the lock nothing is freed.
+        // Borrowed, so that it is dropped without the lock: that may free it, and an allocator may submit jobs.
         if let Some(outset) = &outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
