@@ -46,6 +46,7 @@ unsafe_leaves=(
     executors/src/crew/delivery.rs
     executors/src/crew/fork.rs
     executors/src/crew/holds.rs
+    executors/src/crew/stakes.rs
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
     executors/src/job/hand.rs

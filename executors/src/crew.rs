@@ -24,7 +24,9 @@ mod pace;
 mod precedence;
 mod restraint;
 mod roll;
+mod shared_count;
 mod staff;
+mod stakes;
 mod sweep;
 mod threads;
 mod turn;
@@ -53,10 +55,10 @@ use crate::{
     time_slice::TimeSlice,
 };
 use cold::ColdSeats;
-use holds::Holds;
 use life::Life;
 use precedence::Precedence;
 use restraint::Restraint;
+use shared_count::SharedCount;
 use std::{
     any::Any,
     fmt,
@@ -98,7 +100,8 @@ pub(crate) struct Crew<S: Source, P> {
     source: S,
     parker: P,
     life: Life,
-    holds: Holds,
+    holds: SharedCount,
+    stakes: SharedCount,
     /// For starting threads, each of which gets a reference.
     this: Weak<Self>,
     employer: Employer,
@@ -146,7 +149,8 @@ where
             source,
             parker,
             life: Life::new(),
-            holds: Holds::new(),
+            holds: SharedCount::new(),
+            stakes: SharedCount::new(),
             terms,
             cores: options.placement.cores(threads),
             meters: Rows::new([]),

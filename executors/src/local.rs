@@ -265,7 +265,7 @@ pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
 /// Gives a job to the executor whose job this thread is running.
 ///
 /// The job runs on the same executor as the caller, whichever that is, and like any job given to it from inside. So a
-/// job that submits others need not own a clone of the executor, whose count of handles all workers would write.
+/// job that submits others need not own a clone of the executor.
 ///
 /// # Errors
 ///

@@ -307,6 +307,7 @@ macro_rules! in_turn {
                     a_queued_job_that_owns_a_handle_runs
                     a_remaining_handle_keeps_the_pool_open
                     a_worker_may_drop_the_last_handle
+                    handles_that_a_job_has_dropped_count_no_more
                     no_thread_is_left_and_nothing_is_printed;
                 futures:
                     a_future_may_own_its_pool
@@ -456,6 +457,7 @@ macro_rules! has_hooks {
                     discarding_ends_a_wait;
                 idling:
                     a_worker_goes_on_looking_while_a_thread_waits_for_all_jobs
+                    a_worker_that_looks_for_long_closes_its_pool
                     a_worker_that_looks_for_long_keeps_no_thread_waiting;
                 panics:
                     hooks_that_panic_when_dropped_are_survived
@@ -1165,6 +1167,13 @@ mod stealing {
                 a_parker_is_told_that_a_submitter_gives_way_and_goes_on
                 a_parker_that_keeps_panicking_does_not_end_the_process;
         }
+    }
+
+    /// A parker that owns its pool.
+    mod keeping {
+        use crate::topics::parkers::Keeper;
+
+        tests! { Keeper::default; parkers: a_parker_may_drop_the_last_handle; }
     }
 
     /// The same parkers, known at compile time. Their code is the same, so only the part of the contract that depends

@@ -1,8 +1,7 @@
 //! What a user holds of a crew.
 
-use super::{Crew, Setup, delivery::Admission, holds::Hold};
+use super::{Crew, Setup, delivery::Admission, holds::Hold, stakes::Stake};
 use crate::{
-    apart::Apart,
     backing::Backing,
     error::{BuildError, ShutdownReport},
     futures_executor::{JoinHandle, cancel, spawn_task, step},
@@ -20,28 +19,15 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 ///
 /// Workers and suspended futures hold the crew itself, and so never keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
-    /// Apart from the count of handles: otherwise each clone of a handle would take the cache line away from all
-    /// submitters.
-    last: Arc<Apart<LastHandle<S, P>>>,
+    crew: Stake<S, P>,
     /// Where its jobs go.
     to: S::Address,
-}
-
-struct LastHandle<S: Source, P: Parker + 'static> {
-    crew: Hold<S, P>,
-}
-
-impl<S: Source, P: Parker + 'static> Drop for LastHandle<S, P> {
-    fn drop(&mut self) {
-        self.crew.unjoined.leave();
-        self.crew.close();
-    }
 }
 
 impl<S: Source, P: Parker + 'static> Handle<S, P> {
     /// The same crew, but its jobs go to another address.
     pub(crate) fn to(&self, to: S::Address) -> Self {
-        Handle { last: Arc::clone(&self.last), to }
+        Handle { crew: self.crew.clone(), to }
     }
 
     /// Where its jobs go.
@@ -74,7 +60,7 @@ where
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
         let to = crew.source.anywhere();
-        Handle { last: Arc::new(Apart::new(LastHandle { crew: Hold::first(crew) })), to }
+        Handle { crew: Stake::first(crew), to }
     }
 
     pub(crate) fn source(&self) -> &S {
@@ -175,7 +161,7 @@ where
 
     #[inline]
     pub(super) fn crew(&self) -> &Arc<Crew<S, P>> {
-        &self.last.crew
+        &self.crew
     }
 
     /// Closes the crew, also to jobs from inside; [`drop_backlog`](Self::drop_backlog) is to follow. Who waits to
@@ -198,7 +184,7 @@ where
     }
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let (crew, to) = (Hold::clone(&self.last.crew), self.to);
+        let (crew, to) = (Hold::clone(&self.crew), self.to);
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
             if let Err(refused) = crew.deliver(to, admission, step(runnable)) {

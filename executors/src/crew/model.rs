@@ -480,6 +480,25 @@ fn a_crew_without_handles_ends() {
     });
 }
 
+/// The last handle is dropped by a job, or while its worker has credit of another that the job has dropped.
+#[test]
+fn a_crew_whose_job_drops_a_handle_ends() {
+    check(2, || {
+        let (crew, ran) = (crew(1), Tally::default());
+        crew.execute({
+            let (own, mark) = (crew.clone(), ran.mark());
+            move || {
+                drop(own);
+                mark();
+            }
+        });
+        let shared = Arc::clone(crew.crew());
+        drop(crew);
+        assert!(shared.await_end(None));
+        assert_eq!(ran.count(), 1);
+    });
+}
+
 /// When a wait for the crew to be idle returns, jobs, and the jobs they spawned, have run.
 #[test]
 fn joining_waits_for_children() {

@@ -2,7 +2,7 @@
 
 mod idling;
 
-use super::{Crew, holds::Account, outlook::Outlook, pace::Pace, turn::Turn};
+use super::{Crew, holds::Account, outlook::Outlook, pace::Pace, shared_count::Credit, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload, guard, tell},
     job::Job,
@@ -20,7 +20,7 @@ use std::{any::Any, cell::Cell};
 
 pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     crew: &'a Crew<S, P>,
-    /// For holds that its jobs make and drop.
+    /// For handles and futures that its jobs make and drop.
     account: Account<'a, S, P>,
     seat: usize,
     meter: &'a Meter,
@@ -235,6 +235,12 @@ where
         &self.account
     }
 
+    /// Its credit of stakes, if it may have some now: see `stakes.rs`.
+    #[inline]
+    pub(super) fn stakes(&self) -> Option<&Credit> {
+        (!S::WITHHOLDS && self.active.get()).then(|| self.account.stakes())
+    }
+
     #[cold]
     fn pop_outside(&self) -> Option<Job> {
         self.publish();
@@ -262,6 +268,7 @@ where
 
     fn become_idle(&self) {
         self.meter.work_ends();
+        self.account.settle();
         self.active.set(false);
         self.crew.become_idle(self.busy.take());
     }

@@ -183,6 +183,31 @@ pub(crate) fn a_worker_may_drop_the_last_handle(subject: &impl Crew) {
     }
 }
 
+/// A job has dropped handles, and the last one is dropped while it goes on, or when all is quiet.
+pub(crate) fn handles_that_a_job_has_dropped_count_no_more(subject: &impl Crew) {
+    for goes_on in [true, false] {
+        within(|| {
+            let (pool, life) = mortal_pool(subject, 2);
+            let (gate, (tell, told), own) = (Gate::default(), mpsc::channel(), pool.clone());
+            let open = gate.clone();
+            pool.execute(move || {
+                (0..3).for_each(|_| drop(own.clone()));
+                drop(own);
+                tell.send(()).expect("the test listens");
+                open.pass();
+            });
+            assert_eq!(told.recv(), Ok(()));
+            if !goes_on {
+                gate.open();
+                pool.join().expect("this is no worker");
+            }
+            drop(pool);
+            gate.open();
+            life.until_over();
+        });
+    }
+}
+
 /// The last handle is dropped with the captures of a job that is discarded.
 pub(crate) fn a_discarded_job_may_own_a_handle(subject: &impl Crew) {
     within(|| {

@@ -2,12 +2,13 @@
 
 use super::{
     subject::{Crew, with_pool},
-    tools::names_of,
+    tools::{Life, names_of},
 };
 use crate::support::{
     child::Child,
+    gate::Gate,
     threads,
-    watchdog::{PATIENCE, until},
+    watchdog::{PATIENCE, until, within},
 };
 use executors::{Executor, Idle, Pool};
 use std::{
@@ -128,6 +129,24 @@ pub(crate) fn a_worker_that_looks_for_long_keeps_no_thread_waiting(subject: &imp
     }
     pool.execute(|| ());
     pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+}
+
+/// A worker closes its pool before it looks for jobs for ever, if a job of its own has dropped the last handle.
+pub(crate) fn a_worker_that_looks_for_long_closes_its_pool(subject: &impl Crew) {
+    within(|| {
+        let (life, gate, idle) = (Life::new(), Gate::default(), Idle::Park { spin: Duration::MAX });
+        let mark = life.mark();
+        let builder = subject.builder().threads(2).idle(idle).panic_handler(move |_| drop(mark.clone()));
+        let pool = builder.build().expect("two threads");
+        let (last, dropped) = (pool.clone(), gate.clone());
+        pool.execute(move || {
+            dropped.pass();
+            drop(last);
+        });
+        drop(pool);
+        gate.open();
+        life.until_over();
+    });
 }
 
 /// A submitter that again and again gives one job and waits for all finds the worker looking: it need not be called.

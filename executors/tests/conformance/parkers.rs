@@ -1,7 +1,7 @@
-//! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else; and one that
-//! wraps a parker of the crate.
+//! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else; one that wraps a
+//! parker of the crate; and one that owns its pool.
 
-use super::tools::{Counter, Witness, panic_quietly};
+use super::tools::{Counter, Life, Witness, panic_quietly};
 use crate::support::{
     child::Child,
     gate::{Gate, occupy},
@@ -467,5 +467,59 @@ pub(crate) fn a_parker_is_told_that_a_submitter_gives_way_and_goes_on(subject: &
         assert_eq!(ran.get(), given);
         assert_eq!(parker.gave_way.load(SeqCst), parker.went_on.load(SeqCst));
         pool.shutdown().expect("nothing blocks");
+    });
+}
+
+/// Owns a handle to its pool until a worker is about to sleep.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keeper {
+    parker: NaiveParker,
+    kept: Arc<Mutex<Option<ThreadPool<Keeper>>>>,
+}
+
+impl Parker for Keeper {
+    fn max_threads(&self) -> Option<usize> {
+        self.parker.max_threads()
+    }
+
+    fn init(&self, thread_id: usize) {
+        self.parker.init(thread_id);
+    }
+
+    fn prepare_park(&self, thread_id: usize) {
+        self.parker.prepare_park(thread_id);
+        let kept = self.kept.lock().expect("no panic under this lock").take();
+        drop(kept);
+    }
+
+    fn abort_park(&self, thread_id: usize) {
+        self.parker.abort_park(thread_id);
+    }
+
+    fn park(&self, thread_id: usize) -> ParkResult {
+        self.parker.park(thread_id)
+    }
+
+    fn unpark_one(&self) {
+        self.parker.unpark_one();
+    }
+
+    fn unpark_all(&self) {
+        self.parker.unpark_all();
+    }
+}
+
+/// The last handle is dropped by a worker that is in no job, and about to sleep.
+pub(crate) fn a_parker_may_drop_the_last_handle(subject: &impl Fn() -> Keeper) {
+    within(|| {
+        let (parker, life) = (subject(), Life::new());
+        let mark = life.mark();
+        let builder = ThreadPool::builder().threads(2).idle(Idle::PARK).panic_handler(move |_| drop(mark.clone()));
+        let pool = builder.parker(parker.clone()).build().expect("two threads");
+        let gate = occupy(&pool, 1);
+        *parker.kept.lock().expect("no panic under this lock") = Some(pool);
+        gate.open();
+        life.until_over();
+        assert!(parker.kept.lock().expect("no panic under this lock").is_none());
     });
 }

@@ -1,7 +1,7 @@
 //! Subpools that are paused.
 
 use super::tools::{Room, chain, end, watched};
-use crate::support::watchdog::{PATIENCE, until};
+use crate::support::watchdog::{PATIENCE, until, watch};
 use executors::{
     Executor, Pool, WaitError,
     dispatcher::{Dispatcher, Priority},
@@ -11,6 +11,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     time::Duration,
 };
@@ -99,6 +100,33 @@ fn the_close_lifts_pauses_and_no_limits() {
     assert_eq!(some.most(), 1, "the limit is as it was");
     paused.pause();
     assert!(!paused.is_paused(), "it is closed");
+}
+
+/// Though the worker that runs the waiting job has dropped handles.
+#[test]
+fn a_job_may_wait_for_one_that_only_the_drop_of_the_last_handle_lets_run() {
+    let (mark, done) = (Arc::new(()), Arc::new(AtomicBool::new(false)));
+    let (weak, finished) = (Arc::downgrade(&mark), Arc::clone(&done));
+    let builder = Dispatcher::builder().threads(2).subpool("some", 1).panic_handler(move |_| drop(mark.clone()));
+    let dispatcher = builder.build().expect("possible");
+    let _watchdog = watch();
+    let (some, (tell, told), (ask, asked)) =
+        (dispatcher.subpool("some").expect("it was built"), mpsc::channel(), mpsc::channel());
+    some.pause();
+    some.execute(move || tell.send(()).expect("the other job waits"));
+    dispatcher.execute({
+        let own = dispatcher.clone();
+        move || {
+            (0..3).for_each(|_| drop(own.clone()));
+            drop(own);
+            ask.send(()).expect("the test listens");
+            finished.store(told.recv() == Ok(()), SeqCst);
+        }
+    });
+    assert_eq!(asked.recv(), Ok(()));
+    drop((dispatcher, some));
+    until("all threads have left", || weak.strong_count() == 0);
+    assert!(done.load(SeqCst));
 }
 
 #[test]

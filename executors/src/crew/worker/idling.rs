@@ -32,6 +32,8 @@ where
             self.see_to_the_rest(false);
             return Some(job);
         }
+        // The search may take long.
+        self.account.settle();
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
         let looks = is_welcome && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
@@ -234,6 +236,7 @@ where
     /// Leaves the crew, if that has enough workers: steps L2 to L5 in `elastic_pool/README.md`.
     fn resigns(&self) -> bool {
         let Crew { life, parker, source, terms, .. } = self.crew;
+        self.account.settle();
         if !life.resign(terms, || !source.has_unfinished()) {
             return false;
         }

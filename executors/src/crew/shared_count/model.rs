@@ -1,6 +1,6 @@
 //! Models of the count, with a cell that loom watches in place of the crew.
 
-use super::{Credit, Holds, subtract};
+use super::{Credit, SharedCount};
 use crate::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
     cell::Watch,
@@ -9,17 +9,17 @@ use crate::sync::{
 use std::sync::Arc;
 
 struct Shared {
-    holds: Holds,
+    count: SharedCount,
     crew: Watch,
     /// How often the crew was dropped.
     drops: AtomicUsize,
 }
 
 impl Shared {
-    /// With the given number of holds.
-    fn new(holds: usize) -> Arc<Self> {
-        let shared = Shared { holds: Holds::new(), crew: Watch::default(), drops: AtomicUsize::new(0) };
-        shared.holds.add(holds);
+    /// With the given number of references.
+    fn new(references: usize) -> Arc<Self> {
+        let shared = Shared { count: SharedCount::new(), crew: Watch::default(), drops: AtomicUsize::new(0) };
+        shared.count.add(references);
         Arc::new(shared)
     }
 
@@ -30,26 +30,26 @@ impl Shared {
         }
     }
 
-    /// Uses and drops a hold, as a thread that is no worker.
+    /// Uses and drops a reference, as a thread that is no worker.
     fn let_go(&self) {
         self.crew.read();
-        self.finish(subtract(&self.holds.0, 1));
+        self.finish(self.count.subtract(1));
     }
 
     /// The same as a worker.
     fn gain(&self, credit: &Credit) {
         self.crew.read();
-        credit.gain(&self.holds);
+        credit.gain(&self.count);
     }
 
     fn end(&self, credit: &Credit) {
-        self.finish(credit.end(&self.holds));
+        self.finish(credit.end(&self.count));
     }
 
-    /// What a worker does with a hold that it is handed, after it has `made` more: uses and drops them all.
+    /// What a worker does with a reference that it is handed, after it has `made` more: uses and drops them all.
     fn work(&self, made: usize) {
         let credit = Credit::default();
-        (0..made).for_each(|_| credit.spend(&self.holds));
+        (0..made).for_each(|_| credit.spend(&self.count));
         (0..=made).for_each(|_| self.gain(&credit));
         self.end(&credit);
     }
@@ -59,7 +59,7 @@ impl Shared {
     }
 }
 
-/// Two workers, and a thread that is none, have a hold each: the last drops the crew, when all are done with it.
+/// Two workers, and a thread that is none, have a reference each: the last drops the crew, when all are done with it.
 fn workers(made: [usize; 2]) {
     check(3, move || {
         let shared = Shared::new(3);
@@ -74,7 +74,7 @@ fn workers(made: [usize; 2]) {
 }
 
 #[test]
-fn the_last_hold_drops_the_crew() {
+fn the_last_reference_drops_the_crew() {
     workers([0, 0]);
 }
 
@@ -83,7 +83,29 @@ fn a_worker_buys_and_gives_back() {
     workers([2, 1]);
 }
 
-/// A worker drops one hold, and spends that credit on another, which another thread drops: it leaves without any.
+/// A worker settles between two jobs, and goes on with no credit.
+#[test]
+fn a_worker_gives_all_back_and_buys_again() {
+    check(2, || {
+        let shared = Shared::new(3);
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let credit = Credit::default();
+                shared.gain(&credit);
+                shared.end(&credit);
+                credit.spend(&shared.count);
+                (0..2).for_each(|_| shared.gain(&credit));
+                shared.end(&credit);
+            }
+        });
+        shared.let_go();
+        worker.join().unwrap();
+        shared.assert_over();
+    });
+}
+
+/// A worker drops one reference, and spends that credit on another, which another thread drops: it leaves without any.
 fn heir(inherit: fn(&Shared)) {
     check(3, move || {
         let shared = Shared::new(2);
@@ -92,7 +114,7 @@ fn heir(inherit: fn(&Shared)) {
             move || {
                 let credit = Credit::default();
                 shared.gain(&credit);
-                credit.spend(&shared.holds);
+                credit.spend(&shared.count);
                 let heir = thread::spawn({
                     let shared = Arc::clone(&shared);
                     move || inherit(&shared)
@@ -108,11 +130,11 @@ fn heir(inherit: fn(&Shared)) {
 }
 
 #[test]
-fn a_hold_that_a_worker_made_is_dropped_by_another_thread() {
+fn a_reference_that_a_worker_made_is_dropped_by_another_thread() {
     heir(Shared::let_go);
 }
 
 #[test]
-fn a_hold_that_a_worker_made_is_dropped_by_another_worker() {
+fn a_reference_that_a_worker_made_is_dropped_by_another_worker() {
     heir(|shared| shared.work(0));
 }
