@@ -43,6 +43,7 @@ unsafe_leaves=(
     executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
     executors/src/barrier.rs
+    executors/src/crew/account.rs
     executors/src/crew/delivery.rs
     executors/src/crew/fork.rs
     executors/src/crew/holds.rs

@@ -4,6 +4,7 @@
 //! once: spawning, naming, pinning, panics, counting, closing, draining. How a crew ends, and why no job is lost
 //! meanwhile, is in `crew/README.md`.
 
+mod account;
 mod batch;
 mod calls;
 mod cold;

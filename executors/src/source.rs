@@ -51,7 +51,8 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
     const ELASTIC: bool = false;
 
-    /// Whether there can be jobs that no worker may run yet. See `dispatcher/README.md`.
+    /// Whether there can be jobs that no worker may run yet. See `dispatcher/README.md`. Then closing the crew lets
+    /// them run, and workers do not count handles by themselves (`crew/stakes.rs`).
     const WITHHOLDS: bool = false;
 
     /// Where in the source a job goes.

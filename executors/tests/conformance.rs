@@ -1151,6 +1151,7 @@ mod stealing {
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
                 a_lost_worker_is_no_longer_counted
                 a_panic_before_the_start_hook_costs_no_worker
+                a_panic_while_a_worker_closes_the_pool_is_contained
                 a_pool_that_has_lost_all_workers_ends
                 jobs_wait_in_vain_for_lost_workers;
         }

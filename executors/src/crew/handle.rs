@@ -15,9 +15,9 @@ use crate::{
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-/// What a user has of a crew. When the last clone is dropped, the crew closes.
+/// What a user has of a crew. When no clone is left the crew closes (`stakes.rs` says when).
 ///
-/// Workers and suspended futures hold the crew itself, and so never keep it open.
+/// Workers and suspended futures hold the crew itself, and so do not keep it open.
 pub(crate) struct Handle<S: Source, P: Parker + 'static> {
     crew: Stake<S, P>,
     /// Where its jobs go.

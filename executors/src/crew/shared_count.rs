@@ -39,21 +39,29 @@ impl SharedCount {
     /// For references that are made, by a thread that has one.
     #[inline]
     pub(super) fn add(&self, number: usize) {
-        // Relaxed: the crew is there, as for `Arc`; and as there, a program ends that forgets so many references.
+        // Relaxed: the crew is there, as for `Arc`; and as there, a program that forgets so many
+        // references is aborted.
         if self.0.fetch_add(number, Relaxed) > isize::MAX as usize {
             process::abort();
         }
     }
 
-    /// For references that are dropped. Returns whether nothing is left. Unless the caller has other means to keep it,
-    /// the crew may be gone when this returns.
-    #[inline]
-    #[must_use]
-    pub(super) fn subtract(&self, number: usize) -> bool {
-        // Release and Acquire, as for `Arc`: whatever was done with a reference happens before what is done when none
-        // is left.
-        self.0.fetch_sub(number, AcqRel) == number
+    /// For [`subtract`].
+    pub(super) fn word(&self) -> &AtomicUsize {
+        &self.0
     }
+}
+
+/// For references that are dropped, from a [`SharedCount`]. Returns whether nothing is left.
+///
+/// The crew may be gone when this returns, unless the caller has other means to keep it. So it borrows no more than
+/// what is atomic.
+#[inline]
+#[must_use]
+pub(super) fn subtract(count: &AtomicUsize, number: usize) -> bool {
+    // Release and Acquire, as for `Arc`: whatever was done with a reference happens before what is done when none is
+    // left.
+    count.fetch_sub(number, AcqRel) == number
 }
 
 /// The credit of a worker, which it counts by itself.
@@ -77,7 +85,7 @@ impl Credit {
         self.0.update(|credit| credit + 1);
         if self.0.get() > 2 * LOT {
             self.0.update(|credit| credit - LOT);
-            let is_last = count.subtract(LOT);
+            let is_last = subtract(count.word(), LOT);
             debug_assert!(!is_last, "the rest of the credit still counts");
         }
     }
@@ -85,11 +93,15 @@ impl Credit {
     /// Gives all of it back. Returns whether nothing is left then.
     #[inline]
     #[must_use]
-    pub(super) fn end(&self, count: &SharedCount) -> bool {
+    pub(super) fn give_back(&self, count: &SharedCount) -> bool {
         match self.0.take() {
             0 => false,
-            credit => count.subtract(credit),
+            credit => subtract(count.word(), credit),
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.get() == 0
     }
 }
 
@@ -108,8 +120,8 @@ mod tests {
         shared.add(MANY); // made by others
         (0..2 * MANY).for_each(|_| credit.gain(&shared));
         assert_eq!(count(), 1 + 2 * LOT, "as much credit as it keeps");
-        assert!(!credit.end(&shared), "the first is left");
-        assert!(!credit.end(&shared), "it has no credit any more");
-        assert!(shared.subtract(1));
+        assert!(!credit.give_back(&shared), "the first is left");
+        assert!(credit.is_empty() && !credit.give_back(&shared));
+        assert!(subtract(shared.word(), 1));
     }
 }

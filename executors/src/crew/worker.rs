@@ -2,7 +2,7 @@
 
 mod idling;
 
-use super::{Crew, holds::Account, outlook::Outlook, pace::Pace, shared_count::Credit, turn::Turn};
+use super::{Crew, account::Account, outlook::Outlook, pace::Pace, turn::Turn};
 use crate::{
     containment::{contain, discard, discard_payload, guard, tell},
     job::Job,
@@ -190,6 +190,7 @@ where
     }
 
     pub(super) fn run(&self, job: Job) {
+        self.account.open();
         self.meter.work_begins();
         match contain(|| job.run()) {
             Ok(()) => self.meter.found_one_ended(),
@@ -233,12 +234,6 @@ where
 
     pub(super) fn account(&self) -> &Account<'a, S, P> {
         &self.account
-    }
-
-    /// Its credit of stakes, if it may have some now: see `stakes.rs`.
-    #[inline]
-    pub(super) fn stakes(&self) -> Option<&Credit> {
-        (!S::WITHHOLDS && self.active.get()).then(|| self.account.stakes())
     }
 
     #[cold]

@@ -19,6 +19,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     thread::{self, ThreadId},
     time::Duration,
@@ -33,6 +34,7 @@ enum Event {
     Park,
     /// The second worker asks whether any worker sleeps.
     SecondAsks,
+    UnparkAll,
 }
 
 /// Panics once, at the next event of the kind that was chosen.
@@ -94,6 +96,7 @@ impl Parker for Brittle {
     }
 
     fn unpark_all(&self) {
+        self.happens(Event::UnparkAll);
         self.parker.unpark_all();
     }
 
@@ -470,11 +473,25 @@ pub(crate) fn a_parker_is_told_that_a_submitter_gives_way_and_goes_on(subject: &
     });
 }
 
-/// Owns a handle to its pool until a worker is about to sleep.
+/// Owns a handle to its pool until a certain event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keeper {
     parker: NaiveParker,
-    kept: Arc<Mutex<Option<ThreadPool<Keeper>>>>,
+    kept: Arc<Mutex<Option<Kept>>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    until: Event,
+    pool: ThreadPool<Keeper>,
+}
+
+impl Keeper {
+    fn happens(&self, event: Event) {
+        let kept = self.kept.lock().expect("no panic under this lock").take_if(|kept| kept.until == event);
+        // Not under the lock: this closes the pool.
+        drop(kept.map(|kept| kept.pool));
+    }
 }
 
 impl Parker for Keeper {
@@ -488,8 +505,7 @@ impl Parker for Keeper {
 
     fn prepare_park(&self, thread_id: usize) {
         self.parker.prepare_park(thread_id);
-        let kept = self.kept.lock().expect("no panic under this lock").take();
-        drop(kept);
+        self.happens(Event::Prepare);
     }
 
     fn abort_park(&self, thread_id: usize) {
@@ -507,19 +523,47 @@ impl Parker for Keeper {
     fn unpark_all(&self) {
         self.parker.unpark_all();
     }
+
+    fn start_looking(&self, _thread_id: usize) -> bool {
+        self.happens(Event::StartLooking);
+        true
+    }
 }
 
-/// The last handle is dropped by a worker that is in no job, and about to sleep.
+/// The last handle is dropped by a worker that is in no job: that looks for one, for ever, or is about to sleep.
 pub(crate) fn a_parker_may_drop_the_last_handle(subject: &impl Fn() -> Keeper) {
+    for (until, spin) in [(Event::StartLooking, Duration::MAX), (Event::Prepare, Duration::ZERO)] {
+        within(|| {
+            let (parker, life) = (subject(), Life::new());
+            let mark = life.mark();
+            let builder = ThreadPool::builder().threads(2).idle(Idle::Park { spin }).parker(parker.clone());
+            let pool = builder.panic_handler(move |_| drop(mark.clone())).build().expect("two threads");
+            let gate = occupy(&pool, 1);
+            *parker.kept.lock().expect("no panic under this lock") = Some(Kept { until, pool });
+            gate.open();
+            life.until_over();
+            assert!(parker.kept.lock().expect("no panic under this lock").is_none());
+        });
+    }
+}
+
+/// No job gets the panic, and no worker is lost.
+pub(crate) fn a_panic_while_a_worker_closes_the_pool_is_contained(subject: &impl Fn() -> Brittle) {
     within(|| {
-        let (parker, life) = (subject(), Life::new());
-        let mark = life.mark();
-        let builder = ThreadPool::builder().threads(2).idle(Idle::PARK).panic_handler(move |_| drop(mark.clone()));
-        let pool = builder.parker(parker.clone()).build().expect("two threads");
-        let gate = occupy(&pool, 1);
-        *parker.kept.lock().expect("no panic under this lock") = Some(pool);
+        let parker = subject();
+        let (pool, stopped) = pool_with(&parker);
+        let (gate, (tell, told)) = (occupy(&pool, 1), mpsc::channel());
+        let last = pool.clone();
+        pool.execute(move || {
+            drop(last);
+            told.recv().expect("the test tells");
+        });
+        parker.light(Event::UnparkAll);
+        drop(pool);
+        tell.send(()).expect("the job listens");
         gate.open();
-        life.until_over();
-        assert!(parker.kept.lock().expect("no panic under this lock").is_none());
+        until("both workers have stopped", || stopped.get() == 2);
+        assert_eq!(*parker.fuse.lock().expect("no panic under this lock"), None, "its parker panicked");
+        assert_eq!(parker.gone.load(SeqCst), 0, "no worker was lost");
     });
 }

@@ -99,6 +99,24 @@ fn the_end_waits_for_a_job_that_its_submitter_runs() {
     });
 }
 
+/// The pool ends, though a job on its submitter's thread has dropped handles, and no worker counts that.
+#[test]
+fn handles_that_a_job_on_its_submitters_thread_has_dropped_count_no_more() {
+    within(|| {
+        let (mark, gate) = (Arc::new(()), Gate::default());
+        let kept = Arc::clone(&mark);
+        let builder = sized(0, 1, FOR_EVER).when_saturated(Saturation::RunOnCaller { queue: 0 });
+        let pool = builder.panic_handler(move |_| drop(kept.clone())).build().expect("one thread");
+        occupy(&pool, &gate);
+        let own = pool.clone();
+        pool.execute(move || drop((own.clone(), own)));
+        assert_eq!(pool.stats().done, 1, "it has run here");
+        drop(pool);
+        gate.open();
+        until("all threads have left", || Arc::strong_count(&mark) == 1);
+    });
+}
+
 /// Whether or not the pool has ever had a worker.
 #[test]
 fn no_core_worker_is_hired_after_the_end() {

@@ -1,6 +1,6 @@
 //! Models of the count, with a cell that loom watches in place of the crew.
 
-use super::{Credit, SharedCount};
+use super::{Credit, SharedCount, subtract};
 use crate::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
     cell::Watch,
@@ -33,7 +33,7 @@ impl Shared {
     /// Uses and drops a reference, as a thread that is no worker.
     fn let_go(&self) {
         self.crew.read();
-        self.finish(self.count.subtract(1));
+        self.finish(subtract(self.count.word(), 1));
     }
 
     /// The same as a worker.
@@ -43,7 +43,7 @@ impl Shared {
     }
 
     fn end(&self, credit: &Credit) {
-        self.finish(credit.end(&self.count));
+        self.finish(credit.give_back(&self.count));
     }
 
     /// What a worker does with a reference that it is handed, after it has `made` more: uses and drops them all.

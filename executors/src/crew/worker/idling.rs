@@ -32,7 +32,7 @@ where
             self.see_to_the_rest(false);
             return Some(job);
         }
-        // The search may take long.
+        // What it looks for may take long to come.
         self.account.settle();
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
@@ -236,7 +236,6 @@ where
     /// Leaves the crew, if that has enough workers: steps L2 to L5 in `elastic_pool/README.md`.
     fn resigns(&self) -> bool {
         let Crew { life, parker, source, terms, .. } = self.crew;
-        self.account.settle();
         if !life.resign(terms, || !source.has_unfinished()) {
             return false;
         }
