@@ -2,7 +2,7 @@
 
 use super::{
     Change, Terms, Verdict, alike,
-    likeness::{counterpart, differences, in_both},
+    likeness::{counterparts, differences, in_both},
     pair::Pair,
 };
 use crate::{
@@ -150,8 +150,9 @@ fn matched_runs<'a>(
     left_out: &mut Vec<String>,
 ) -> Result<Vec<(&'a Run, &'a Run)>, String> {
     let mut matched = Vec::new();
-    for run in &new.runs {
-        match counterpart(old, run, force) {
+    let runs: Vec<&Run> = new.runs.iter().collect();
+    for (before, run) in counterparts(old, &runs, force).into_iter().zip(runs) {
+        match before {
             Some(before) => matched.push((before, run)),
             None => left_out.push(format!("{}, which is not in the baseline", title(run))),
         }
@@ -366,6 +367,33 @@ mod tests {
             let comparison = Comparison::of(&sound, &broken, &TERMS).expect("alike");
             assert!(comparison.regressions().is_empty(), "{comparison:?}");
             assert!(comparison.left_out.iter().any(|line| line.contains(&name)), "{comparison:?}");
+        }
+    }
+
+    /// They may differ in what is no setting, such as the executors.
+    #[test]
+    fn runs_with_the_same_settings_are_compared_in_their_order() {
+        let twice = |last: f64| {
+            let mut record = faster(1.0);
+            record.runs.truncate(1);
+            record.runs.extend(faster(last).runs.into_iter().take(1));
+            record.runs[0].rows.truncate(1);
+            record.runs[1].rows.remove(0);
+            record
+        };
+        let slower = &twice(0.5).runs[1].rows[0].executor;
+        let comparison = Comparison::of(&twice(1.0), &twice(0.5), &TERMS).expect("alike");
+        assert_eq!(comparison.regressions(), [format!("slower than before: {slower}")]);
+        assert!(comparison.left_out.iter().all(|line| !line.contains("baseline")), "{comparison:?}");
+
+        // The same executors once more have nothing to be compared with, not even by force.
+        let (mut once, mut again) = (of_processes(), of_processes());
+        once.runs.truncate(1);
+        again.runs = [&once.runs[..], &once.runs[..]].concat();
+        for force in [false, true] {
+            let comparison = Comparison::of(&once, &again, &Terms { force, ..TERMS }).expect("alike");
+            assert_eq!(comparison.runs.len(), 1, "{comparison:?}");
+            assert!(comparison.left_out.iter().any(|line| line.contains("not in the baseline")), "{comparison:?}");
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<St
     for run in runs {
         // Points of a sweep may be missing, but not all of them.
         let mut siblings = runs.iter().filter(|sibling| sibling.experiment == run.experiment);
-        if siblings.all(|sibling| counterpart(old, sibling, false).is_none()) {
+        if siblings.all(|sibling| counterpart(old, sibling, 0, false).is_none()) {
             let before = old.runs.iter().find(|before| before.experiment == run.experiment);
             differences.extend(before.map(|before| differing(before, run)).unwrap_or_default());
         }
@@ -41,14 +41,29 @@ pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<St
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
-/// The run of `record` with the same settings as `run`. If there is none, but exactly one of the same experiment, then
-/// that one if the comparison is `forced`; but never a run whose samples are of another figure, as in some older
-/// records.
-pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Option<&'a Run> {
-    let like = |other: &&Run| other.experiment == run.experiment && sampled(other) == sampled(run);
-    let candidates: Vec<&Run> = record.runs.iter().filter(like).collect();
-    let same = candidates.iter().copied().find(|other| other.settings == run.settings);
-    same.or_else(|| candidates.first().copied().filter(|_| forced && candidates.len() == 1))
+/// The counterpart in `record` of each of the `runs`. Runs of an experiment with the same settings may differ in what
+/// is no setting, such as their executors, so each has a counterpart of its own: the first of them the first, and so
+/// on.
+pub(super) fn counterparts<'a>(record: &'a Record, runs: &[&Run], forced: bool) -> Vec<Option<&'a Run>> {
+    let nth = |index: usize| {
+        let run = runs[index];
+        runs[..index].iter().filter(|other| are_like(other, run) && other.settings == run.settings).count()
+    };
+    runs.iter().enumerate().map(|(index, run)| counterpart(record, run, nth(index), forced)).collect()
+}
+
+/// The run of `record` with the same settings as `run`, after `nth` others with these. If there is none, but exactly
+/// one of the same experiment, then that one if the comparison is `forced`; but never a run whose samples are of
+/// another figure, as in some older records.
+fn counterpart<'a>(record: &'a Record, run: &Run, nth: usize, forced: bool) -> Option<&'a Run> {
+    let candidates: Vec<&Run> = record.runs.iter().filter(|other| are_like(other, run)).collect();
+    let same = candidates.iter().copied().filter(|other| other.settings == run.settings).nth(nth);
+    same.or_else(|| candidates.get(nth).copied().filter(|_| forced && candidates.len() == 1))
+}
+
+/// Whether they are of one experiment, with samples of one figure.
+fn are_like(one: &Run, other: &Run) -> bool {
+    one.experiment == other.experiment && sampled(one) == sampled(other)
 }
 
 /// Refuses a plan that has nothing in common with `old`. The plan has runs, each with the names of its executors. If
@@ -58,10 +73,9 @@ pub(super) fn counterpart<'a>(record: &'a Record, run: &Run, forced: bool) -> Op
 ///
 /// A line that says what `old` has.
 pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<(), String> {
-    let measured_before = |(run, executors): &(Run, Vec<&str>)| {
-        counterpart(old, run, forced).is_some_and(|before| in_both(before, executors))
-    };
-    if plan.iter().any(measured_before) {
+    let runs: Vec<&Run> = plan.iter().map(|(run, _)| run).collect();
+    let mut planned = counterparts(old, &runs, forced).into_iter().zip(plan);
+    if planned.any(|(before, (_, executors))| before.is_some_and(|before| in_both(before, executors))) {
         return Ok(());
     }
     let mut there: Vec<String> = Vec::new();
@@ -146,5 +160,16 @@ mod tests {
         let mut other = planned("channel");
         other[0].0.experiment = "idle".to_owned();
         assert!(overlap(&record, &other, true).is_err());
+    }
+
+    #[test]
+    fn the_second_run_of_some_settings_is_planned_after_the_first() {
+        let mut old = record();
+        old.runs.truncate(1);
+        old.runs.push(old.runs[0].clone());
+        old.runs[1].rows.iter_mut().for_each(|row| row.executor = "elastic".to_owned());
+        let planned = |executor: &'static str| (old.runs[0].clone(), vec![executor]);
+        assert_eq!(overlap(&old, &[planned("burst"), planned("elastic")], false), Ok(()));
+        assert!(overlap(&old, &[planned("elastic"), planned("burst")], false).is_err());
     }
 }
