@@ -20,11 +20,11 @@ pub struct Interrupt {
 impl Interrupt {
     /// Handles signals from now on. If the system does not allow that, they end the program as usual.
     pub fn listen(&self) {
+        let again = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            let again = Arc::new(AtomicBool::new(false));
             // In this order, because the first signal must not see the flag that it sets.
             let _ = flag::register_conditional_default(signal, Arc::clone(&again));
-            let _ = flag::register(signal, again);
+            let _ = flag::register(signal, Arc::clone(&again));
             let _ = flag::register_usize(signal, Arc::clone(&self.signal), signal as usize);
         }
     }

@@ -41,6 +41,46 @@ fn an_interrupt_keeps_what_there_is() {
     assert!(sampled() > 0);
 }
 
+/// A second signal need not be the same as the first: after Ctrl-C, a supervisor may send its own.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_of_either_kind_ends_the_program_at_once() {
+    use std::{
+        io::{BufRead, BufReader},
+        os::unix::process::ExitStatusExt,
+        thread,
+        time::{Duration, Instant},
+    };
+    for signals in [["-INT", "-TERM"], ["-TERM", "-INT"]] {
+        // The sample takes half a minute, so the first signal would end the program after that.
+        let mut child = program()
+            .args("--in-process -m 1 -e channel wake -s 30s".split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+        // It handles signals before it says anything.
+        assert!(output.read_line(&mut String::new()).expect("a line") > 0);
+        for signal in signals {
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+            thread::sleep(Duration::from_millis(100));
+        }
+        let begin = Instant::now();
+        let status = loop {
+            match child.try_wait().expect("it is known") {
+                Some(status) => break status,
+                None if begin.elapsed() < Duration::from_secs(10) => thread::sleep(Duration::from_millis(5)),
+                None => {
+                    let _ = child.kill();
+                    panic!("{signals:?} did not end it");
+                }
+            }
+        };
+        assert!(status.signal().is_some(), "{signals:?}: {status}");
+    }
+}
+
 /// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the record
 /// and the rows that it leaves.
 #[cfg(unix)]
