@@ -143,11 +143,18 @@ fn written(value: f64) -> String {
     }
     let magnitude = value.abs().log10().floor();
     if magnitude >= 6.0 {
-        return format!("{value:.0e}");
+        // Not all digits: the last ones of a mark that was computed may be wrong.
+        let text = format!("{value:.14e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{power}", trimmed(digits));
     }
     let decimals = (1.0 - magnitude).clamp(0.0, 6.0) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    trimmed(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// A number without zeros at the end of its decimals.
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
 #[cfg(test)]
@@ -181,6 +188,16 @@ mod tests {
             assert_eq!((labels(axis)[0], labels(axis)[axis.ticks.len() - 1]), ("1", "64"));
             assert!((10..=23).contains(&axis.ticks.len()), "{axis:?}");
         }
+    }
+
+    #[test]
+    fn large_numbers_have_as_many_digits_as_they_need() {
+        let places = [1_000_000.0, 1_500_000.0, 2_500_000.0, 12_345_678.0];
+        assert_eq!(labels(&Axis::at(Kind::Log, &places, "messages")), ["1e6", "1.5e6", "2.5e6", "1.2345678e7"]);
+        let places = [1_000_001.0, 1_000_002.0];
+        assert_eq!(labels(&Axis::at(Kind::Linear, &places, "messages")), ["1.000001e6", "1.000002e6"]);
+        let computed = Axis::around(Kind::Log, [1e23, 5e23], "");
+        assert!(labels(&computed).iter().all(|label| label.len() == "1e23".len()), "{computed:?}");
     }
 
     #[test]
