@@ -120,18 +120,30 @@ pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned
     let mut plan: Vec<Box<dyn Planned>> = Vec::new();
     for Order { options, command, words } in orders {
         let (host, budget) = (host.filter(|_| !options.sampling.in_process), options.sampling.budget);
+        let within_file = |why| match &options.config {
+            Some(path) => format!("{}: {why}", path.display()),
+            None => why,
+        };
+        refuse_too_many_points(options, command).map_err(within_file)?;
         let mut first = 0;
         for point in options.points() {
             let site = Site { options, point, host, words, first, budget, question: None };
-            let runs = runs(command, &site).map_err(|why| match &options.config {
-                Some(path) => format!("{}: {why}", path.display()),
-                None => why,
-            })?;
+            let runs = runs(command, &site).map_err(within_file)?;
             first += runs.len();
             plan.extend(runs);
         }
     }
     Ok(plan)
+}
+
+/// Refuses a sweep of more points than anyone can wait for, before there is memory for each.
+fn refuse_too_many_points(options: &Options, command: &Command) -> Result<(), String> {
+    const MOST: usize = 10_000;
+    let points = options.number_of_points().saturating_mul(command.number_of_values());
+    if points <= MOST {
+        return Ok(());
+    }
+    Err(format!("the sweep has {points} points, more than {MOST}: give fewer values to its options"))
 }
 
 /// One point of a sweep, with what applies to all points.

@@ -6,6 +6,7 @@ use super::{
         LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions,
     },
     recommend::RecommendOptions,
+    sweep::Sweep,
     tools::{CompareOptions, CompletionsOptions, ManOptions, ReportOptions},
 };
 use clap::Subcommand;
@@ -125,4 +126,15 @@ pub enum Command {
     /// Example: executor-performance man latency | man -l -
     #[command(override_usage = "executor-performance man [COMMAND]")]
     Man(ManOptions),
+}
+
+impl Command {
+    /// How many values the option has that only this command sweeps; one if there is no such option.
+    pub fn number_of_values(&self) -> usize {
+        match self {
+            Command::Latency(own) => Sweep::number_of_choices(own.rate.as_ref()),
+            Command::Repost(own) => own.chains.values().len(),
+            _ => 1,
+        }
+    }
 }

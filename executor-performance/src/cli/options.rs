@@ -350,6 +350,18 @@ impl Options {
         timeout.get_or_insert((*budget / others.max(4)).max(patience.saturating_add(Duration::from_secs(2))));
     }
 
+    /// How many points the sweep has, or `usize::MAX` if there are more.
+    pub fn number_of_points(&self) -> usize {
+        let LoadOptions { producers, messages, message_amplification } = &self.load;
+        let numbers = [
+            self.threads.values().len(),
+            Sweep::number_of_choices(producers.as_ref()),
+            Sweep::number_of_choices(messages.as_ref()),
+            Sweep::number_of_choices(message_amplification.as_ref()),
+        ];
+        numbers.into_iter().fold(1, usize::saturating_mul)
+    }
+
     /// All points of the sweep; threads vary fastest.
     pub fn points(&self) -> Vec<Point> {
         let LoadOptions { producers, messages, message_amplification } = &self.load;

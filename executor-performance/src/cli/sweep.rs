@@ -24,6 +24,11 @@ impl<N: Copy> Sweep<N> {
     pub(super) fn choices(sweep: Option<&Self>) -> Vec<Option<N>> {
         sweep.map_or(vec![None], |sweep| sweep.0.iter().copied().map(Some).collect())
     }
+
+    /// How many [`choices`](Self::choices) there are.
+    pub(super) fn number_of_choices(sweep: Option<&Self>) -> usize {
+        sweep.map_or(1, |sweep| sweep.0.len())
+    }
 }
 
 /// Parses a list such as `1,2,4..8`, whose single values `number` parses. Ranges include both ends.
