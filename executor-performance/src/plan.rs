@@ -176,6 +176,12 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
                 let labour = SMALL_LABOUR;
                 Arrivals { rate, time, producers, labour, seed, patience }
             })?;
+            for latency in &open {
+                sampling.bears(
+                    format_args!("--run-time {} ms at --rate {}", own.run_time, latency.asked().rate),
+                    latency.shortest_sample(),
+                )?;
+            }
             site.points(open.into_iter(), 5.0)
         }
         Command::Latency(own) => {

@@ -76,6 +76,17 @@ impl OpenLatency {
     pub fn new(threads: usize, arrivals: Arrivals) -> Self {
         OpenLatency { threads, asked: arrivals, sampled: arrivals.time }
     }
+
+    /// What was asked for.
+    pub fn asked(&self) -> &Arrivals {
+        &self.asked
+    }
+
+    /// Long enough for some jobs, unless less time was asked for.
+    pub fn shortest_sample(&self) -> Duration {
+        const FEW: u32 = 20;
+        Duration::from_secs(1).mul_f64(f64::from(FEW) / self.asked.rate as f64).min(self.asked.time)
+    }
 }
 
 impl Turn for Arrivals {
@@ -142,14 +153,13 @@ impl Experiment for OpenLatency {
     /// Jobs come for as long as was asked for, or for less time so that enough samples fit: an executor that cannot
     /// keep up takes longer than that. But the time is long enough for some jobs.
     fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Arrivals>>]) {
-        const FEW: u32 = 20;
-        let few = Duration::from_secs(1).mul_f64(f64::from(FEW) / self.asked.rate as f64);
+        let shortest = self.shortest_sample();
         let good = pace.good_round() / subjects.len().max(1) as u32;
-        let tried = Arrivals { time: (good / 10).max(few).min(self.asked.time), ..self.asked };
+        let tried = Arrivals { time: (good / 10).max(shortest).min(self.asked.time), ..self.asked };
         let samples = subjects.iter().filter_map(|subject| subject.take(&tried).ok());
         let times_as_long: f64 = samples.map(|sample| sample.time.as_secs_f64() / tried.time.as_secs_f64()).sum();
         let fitting = pace.good_round().as_secs_f64() / times_as_long.max(1.0);
-        self.sampled = Duration::try_from_secs_f64(fitting).unwrap_or(Duration::MAX).max(few).min(self.asked.time);
+        self.sampled = Duration::try_from_secs_f64(fitting).unwrap_or(Duration::MAX).max(shortest).min(self.asked.time);
     }
 
     fn settings(&self) -> Vec<Setting> {

@@ -94,6 +94,7 @@ const WRONG: &[&str] = &[
     "wake -s soon",
     "wake -s 140s",
     "latency -s 140s",
+    "--timeout 10 latency --rate 1 --run-time 1min",
     "idle --settle 70s",
     "fairness --probe-interval 1s --run-time 5min",
     "--jobs 100 -t 1 blocking -s 2s",
