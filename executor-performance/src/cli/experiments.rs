@@ -410,9 +410,7 @@ impl FuturesOptions {
     ///
     /// If the operations cannot be counted.
     pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
-        // Spawning the first task is one more.
-        let load = Load::new(1, self.operations, 0).filter(|_| self.operations < u64::MAX);
-        let load = load
+        let load = Load::new(1, self.operations, 0)
             .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
         let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
         let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);

@@ -12,14 +12,17 @@ pub struct Load {
 }
 
 impl Load {
+    /// So many that a load can be counted together with all that have run before it.
+    const MOST_JOBS: u64 = u64::MAX / 2;
+
     /// A load of `producers` threads that start `messages` chains each, where the first job of a chain has
     /// `amplification` successors.
     ///
-    /// `None` if there would be nothing to run, or more jobs than a `u64` can count.
+    /// `None` if there would be nothing to run, or more jobs than can be counted.
     pub fn new(producers: usize, messages: u64, amplification: u64) -> Option<Self> {
         let chains = u64::try_from(producers).ok()?.checked_mul(messages)?;
         let jobs = chains.checked_mul(amplification.checked_add(1)?)?;
-        (jobs > 0).then_some(Load { producers, messages, amplification })
+        (1..=Self::MOST_JOBS).contains(&jobs).then_some(Load { producers, messages, amplification })
     }
 
     /// Threads that give jobs from outside.
@@ -101,6 +104,9 @@ mod tests {
         assert_eq!(Load::new(2, u64::MAX, 0), None);
         assert_eq!(Load::new(1, 1, u64::MAX), None);
         assert_eq!(Load::new(1, 1 << 32, 1 << 32), None);
+        assert_eq!(Load::new(1, u64::MAX, 0), None);
+        let most = load(1, Load::MOST_JOBS, 0);
+        assert_eq!(most.jobs().checked_add(Load::MOST_JOBS), Some(u64::MAX - 1));
     }
 
     #[test]

@@ -76,6 +76,7 @@ const WRONG: &[&str] = &[
     "-t 33 -e workstealing-small throughput",
     "-t 65 -e workstealing-large throughput",
     "-m 18446744073709551615 -a 1 throughput",
+    "-m 18446744073709551615 -a 0 throughput --full-size",
     "-e threadpool --skip-tpe throughput",
     "repost --chains 0",
     "-m 5 repost",
