@@ -78,6 +78,7 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     if let Some(Command::Recommend(own)) = &line.command {
         let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
         let given = own_matches.value_source("threads") != Some(ValueSource::DefaultValue);
+        own.spin_matters(!line.options.executors.is_empty()).map_err(Refusal::Wrong)?;
         line.options.suit(own, given);
     }
     Ok((line, matches))

@@ -132,6 +132,25 @@ impl RecommendOptions {
         names
     }
 
+    /// Makes sure that `--spin`, if given, adds to the [`candidates`](Self::candidates). They are not asked for if
+    /// executors `are_named`.
+    ///
+    /// # Errors
+    ///
+    /// If it does not.
+    pub(super) fn spin_matters(&self, are_named: bool) -> Result<(), String> {
+        let instead = match self {
+            RecommendOptions { spin: false, .. } => return Ok(()),
+            _ if are_named => "--executor: leave it out, or name workstealing-spin-timed, too",
+            _ if !self.needs.is_empty() => "--needs, because only dispatchers can do that: leave it out",
+            _ if self.workloads.contains(&Workload::Blocking) => {
+                "--workload blocking, because jobs that block keep workers from spinning: leave it out"
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("--spin has no effect with {instead}"))
+    }
+
     /// Makes sure that one of the `executors` can do what is needed.
     ///
     /// # Errors
@@ -159,16 +178,20 @@ impl RecommendOptions {
     fn ask_on(&self, input: &mut impl BufRead, output: &mut impl Write) -> Vec<String> {
         let mut said: Vec<[String; 2]> = Vec::new();
         if self.workloads.is_empty() {
-            let parse =
-                |text: &str| RecommendOptions { workloads: chosen(text)?, needs: Vec::new(), ..*self }.workloads();
+            let parse = |text: &str| {
+                let answered = RecommendOptions { workloads: chosen(text)?, needs: Vec::new(), ..*self };
+                answered.spin_matters(false).and_then(|()| answered.workloads())
+            };
             said.extend(
                 answer(input, output, WHERE_FROM, parse).map(|text| ["--workload".to_owned(), text.replace(' ', "")]),
             );
         }
         if self.needs.is_empty() {
+            let parse = |text: &str| {
+                RecommendOptions { workloads: Vec::new(), needs: chosen(text)?, ..*self }.spin_matters(false)
+            };
             said.extend(
-                answer(input, output, WHAT_ELSE, chosen::<Need>)
-                    .map(|text| ["--needs".to_owned(), text.replace(' ', "")]),
+                answer(input, output, WHAT_ELSE, parse).map(|text| ["--needs".to_owned(), text.replace(' ', "")]),
             );
         }
         if self.job_time.is_none() {
@@ -242,6 +265,13 @@ mod tests {
         assert_eq!(own.workloads().map(|all| all.len()), Ok(3));
         assert_eq!(own.job_time(Workload::Outside), Duration::from_micros(1));
         assert_eq!(own.job_time(Workload::Blocking), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn answers_that_leave_nothing_to_spin_are_refused() {
+        let own = RecommendOptions { spin: true, ..options() };
+        let said = own.ask_on(&mut &b"blocking\ninside\nbound\n\n\n"[..], &mut Vec::new());
+        assert_eq!(said, ["--workload", "inside"]);
     }
 
     #[test]
