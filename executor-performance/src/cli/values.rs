@@ -93,12 +93,15 @@ impl Unit {
 
     /// A whole number of this unit, as records have it.
     fn whole(&self, text: &str) -> Result<u64, String> {
-        if let Ok(number) = text.parse() {
-            return Ok(number);
+        let not_whole = || Err(format!("not a whole number of {}", self.name));
+        match text.parse::<f64>() {
+            Ok(number) if number.fract() != 0.0 => return not_whole(),
+            Ok(_) => return whole(text),
+            Err(_) => (),
         }
         let (time, unit) = (self.told(text)?.as_nanos(), self.is.as_nanos());
         if time % unit != 0 {
-            return Err(format!("not a whole number of {}", self.name));
+            return not_whole();
         }
         u64::try_from(time / unit).map_err(|_| "too long a time".to_owned())
     }
@@ -201,8 +204,16 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused_with_the_remedy() {
-        assert_eq!(milliseconds("0.5ms"), Err("not a whole number of milliseconds".to_owned()));
-        for text in ["soon", "-1", "5 parsecs", ""] {
+        for (text, told) in [
+            ("0.5ms", "not a whole number of milliseconds"),
+            ("0.5", "not a whole number of milliseconds"),
+            ("1e3", "not written with digits only: write 1000"),
+            ("-1", "must be at least 0"),
+            ("99999999999999999999", "too large: no number may have more than 64 bits"),
+        ] {
+            assert_eq!(milliseconds(text), Err(told.to_owned()), "{text}");
+        }
+        for text in ["soon", "5 parsecs", ""] {
             assert!(
                 milliseconds(text)
                     .is_err_and(|why| why.ends_with("number of milliseconds, or a time with a unit, such as 2s"))

@@ -93,6 +93,8 @@ const WRONG: &[&str] = &[
     "recommend --job-time long",
     "-p 2 wake",
     "wake -s soon",
+    "wake -s 0.5",
+    "wake -s 99999999999999999999",
     "wake -s 140s",
     "latency -s 140s",
     "--timeout 10 latency --rate 1 --run-time 1min",
