@@ -125,6 +125,9 @@ macro_rules! executors {
             max_threads: $max_threads,
         }),+];
 
+        /// Names of executors that are only in some builds, with the condition as it is written in the list.
+        const CONDITIONS: &[(&str, &str)] = &[$($(($name, stringify!($on)),)?)+];
+
         impl Entry {
             /// Calls `visitor` with this executor.
             pub fn accept<V: Visitor>(&'static self, visitor: V) -> V::Output {
@@ -309,6 +312,22 @@ impl Entry {
     }
 }
 
+/// How to build this program so that it has the executor called `name`, if that is in other builds only.
+pub fn remedy(name: &str) -> Option<String> {
+    if Entry::named(name).is_some() {
+        return None;
+    }
+    CONDITIONS.iter().find(|(other, _)| *other == name).map(|(_, condition)| build_with(condition))
+}
+
+/// How to build this program so that `condition` holds, which names a feature and perhaps a flag of the compiler.
+fn build_with(condition: &str) -> String {
+    let feature = ["published", "peers"].into_iter().find(|feature| condition.contains(&format!("\"{feature}\"")));
+    let flag = ["peers_burst_pool", "peers_forte"].into_iter().find(|flag| condition.contains(flag));
+    let with_flag = flag.map(|flag| format!(" and RUSTFLAGS=\"--cfg {flag}\"")).unwrap_or_default();
+    format!("build it with --features {}{with_flag}", feature.unwrap_or_default())
+}
+
 fn one_less(threads: usize) -> usize {
     (threads - 1).max(1)
 }
@@ -331,6 +350,24 @@ mod tests {
             assert_eq!(Entry::named(entry.name).expect("listed").name, entry.name);
         }
         assert!(Entry::named("no-such").is_none());
+    }
+
+    #[test]
+    fn executors_of_other_builds_are_known_with_what_these_are_built_with() {
+        let condition = |name| CONDITIONS.iter().find(|(other, _)| *other == name).expect(name).1;
+        for (name, told) in [
+            ("published-channel", "build it with --features published"),
+            ("rayon", "build it with --features peers"),
+            ("burst-pool", "build it with --features peers and RUSTFLAGS=\"--cfg peers_burst_pool\""),
+            ("forte", "build it with --features peers and RUSTFLAGS=\"--cfg peers_forte\""),
+        ] {
+            assert_eq!(build_with(condition(name)), told);
+            assert_eq!(remedy(name).is_some(), Entry::named(name).is_none(), "{name}");
+        }
+        for (name, condition) in CONDITIONS {
+            assert!(!build_with(condition).contains("  ") && condition.contains("feature"), "{name}: {condition}");
+        }
+        assert_eq!((remedy("channel"), remedy("no-such")), (None, None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why nothing is run.
 
 use super::recommend::Workload;
+use crate::registry;
 use clap::{
     ValueEnum,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -20,7 +21,11 @@ impl From<clap::Error> for Refusal {
     fn from(error: clap::Error) -> Self {
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
-            _ => Refusal::Wrong(one_line(&error.render().to_string(), is_of_executors(&error)) + &remedy(&error)),
+            _ => {
+                Refusal::Wrong(of_another_build(&error).unwrap_or_else(|| {
+                    one_line(&error.render().to_string(), is_of_executors(&error)) + &remedy(&error)
+                }))
+            }
         }
     }
 }
@@ -42,6 +47,15 @@ fn remedy(error: &clap::Error) -> String {
             format!("; use --workload {word}")
         }
         _ => String::new(),
+    }
+}
+
+/// What to say of an executor that is not in this build of the program.
+fn of_another_build(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(name)) if is_of_executors(error) => registry::remedy(name)
+            .map(|remedy| format!("--executor {name} is not in this build of executor-performance: {remedy}")),
+        _ => None,
     }
 }
 

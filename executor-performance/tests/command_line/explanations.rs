@@ -259,6 +259,22 @@ fn an_unknown_executor_is_named_with_the_one_that_was_meant_or_where_all_are() {
     }
 }
 
+/// Builds with all features may be without them, too.
+#[cfg(not(all(peers_forte, peers_burst_pool)))]
+#[test]
+fn an_executor_of_another_build_is_named_with_what_to_build() {
+    let (name, flag) = if cfg!(peers_forte) { ("burst-pool", "peers_burst_pool") } else { ("forte", "peers_forte") };
+    let complaint = refused(&format!("-e channel,{name} throughput"));
+    assert!(complaint.contains(&format!("--executor {name} is not in this build")), "{complaint}");
+    assert!(complaint.contains("--features peers") && complaint.contains(&format!("--cfg {flag}")), "{complaint}");
+}
+
+#[cfg(not(feature = "peers"))]
+#[test]
+fn an_executor_that_needs_a_feature_is_named_with_that() {
+    assert!(refused("-e rayon throughput").contains("build it with --features peers"));
+}
+
 #[test]
 fn warns_of_what_makes_numbers_doubtful_and_goes_on() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
