@@ -40,18 +40,18 @@ fn changes(comparison: &Comparison, level: &str) -> String {
 }
 
 fn section(run: &Run) -> String {
-    let mut text = format!("\n## {}: {}\n\n", view::experiment(run), escaped(&view::settings(run)));
+    let mut text = format!("\n## {}: {}\n\n", escaped(view::experiment(run)), escaped(&view::settings(run)));
     for doubt in &run.warnings {
         text += &format!("> **Warning**: {}\n\n", escaped(doubt));
     }
     for (title, line) in &run.description {
-        text += &format!("- {title}: {}\n", escaped(line));
+        text += &format!("- {}: {}\n", escaped(title), escaped(line));
     }
     text += &view::results(run).map(|results| format!("\n{}", table(&results))).unwrap_or_default();
     for row in &run.rows {
         if let Some(why) = &row.error {
             let verdict = if row.status() == Status::Failed { "**Failed**: " } else { "" };
-            text += &format!("\n{verdict}{} {}\n", row.executor, escaped(why));
+            text += &format!("\n{verdict}{} {}\n", escaped(&row.executor), escaped(why));
         }
     }
     text + &format!("\n{}. {}\n", run.began_utc, view::ending(run).as_deref().unwrap_or("Not finished yet."))
@@ -72,7 +72,7 @@ fn table(table: &Table) -> String {
         })
         .collect();
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(columns.iter().map(|(title, ..)| title.trim().to_owned()).collect());
+    let mut text = line(columns.iter().map(|(title, ..)| escaped(title.trim())).collect());
     text += &format!(
         "|{}|\n",
         columns.iter().map(|(_, _, left)| if *left { "---" } else { "---:" }).collect::<Vec<_>>().join("|")
@@ -105,5 +105,23 @@ mod tests {
     #[test]
     fn a_document_has_a_table_for_each_run() {
         insta::assert_snapshot!(page(&record(), None));
+    }
+
+    #[test]
+    fn names_are_escaped_wherever_they_stand() {
+        let mut record = record();
+        for run in &mut record.runs {
+            run.experiment = "more_put".to_owned();
+            run.description = vec![("the_load".to_owned(), "some".to_owned())];
+            run.columns.iter_mut().for_each(|column| column.title = "a|b".to_owned());
+            run.rows.iter_mut().for_each(|row| row.executor = "rusty_pool".to_owned());
+        }
+        let text = page(&record, None);
+        for (name, escaped) in
+            [("more_put", r"more\_put"), ("the_load", r"the\_load"), ("a|b", r"a\|b"), ("rusty_pool", r"rusty\_pool")]
+        {
+            assert!(text.contains(escaped) && !text.contains(name), "{name}: {text}");
+        }
+        assert!(text.contains(r"**Failed**: rusty\_pool "), "{text}");
     }
 }
