@@ -95,8 +95,9 @@ macro_rules! adapter {
                     // Release pairs with the Acquire in `finish`.
                     unfinished.fetch_sub(1, Ordering::Release);
                 }));
-                let begin = Instant::now();
+                let mut first_refusal = None;
                 while let Some(refused) = self.try_send(job).and_then(keep) {
+                    let begin: &Instant = first_refusal.get_or_insert_with(Instant::now);
                     assert!(begin.elapsed() < PATIENCE, "no receiver is left, or none waits");
                     job = refused;
                     thread::yield_now();
