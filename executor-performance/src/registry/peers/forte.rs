@@ -17,7 +17,7 @@ use forte::{ThreadPool, Worker};
 /// It must not be older than 1.0.0-beta: in earlier versions, a thread that gave it a job ran that job itself.
 ///
 /// Shutting down joins the threads. There is no way to wait for jobs. Only the pool itself remains: it lives as long as
-/// the program.
+/// the program. It has a handler of panics, without which a job that panics ends the process.
 #[derive(Clone)]
 pub(in crate::registry) struct Forte(&'static ThreadPool);
 
@@ -27,6 +27,7 @@ impl Forte {
 
     pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
         let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPool::new()));
+        pool.set_panic_handler(drop);
         match pool.resize_to(threads) {
             started if started == threads => Ok(Forte(pool)),
             started => {

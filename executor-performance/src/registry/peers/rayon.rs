@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// Gets jobs by `ThreadPool::spawn`. In a worker, this puts the job where `rayon::spawn` puts it; that function counts
 /// one more reference to find the pool.
 ///
-/// Shutting down waits for all jobs, which rayon counts.
+/// Shutting down waits for all jobs, which rayon counts. It has a handler of panics, without which a job that panics
+/// ends the process.
 #[derive(Clone)]
 pub(in crate::registry) struct Rayon {
     pool: Arc<ThreadPool>,
@@ -22,7 +23,8 @@ impl Rayon {
     pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
         let departures = Departures::default();
         let leaving = departures.clone();
-        let pool = ThreadPoolBuilder::new().num_threads(threads).exit_handler(move |_| leaving.count_one()).build();
+        let builder = ThreadPoolBuilder::new().num_threads(threads).panic_handler(drop);
+        let pool = builder.exit_handler(move |_| leaving.count_one()).build();
         let pool = Arc::new(pool.map_err(|error| error.to_string())?);
         Ok(Rayon { pool, departures })
     }
