@@ -48,16 +48,13 @@ fn excused(experiment: &str) -> Vec<&'static str> {
         // Jobs have to wait while all workers are held up.
         &["burst-pool panicked", "compat-burst-pool panicked"]
     } else if experiment.contains("panics") {
-        // A job that panics ends its worker, or the process.
+        // A job that panics ends its worker.
         &[
             "reference-unpark stalled",
             "reference-mutex-condvar stalled",
-            "rayon crashed",
-            "rayon-fifo crashed",
             "futures-pool stalled",
             "burst-pool panicked",
             "compat-burst-pool panicked",
-            "forte crashed",
         ]
     } else if experiment.contains("submit") || experiment.contains("fairness") {
         // This is a channel in which no job waits: its submitter does, until a worker has finished its own. With three
