@@ -184,6 +184,9 @@ macro_rules! every_pool {
                 // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
             }
+
+            #[cfg(feature = "produce-metrics")]
+            tests! { $subject; metrics: discarded_jobs_do_not_stay_queued jobs_that_run_do_not_count_as_queued; }
         }
     };
 }

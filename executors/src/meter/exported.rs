@@ -73,10 +73,11 @@ impl Exporter {
     }
 
     /// Called after a job of a `worker` that is not told when it runs out of jobs. Publishes for it now and then, and
-    /// when few jobs are `left`; and when none is, for all `workers`, because others may have run their last job while
-    /// there were many.
+    /// when few jobs wait; and when none is `left`, for all `workers`, because others may have run their last job while
+    /// many waited.
     ///
-    /// `left` has to be 0 for at least one of the workers that end the last jobs.
+    /// `left` counts the jobs that wait or run. It has to be 0 for at least one of the callers of this function and of
+    /// [`publish_after_strike`](Self::publish_after_strike) that have counted out the last jobs.
     pub(crate) fn publish_after_job(
         &self,
         worker: usize,
@@ -87,15 +88,34 @@ impl Exporter {
         const FEW: usize = 16;
         let still_left = left();
         if still_left > 0 {
-            if still_left >= FEW && !executed(worker).is_multiple_of(256) {
+            if waiting(still_left, workers) >= FEW && !executed(worker).is_multiple_of(256) {
                 return;
             }
-            self.publish(worker, || executed(worker), || still_left);
+            self.publish(worker, || executed(worker), || waiting(left(), workers));
             // Meanwhile the last job may have ended, and its worker may have published before this one.
             if left() > 0 {
                 return;
             }
         }
+        self.publish_end(workers, executed);
+    }
+
+    /// Called after a job that had been counted, but will not run, is counted out. Publishes when no job waits.
+    pub(crate) fn publish_after_strike(
+        &self,
+        workers: usize,
+        executed: impl Fn(usize) -> u64,
+        left: impl Fn() -> usize,
+    ) {
+        let still_left = left();
+        if still_left == 0 {
+            self.publish_end(workers, executed);
+        } else if waiting(still_left, workers) == 0 {
+            guard(|| self.publish_queued(0));
+        }
+    }
+
+    fn publish_end(&self, workers: usize, executed: impl Fn(usize) -> u64) {
         (0..workers).for_each(|worker| self.publish(worker, || executed(worker), || 0));
     }
 
@@ -124,9 +144,34 @@ impl Exporter {
     }
 }
 
+/// How many of the jobs that are `left` wait: those that are more than the workers, each of which runs one or is about
+/// to take one.
+fn waiting(left: usize, workers: usize) -> usize {
+    left.saturating_sub(workers)
+}
+
 /// The jobs that waited last do not wait any more.
 impl Drop for Exporter {
     fn drop(&mut self) {
         guard(|| self.publish_queued(0));
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// A job that is refused counts for a moment. A worker whose job ends then cannot know that it was the last.
+    #[test]
+    fn a_refused_job_does_not_hide_the_end() {
+        let (exporter, left) = (Exporter::new("of a test"), Cell::new(1));
+        let executed = |worker: usize| [1000, 1][worker];
+        let published = || [0, 1].map(|worker| exporter.executed.get(worker).load(Relaxed));
+        exporter.publish_after_job(1, 2, executed, || left.get());
+        assert_eq!(published(), [0, 1]);
+        left.set(0);
+        exporter.publish_after_strike(2, executed, || left.get());
+        assert_eq!(published(), [1000, 1]);
     }
 }

@@ -19,5 +19,14 @@ impl Exporter {
     }
 
     #[inline(always)]
+    pub(crate) fn publish_after_strike(
+        &self,
+        _workers: usize,
+        _executed: impl Fn(usize) -> u64,
+        _left: impl Fn() -> usize,
+    ) {
+    }
+
+    #[inline(always)]
     pub(crate) fn publish(&self, _worker: usize, _executed: impl FnOnce() -> u64, _queued: impl Fn() -> usize) {}
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    atomic::{AtomicBool, AtomicU64, Ordering::SeqCst, fence},
 };
 
 /// What the pool records about its jobs. Shared with the worker threads, each of which counts for itself.
@@ -29,7 +29,7 @@ pub(super) struct Records {
     /// Published by the ledger, when the job's end is counted.
     pub(super) panicked: AtomicU64,
     pub(super) panic_handler: Option<PanicHandler>,
-    pub(super) exporter: Exporter,
+    exporter: Exporter,
 }
 
 impl Records {
@@ -79,5 +79,29 @@ impl Records {
         let mut over = self.over();
         *over = *over || self.ledger.outstanding() == 0;
         *over
+    }
+
+    /// Counts out a job that will not run: see [`Ledger::strike`].
+    pub(super) fn strike(&self) {
+        self.ledger.strike();
+        self.exporter.publish_after_strike(self.ledger.workers(), |worker| self.executed_on(worker), || self.left());
+    }
+
+    /// Called after a job has ended on the worker.
+    #[inline]
+    pub(super) fn publish_after_job(&self, worker: usize) {
+        let executed = |worker| self.executed_on(worker);
+        self.exporter.publish_after_job(worker, self.ledger.workers(), executed, || self.left());
+    }
+
+    fn executed_on(&self, worker: usize) -> u64 {
+        self.ledger.ended_on(worker) as u64
+    }
+
+    /// How many jobs wait or run. Of several threads that count out the last jobs at the same time, the last to come
+    /// here sees that none is left.
+    fn left(&self) -> usize {
+        fence(SeqCst);
+        self.ledger.outstanding()
     }
 }

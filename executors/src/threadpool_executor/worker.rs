@@ -12,10 +12,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Weak,
-        atomic::{
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
+        atomic::Ordering::{Relaxed, SeqCst},
     },
 };
 
@@ -62,11 +59,11 @@ impl Worker {
 
     #[inline]
     fn run_one(&self, closure: impl FnOnce()) {
-        let Records { discarding, discarded, ledger, exporter, .. } = &*self.records;
+        let Records { discarding, discarded, ledger, .. } = &*self.records;
         if discarding.load(SeqCst) {
             discarded.fetch_add(1, SeqCst);
             containment::discard(closure);
-            ledger.strike();
+            self.records.strike();
             return;
         }
         if let Err(payload) = contain(closure) {
@@ -74,17 +71,7 @@ impl Worker {
             discard_payload(payload);
         }
         ledger.end(self.index, || self.pool.upgrade().is_some_and(|pool| pool.pool.queued_count() > 0));
-        exporter.publish_after_job(
-            self.index,
-            ledger.workers(),
-            |worker| ledger.ended_on(worker) as u64,
-            || {
-                // Of several workers that end the last jobs at the same time, the last to come here sees that all have
-                // ended.
-                fence(SeqCst);
-                ledger.outstanding()
-            },
-        );
+        self.records.publish_after_job(self.index);
     }
 
     pub(super) fn accept(&self, job: Job) -> bool {

@@ -49,7 +49,7 @@ impl Wrapped {
                 // jobs that will ever be accepted from outside.
                 records.ledger.accept_outside();
                 if records.closed.load(SeqCst) {
-                    records.ledger.strike();
+                    records.strike();
                     if !though_closed(records) {
                         return Err(closure);
                     }

@@ -1,7 +1,10 @@
 //! What executors publish through the `metrics` facade.
 
-use super::subject::Subject;
-use crate::support::{child::Child, watchdog::until};
+use super::{subject::Subject, tools::occupy};
+use crate::support::{
+    child::Child,
+    watchdog::{PATIENCE, until},
+};
 use executors::{Executor, Pool};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, atomics::AtomicU64};
 use std::{
@@ -121,5 +124,36 @@ pub(crate) fn figures_of_several_executors_add_up(subject: &impl Subject) {
         }
         run(10).shutdown().expect("nothing blocks");
         until("and those of one that came later", || book.executed() == 161);
+    });
+}
+
+/// Three jobs run, and none waits.
+pub(crate) fn jobs_that_run_do_not_count_as_queued(subject: &impl Subject) {
+    Child::default().run(|| {
+        let book = Book::default();
+        metrics::set_global_recorder(book.clone()).expect("there is no other recorder");
+        let pool = subject.pool(4);
+        let gate = occupy(&pool, 3);
+        pool.execute(|| ());
+        until("the short job is published, and nothing is queued", || book.executed() == 1 && book.queued() == [0.0]);
+        gate.open();
+        pool.shutdown().expect("nothing blocks");
+    });
+}
+
+/// Jobs that are discarded wait no longer, although another still runs.
+pub(crate) fn discarded_jobs_do_not_stay_queued(subject: &impl Subject) {
+    Child::default().run(|| {
+        let book = Book::default();
+        metrics::set_global_recorder(book.clone()).expect("there is no other recorder");
+        let pool = subject.pool(2);
+        let (gate, local) = (occupy(&pool, 1), pool.clone());
+        pool.execute(move || {
+            (0..10).for_each(|_| local.execute(|| ()));
+            local.shutdown_now();
+        });
+        until("one job is published, and nothing is queued", || book.executed() == 1 && book.queued() == [0.0]);
+        gate.open();
+        pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
     });
 }
