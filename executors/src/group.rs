@@ -201,7 +201,8 @@ impl<T> Group<T> {
         Ok(self.results.take())
     }
 
-    /// Lets the jobs run unobserved.
+    /// Lets the jobs run unobserved. Results that are there already are dropped here; a panic in the `Drop` of one is
+    /// caught.
     pub fn detach(self) {}
 
     /// In a job of their pool, runs the jobs that have not begun, until it `is_late`. Comes before the wait for the
@@ -261,6 +262,13 @@ impl<T> Part<T> {
             Part::Cluster { handle, .. } => handle.help(),
         }
     }
+
+    fn drop_result(&self) {
+        match self {
+            Part::One(handle) => handle.drop_result(),
+            Part::Cluster { handle, .. } => handle.drop_result(),
+        }
+    }
 }
 
 /// The results of a cluster; if it returned none, as many errors as it would have had results.
@@ -299,6 +307,14 @@ impl<T> Future for Group<T> {
             this.parts.pop_front();
         }
         Poll::Ready(this.results.take())
+    }
+}
+
+/// A wait that gave the group back may have run jobs here. The pool keeps them until their turn comes, but not their
+/// results.
+impl<T> Drop for Group<T> {
+    fn drop(&mut self) {
+        self.parts.iter().for_each(Part::drop_result);
     }
 }
 

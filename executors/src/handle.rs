@@ -206,6 +206,12 @@ impl<T> TaskHandle<T> {
         local::help(self.home, || self.task.run_if_queued(), || self.task.drop_if_queued());
     }
 
+    /// Drops the result if it is there already. Dropping the handle does so only with the task, which the pool keeps
+    /// until the job's turn comes, even if the job [has run](Self::help).
+    pub(crate) fn drop_result(&self) {
+        self.task.drop_result();
+    }
+
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
         self.help();
         // No waker is made for a result that is there already.
@@ -474,6 +480,7 @@ trait Outcome<T>: Send + Sync {
     fn awaits(&self) -> bool;
     fn run_if_queued(&self);
     fn drop_if_queued(&self);
+    fn drop_result(&self);
     fn cancel(&self) -> bool;
     fn is_finished(&self) -> bool;
     fn runs_on(&self, thread: ThreadId) -> bool;
@@ -512,6 +519,15 @@ where
 
     fn drop_if_queued(&self) {
         self.end_unrun(TaskError::Dropped, wake_after_drop);
+    }
+
+    fn drop_result(&self) {
+        let mut status = self.status();
+        if matches!(status.stage, Stage::Done(_)) {
+            let result = mem::replace(&mut status.stage, Stage::Taken);
+            drop(status);
+            discard(result);
+        }
     }
 
     fn cancel(&self) -> bool {

@@ -375,6 +375,7 @@ macro_rules! has_threads {
                     wakers_race_with_close;
                 groups:
                     jobs_may_wait_for_groups
+                    the_results_of_a_dropped_group_are_dropped
                     the_waiter_of_a_group_runs_closures_before_futures;
                 handles:
                     a_child_cannot_wait_for_the_job_that_runs_it

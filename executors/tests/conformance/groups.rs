@@ -2,7 +2,7 @@
 
 use super::{
     subject::{Subject, with_pool},
-    tools::{Counter, Witness, occupy, panic_quietly},
+    tools::{Bomb, Counter, Witness, occupy, panic_quietly},
 };
 use crate::support::watchdog::PATIENCE;
 use ::futures::{channel::oneshot, executor::block_on};
@@ -120,6 +120,38 @@ pub(crate) fn the_waiter_of_a_group_runs_closures_before_futures(subject: &impl 
             group.wait().into_iter().map(|result| result.expect("no panic")).collect::<Vec<_>>()
         });
         assert_eq!(results.wait().expect("no panic"), [1, 2]);
+    });
+}
+
+/// The waiter of a group has run a job whose turn never comes, because the waiter itself waits for the end of the job's
+/// result.
+pub(crate) fn the_results_of_a_dropped_group_are_dropped(subject: &impl Subject<Pool: FuturesExecutor>) {
+    with_pool(subject, 1, |pool| {
+        let ((begin, begun), (wake, woken)) = (mpsc::channel(), oneshot::channel::<()>());
+        let suspended = pool.submit_future(async move {
+            begin.send(()).expect("it is waited for");
+            woken.await.expect_err("nothing is sent");
+            None
+        });
+        begun.recv().expect("the worker begins it");
+        let inner = pool.clone();
+        let outer = pool.submit(move || {
+            let (tell, told) = mpsc::channel::<()>();
+            let ran = Counter::default();
+            let count = ran.clone();
+            let given = inner.submit(move || {
+                count.add();
+                Some((tell, Bomb))
+            });
+            let mut group: Group<_> = [suspended, given].into_iter().collect();
+            while ran.get() == 0 {
+                group = group.wait_timeout(Duration::from_millis(5)).expect_err("the future is suspended");
+            }
+            drop(group);
+            told.recv().is_err()
+        });
+        assert!(outer.wait().expect("no panic"));
+        drop(wake);
     });
 }
 

@@ -30,6 +30,7 @@ impl Counter {
 }
 
 /// Panics when it is dropped.
+#[derive(Debug)]
 pub(crate) struct Bomb;
 
 impl Drop for Bomb {
