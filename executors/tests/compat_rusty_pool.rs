@@ -6,7 +6,7 @@
 //!
 //! | of the shell | tested here | what it passes on |
 //! |---|---|---|
-//! | each job runs once; captures, sizes | `results_arrive_in_all_forms`, `tasks_need_not_be_closures` | `running` |
+//! | each job runs once; captures, sizes | `results_arrive_in_all_forms`, `tasks_need_not_be_closures`, `a_huge_job_runs` | `running` |
 //! | closing, by the last handle only; late jobs, late wake-ups | `work_outlives_the_handles`, `polled::futures_outlive_the_handles` | `dropping`, `closing`, `futures` |
 //! | panics | `a_panic_cancels_the_result_and_the_pool_goes_on` | `panics` |
 //! | results, awaited or blocked for | `results_arrive_in_all_forms` | none: results are the shell's own |
@@ -34,7 +34,10 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::watchdog::{until, watch};
+use support::{
+    child::Child,
+    watchdog::{until, watch},
+};
 
 type Job = Box<dyn FnOnce() + Send + 'static>;
 type Question = fn() -> u8;
@@ -100,6 +103,23 @@ fn results_arrive_in_all_forms() {
     pool.join();
     assert_eq!(told.iter().collect::<Vec<_>>(), [6, 6]);
     pool.shutdown_join();
+}
+
+/// A closure of more than a worker's stack.
+#[test]
+fn a_huge_job_runs() {
+    fn give() {
+        let (pool, (tell, told)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel());
+        let load = [7_u8; 3 << 20];
+        pool.execute(move || tell.send(load.iter().all(|byte| *byte == 7)).unwrap());
+        assert_eq!(told.recv(), Ok(true));
+    }
+
+    // If it did not, the process would run out of stack.
+    Child::default().run(|| {
+        let submitter = thread::Builder::new().stack_size(64 << 20).spawn(give).expect("there is room for a thread");
+        submitter.join().expect("no panic");
+    });
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub use task::Task;
 
 #[cfg(feature = "compat-rusty-pool-async")]
 use crate::FuturesExecutor;
-use crate::{Pool, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS};
+use crate::{Pool, backing::HUGE, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS};
 use crossbeam_channel::SendError;
 use futures_channel::oneshot;
 use std::{
@@ -101,6 +101,10 @@ impl ThreadPool {
     ///
     /// None: the pool is open as long as there is a handle, and here is one.
     pub fn try_execute<T: Task<()> + 'static>(&self, task: T) -> Result<(), SendError<Job>> {
+        if size_of::<T>() > HUGE && task.is_fn() {
+            // By `run` it would be moved to the worker's stack.
+            return self.try_execute(task.into_fn().expect("it says that it is a closure"));
+        }
         let job = move || task.run();
         self.pool.try_execute(job).map_err(|refused| SendError(Box::new(refused.into_job()) as Job))
     }

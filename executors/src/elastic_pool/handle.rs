@@ -5,7 +5,7 @@ use super::{
     semaphore::{Semaphore, Slot},
 };
 use crate::{
-    backing::{Backing, impl_backing_by_crew},
+    backing::{Backing, HUGE, impl_backing_by_crew},
     crew::{self, Setup, Terms},
     futures_executor::JoinHandle,
     job::Closure,
@@ -142,6 +142,10 @@ impl Handle {
 
 /// Puts a job in that has a slot until it is dropped.
 fn inject<F: FnOnce() + Send + 'static>(source: &SharedSource, slot: Slot, closure: F) -> Whom {
+    if size_of::<F>() > HUGE {
+        let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
+        return inject(source, slot, boxed);
+    }
     let job = move || {
         let _slot = slot;
         closure();

@@ -1,7 +1,7 @@
 //! The crate's pool, and how jobs enter it.
 
 use super::{records::Records, this_worker, worker::Worker};
-use crate::options::Options;
+use crate::{backing::HUGE, options::Options};
 use std::sync::{Arc, Barrier, atomic::Ordering::SeqCst};
 use threadpool::ThreadPool;
 
@@ -56,7 +56,12 @@ impl Wrapped {
                 }
             }
         }
-        self.pool.execute(move || this_worker::run(closure));
+        if size_of::<F>() > HUGE {
+            let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
+            self.pool.execute(move || this_worker::run(boxed));
+        } else {
+            self.pool.execute(move || this_worker::run(closure));
+        }
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use super::{
 use crate::support::random::Random;
 use executors::{CanExecute, Executor, Pool, timer::Timer, try_execute_locally};
 use std::{
+    iter,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
@@ -186,10 +187,10 @@ pub(crate) fn closures_of_any_size_and_alignment_run(subject: &impl Subject) {
     });
 }
 
-/// A closure of half a worker's stack: it is moved from one function to the next, each of which may keep it on the
-/// stack, but not on the worker's.
+/// Closures of half a worker's stack, and of a whole one: they are moved from one function to the next, each of which
+/// may keep them on the stack, but not on the worker's.
 pub(crate) fn huge_closures_run(subject: &impl Subject) {
-    const SUBMITTER_STACK: usize = 64 << 20;
+    const SUBMITTER_STACK: usize = 256 << 20;
 
     fn give(pool: &(impl Pool + 'static)) {
         let [first, second, third, fourth] = [(); 4].map(|()| Bytes::<{ 1 << 20 }>::new());
@@ -206,10 +207,23 @@ pub(crate) fn huge_closures_run(subject: &impl Subject) {
         assert_eq!((pool.stats().done, pool.stats().panicked), (4, 0));
     }
 
+    fn give_more(pool: &impl Pool) {
+        let (first, second) = (Bytes::<{ 2 << 20 }>::new(), Bytes::<{ 2 << 20 }>::new());
+        assert_eq!(pool.execute_batch(iter::once(move || first.assert_intact())), 1);
+        pool.join().expect("this is no worker");
+        assert!(pool.try_execute(move || second.assert_intact()).is_ok());
+        pool.join().expect("this is no worker");
+        assert_eq!((pool.stats().done, pool.stats().panicked), (6, 0));
+    }
+
     with_pool(subject, 2, |pool| {
         thread::scope(|scope| {
             let submitter = thread::Builder::new().stack_size(SUBMITTER_STACK);
-            submitter.spawn_scoped(scope, || give(pool)).expect("there is room for a thread");
+            let give = || {
+                give(pool);
+                give_more(pool);
+            };
+            submitter.spawn_scoped(scope, give).expect("there is room for a thread");
         });
     });
 }
