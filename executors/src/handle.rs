@@ -105,6 +105,9 @@ impl<T> TaskHandle<T> {
     /// the job because it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is
     /// the job itself.
     ///
+    /// If the job was cancelled or dropped before it began, what it owns may still be there when this returns: a
+    /// destructor may wait for the thread that waits here.
+    ///
     /// # Panics
     ///
     /// If the handle was polled as a future and has returned the result already.
@@ -424,6 +427,7 @@ impl<W: Work> Task<W> {
     fn end_unrun(&self, why: TaskError, tell: fn(Option<Waker>)) -> bool {
         match self.take_work(Stage::Done(Err(why))) {
             Some((work, waiter)) => {
+                // Before the work is dropped: its destructor may wait for the thread that waits for the result.
                 tell(waiter);
                 discard(work);
                 true

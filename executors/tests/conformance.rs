@@ -297,6 +297,7 @@ macro_rules! in_turn {
                     submitters_race_with_close
                     the_last_running_job_may_spawn;
                 discarding:
+                    a_destructor_may_wait_for_the_waiter_of_its_job
                     a_discarded_job_may_discard_others
                     a_worker_that_waits_after_shutdown_now_drops_the_job
                     reports_add_up_when_discarding_races_with_submitting

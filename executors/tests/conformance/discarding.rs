@@ -1,10 +1,10 @@
 //! The end of a pool that drops what has not begun.
 
 use super::{
-    subject::{Crew, with_pool},
+    subject::{Crew, Subject, with_pool},
     tools::{Counter, Witness, occupy},
 };
-use crate::support::{child::Child, gate::Gate, log_book, watchdog::PATIENCE};
+use crate::support::{child::Child, gate::Gate, log_book, on_drop::OnDrop, watchdog::PATIENCE};
 use executors::{Executor, Pool, TaskError, TaskHandle, try_execute_locally};
 use std::{
     future::Future,
@@ -98,6 +98,23 @@ pub(crate) fn a_discarded_job_may_discard_others(subject: &impl Crew) {
             let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
             assert_eq!((report.finished, report.discarded, ran.get()), (1, JOBS as u64, 0));
         });
+    });
+}
+
+/// What a job owns that is dropped waits for the thread that waits for the job.
+pub(crate) fn a_destructor_may_wait_for_the_waiter_of_its_job(subject: &impl Subject) {
+    with_pool(subject, 1, |pool| {
+        let (gate, (tell, told)) = (occupy(pool, 1), mpsc::channel());
+        let owned = OnDrop::new(move || told.recv().expect("the waiter goes on"));
+        let handle = pool.submit(move || drop(owned));
+        let waiter = thread::spawn(move || {
+            let outcome = handle.wait();
+            tell.send(()).expect("it is waited for");
+            outcome
+        });
+        pool.shutdown_now();
+        gate.open();
+        assert!(matches!(waiter.join().expect("no panic"), Err(TaskError::Dropped)));
     });
 }
 
