@@ -44,8 +44,8 @@ pub enum Command {
     /// Measures how long sleeping workers take to begin a burst of jobs
     ///
     /// One thread gives --jobs jobs at once, by default as many as there are threads; 10 workers and 10 jobs are those
-    /// of burst_pool's benchmark. The time of each job is from just before the first submission to its beginning, when it
-    /// reads the clock. The executors `reference-unpark` and `reference-mutex-condvar` show what waking alone costs.
+    /// of burst_pool's benchmark. The time of each job is from just before the first submission to its beginning, when
+    /// it reads the clock. The executors `reference-unpark` and `reference-mutex-condvar` show what waking alone costs.
     Wake(WakeOptions),
     /// Measures how long a job from outside waits while workers are busy
     ///

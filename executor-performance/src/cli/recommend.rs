@@ -141,10 +141,10 @@ impl RecommendOptions {
     pub(super) fn spin_matters(&self, are_named: bool) -> Result<(), String> {
         let instead = match self {
             RecommendOptions { spin: false, .. } => return Ok(()),
-            _ if are_named => "--executor: leave it out, or name workstealing-spin-timed, too",
-            _ if !self.needs.is_empty() => "--needs, because only dispatchers can do that: leave it out",
+            _ if are_named => "--executor: leave out --spin, and name workstealing-spin-timed if it is to be measured",
+            _ if !self.needs.is_empty() => "--needs, because only dispatchers can do that: leave out one of them",
             _ if self.workloads.contains(&Workload::Blocking) => {
-                "--workload blocking, because jobs that block keep workers from spinning: leave it out"
+                "--workload blocking, because jobs that block keep workers from spinning: leave out one of them"
             }
             _ => return Ok(()),
         };

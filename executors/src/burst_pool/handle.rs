@@ -10,20 +10,19 @@ use crate::{
     parker::{DynamicThreadData, StaticParker},
     source::mail::MailSource,
 };
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future};
 
 pub(super) type CrewHandle<const JOINED: bool> = crew::Handle<MailSource<JOINED>, StaticParker<DynamicThreadData>>;
 
 #[derive(Clone)]
 pub(super) struct Handle<const JOINED: bool> {
     crew: CrewHandle<JOINED>,
-    boxes: Arc<Mailboxes<Job>>,
     when_busy: WhenBusy,
 }
 
 impl<const JOINED: bool> Handle<JOINED> {
-    pub(super) fn new(crew: CrewHandle<JOINED>, boxes: Arc<Mailboxes<Job>>, when_busy: WhenBusy) -> Self {
-        Handle { crew, boxes, when_busy }
+    pub(super) fn new(crew: CrewHandle<JOINED>, when_busy: WhenBusy) -> Self {
+        Handle { crew, when_busy }
     }
 
     pub(super) fn crew(&self) -> &CrewHandle<JOINED> {
@@ -31,7 +30,7 @@ impl<const JOINED: bool> Handle<JOINED> {
     }
 
     pub(super) fn boxes(&self) -> &Mailboxes<Job> {
-        &self.boxes
+        self.crew.source().boxes()
     }
 
     pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
@@ -53,7 +52,7 @@ impl<const JOINED: bool> Handle<JOINED> {
                 Ok(())
             }
             None if self.crew.is_closed_to_caller() => Err(BurstError::Closed(value)),
-            None if self.boxes.workers() == 0 => Err(BurstError::NoWorkers(value)),
+            None if self.boxes().workers() == 0 => Err(BurstError::NoWorkers(value)),
             None => Err(BurstError::Busy(value)),
         }
     }
@@ -61,12 +60,12 @@ impl<const JOINED: bool> Handle<JOINED> {
     #[inline]
     fn claim(&self) -> Option<Claim> {
         match self.when_busy {
-            WhenBusy::Queue => self.boxes.claim_any(),
-            WhenBusy::GiveBack => self.boxes.claim_idle(),
+            WhenBusy::Queue => self.boxes().claim_any(),
+            WhenBusy::GiveBack => self.boxes().claim_idle(),
             WhenBusy::Block { timeout } => {
                 // No worker can be hired while a thread waits: `BurstPool::spawn` borrows the pool uniquely.
-                let in_vain = || self.boxes.workers() == 0 || self.crew.is_closed_to_caller();
-                self.boxes.claim_idle().or_else(|| self.boxes.claim_within(timeout, in_vain))
+                let in_vain = || self.boxes().workers() == 0 || self.crew.is_closed_to_caller();
+                self.boxes().claim_idle().or_else(|| self.boxes().claim_within(timeout, in_vain))
             }
         }
     }
@@ -97,13 +96,13 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
 
     fn close(&self) -> bool {
         let closed = self.crew.close();
-        self.boxes.ring();
+        self.boxes().ring();
         closed
     }
 
     fn discard(&self) {
         self.crew.close_for_good();
-        self.boxes.ring();
+        self.boxes().ring();
         self.crew.drop_backlog();
     }
 }
@@ -113,7 +112,7 @@ impl<const JOINED: bool> fmt::Debug for Handle<JOINED> {
         f.debug_struct("Handle")
             .field("crew", &self.crew)
             .field("when_busy", &self.when_busy)
-            .field("boxes", &self.boxes)
+            .field("boxes", self.boxes())
             .finish()
     }
 }

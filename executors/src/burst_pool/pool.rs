@@ -324,10 +324,9 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         options.thread_name(0, CHARTER.thread_name)?;
         // Workers start when they are spawned, never because of a job, and none leaves before the end.
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
-        let boxes = Arc::new(Mailboxes::new(0));
-        let source = MailSource::new(Arc::clone(&boxes), extra.theft());
+        let source = MailSource::new(Arc::new(Mailboxes::new(0)), extra.theft());
         let (cold, parker) = (0..0, parker::for_bursts());
         let crew = CrewHandle::found(Setup { terms, cold, source, parker, charter: CHARTER, options });
-        Ok(BurstPool { handle: Handle::new(crew, boxes, extra.when_busy), team: Team::new() })
+        Ok(BurstPool { handle: Handle::new(crew, extra.when_busy), team: Team::new() })
     }
 }

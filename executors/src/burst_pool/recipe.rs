@@ -109,9 +109,8 @@ impl Recipe for ThreadPool {
             "leave it out: all its threads start in `build`, as jobs are dealt to them",
         )?;
         let (terms, parker) = (Terms::fixed(options.thread_count()?), parker::for_bursts());
-        let boxes = Arc::new(Mailboxes::new(terms.core));
-        let source = MailSource::new(Arc::clone(&boxes), extra.theft());
+        let source = MailSource::new(Arc::new(Mailboxes::new(terms.core)), extra.theft());
         let crew = CrewHandle::start(Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options })?;
-        Ok(ThreadPool { handle: Handle::new(crew, boxes, extra.when_busy) })
+        Ok(ThreadPool { handle: Handle::new(crew, extra.when_busy) })
     }
 }

@@ -103,7 +103,7 @@ impl ThreadPool {
     pub fn try_execute<T: Task<()> + 'static>(&self, task: T) -> Result<(), SendError<Job>> {
         if size_of::<T>() > HUGE && task.is_fn() {
             // By `run` it would be moved to the worker's stack.
-            return self.try_execute(task.into_fn().expect("it says that it is a closure"));
+            return self.try_execute(task.into_fn().expect("a task for which is_fn is true becomes a closure"));
         }
         let job = move || task.run();
         self.pool.try_execute(job).map_err(|refused| SendError(Box::new(refused.into_job()) as Job))

@@ -39,8 +39,7 @@ impl SharedCount {
     /// For references that are made, by a thread that has one.
     #[inline]
     pub(super) fn add(&self, number: usize) {
-        // Relaxed: the crew is there, as for `Arc`; and as there, a program that forgets so many
-        // references is aborted.
+        // Relaxed: the crew is there, as for `Arc`; and as there, a program that forgets so many references is aborted.
         if self.0.fetch_add(number, Relaxed) > isize::MAX as usize {
             process::abort();
         }

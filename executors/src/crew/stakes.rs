@@ -3,8 +3,9 @@
 //! A [`Stake`] is a handle's reference to the crew. Stakes are counted as holds are (`shared_count.rs`), because a job
 //! that submits others may own a handle. But credit of stakes keeps the crew open, so a worker gives it back when it
 //! has run out of jobs (`account.rs`). When no handle is left, the crew closes at once, or as soon as the workers that
-//! have dropped some have run out of jobs; until then it could not end anyway. Where closing lets jobs run that are
-//! withheld until then, a running job may wait for one of these: there workers have no credit.
+//! have dropped some have run out of jobs; it could not have ended before that, because one of them is active. Where
+//! closing lets jobs run that are withheld until then, a running job may wait for one of these: there workers have no
+//! credit.
 
 use super::{Crew, account::Account, holds::Hold, shared_count::subtract, worker::Worker};
 use crate::{parker::Parker, source::Source};

@@ -190,7 +190,7 @@ where
     }
 
     pub(super) fn run(&self, job: Job) {
-        self.account.open();
+        self.account.begin();
         self.meter.work_begins();
         match contain(|| job.run()) {
             Ok(()) => self.meter.found_one_ended(),

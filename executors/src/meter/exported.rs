@@ -100,17 +100,20 @@ impl Exporter {
         self.publish_end(workers, executed);
     }
 
-    /// Called after a job that had been counted, but will not run, is counted out. Publishes when no job waits.
+    /// Called after a job that had been counted, but will not run, is counted out. Publishes when no job waits, if that
+    /// is news: a closed pool may refuse many jobs.
     pub(crate) fn publish_after_strike(
         &self,
         workers: usize,
         executed: impl Fn(usize) -> u64,
         left: impl Fn() -> usize,
     ) {
-        let still_left = left();
+        let (still_left, had_waited) = (left(), self.queued.load(Relaxed) != 0);
         if still_left == 0 {
-            self.publish_end(workers, executed);
-        } else if waiting(still_left, workers) == 0 {
+            if had_waited || (0..workers).any(|worker| executed(worker) > self.executed.get(worker).load(Relaxed)) {
+                self.publish_end(workers, executed);
+            }
+        } else if had_waited && waiting(still_left, workers) == 0 {
             guard(|| self.publish_queued(0));
         }
     }

@@ -43,6 +43,10 @@ impl<const JOINED: bool> MailSource<JOINED> {
         MailSource { boxes, theft }
     }
 
+    pub(crate) fn boxes(&self) -> &Mailboxes<Job> {
+        &self.boxes
+    }
+
     fn steals(&self) -> bool {
         self.theft != Theft::Never
     }
