@@ -12,7 +12,7 @@ source "$root/scripts/lib.sh"
 results=docs/results/instructions.md
 tolerance=${TOLERANCE:-10}
 jobs=20000
-ways=(execute-outside execute-inside submit spawn-outside spawn-inside yield fork)
+ways=(execute-outside execute-inside clone submit spawn-outside spawn-inside yield fork)
 
 usage() {
     cat <<USAGE
@@ -83,6 +83,7 @@ describe() {
     case $1 in
         execute-outside) echo "\`execute\` from outside, and the run by a worker that takes 32 at a time" ;;
         execute-inside) echo "\`execute\` by a job of the pool, and the run by the same worker" ;;
+        clone) echo "the same by a job that owns a handle, and gives a clone to the next" ;;
         submit) echo "\`submit\` from outside, the run, and \`wait\` for the result that is there" ;;
         spawn-outside) echo "\`spawn\` from outside of a future that is ready, \`detach\`, and its one step" ;;
         spawn-inside) echo "\`spawn\` by a future of the pool, \`detach\`, and its one step" ;;

@@ -17,14 +17,16 @@ use std::{
     task::{Context, Poll},
 };
 
-type OnePool = &'static ThreadPool<StaticParker<SmallThreadData>>;
+type SmallPool = ThreadPool<StaticParker<SmallThreadData>>;
+type OnePool = &'static SmallPool;
 
 /// A way to submit jobs to a pool.
 type Way = fn(OnePool, usize);
 
-const WAYS: [(&str, Way); 7] = [
+const WAYS: [(&str, Way); 8] = [
     ("execute-outside", execute_outside),
     ("execute-inside", execute_inside),
+    ("clone", execute_by_clones),
     ("submit", submit),
     ("spawn-outside", spawn_outside),
     ("spawn-inside", spawn_inside),
@@ -77,6 +79,17 @@ fn execute_inside(pool: OnePool, jobs: usize) {
         }
     }
     link(pool, jobs);
+    pool.join().expect("this is no worker");
+}
+
+fn execute_by_clones(pool: OnePool, jobs: usize) {
+    fn link(pool: SmallPool, left: usize) {
+        if left > 0 {
+            let next = pool.clone();
+            pool.execute(move || link(next, left - 1));
+        }
+    }
+    link(pool.clone(), jobs);
     pool.join().expect("this is no worker");
 }
 
