@@ -1147,7 +1147,7 @@ mod stealing {
         with! { user_made: NaiveParker = |builder| builder.parker(NaiveParker::default()), subject::ANY; }
     }
 
-    /// A parker that panics.
+    /// A parker that panics, or owns its pool.
     mod brittle {
         use crate::topics::parkers::Brittle;
 
@@ -1157,6 +1157,7 @@ mod stealing {
                 a_lost_worker_is_no_longer_counted
                 a_panic_before_the_start_hook_costs_no_worker
                 a_panic_while_a_worker_closes_the_pool_is_contained
+                a_parker_may_drop_the_last_handle
                 a_pool_that_has_lost_all_workers_ends
                 jobs_wait_in_vain_for_lost_workers;
         }
@@ -1173,13 +1174,6 @@ mod stealing {
                 a_parker_is_told_that_a_submitter_gives_way_and_goes_on
                 a_parker_that_keeps_panicking_does_not_end_the_process;
         }
-    }
-
-    /// A parker that owns its pool.
-    mod keeping {
-        use crate::topics::parkers::Keeper;
-
-        tests! { Keeper::default; parkers: a_parker_may_drop_the_last_handle; }
     }
 
     /// The same parkers, known at compile time. Their code is the same, so only the part of the contract that depends

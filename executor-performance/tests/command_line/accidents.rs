@@ -64,7 +64,6 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
         assert!(output.read_line(&mut String::new()).expect("a line") > 0);
         for signal in signals {
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
-            thread::sleep(Duration::from_millis(100));
         }
         let begin = Instant::now();
         let status = loop {

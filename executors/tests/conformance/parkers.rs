@@ -1,5 +1,5 @@
-//! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else; one that wraps a
-//! parker of the crate; and one that owns its pool.
+//! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else, or that owns its
+//! pool; and one that wraps a parker of the crate.
 
 use super::tools::{Counter, Life, Witness, panic_quietly};
 use crate::support::{
@@ -37,11 +37,19 @@ enum Event {
     UnparkAll,
 }
 
-/// Panics once, at the next event of the kind that was chosen.
+/// What happens at the next event of a kind.
+#[derive(Debug)]
+struct Fuse {
+    event: Event,
+    /// What is dropped in place of a panic.
+    kept: Option<ThreadPool<Brittle>>,
+}
+
+/// Panics once, at the next event of the kind that was chosen; or drops a handle to its pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Brittle {
     parker: NaiveParker,
-    fuse: Arc<Mutex<Option<Event>>>,
+    fuse: Arc<Mutex<Option<Fuse>>>,
     parked: Arc<AtomicUsize>,
     /// How many workers have left.
     gone: Arc<AtomicUsize>,
@@ -49,14 +57,24 @@ pub(crate) struct Brittle {
 
 impl Brittle {
     fn light(&self, event: Event) {
-        *self.fuse.lock().expect("no panic under this lock") = Some(event);
+        *self.fuse.lock().expect("no panic under this lock") = Some(Fuse { event, kept: None });
+    }
+
+    fn keep_until(&self, event: Event, pool: ThreadPool<Brittle>) {
+        *self.fuse.lock().expect("no panic under this lock") = Some(Fuse { event, kept: Some(pool) });
     }
 
     fn happens(&self, event: Event) {
-        let is_it = self.fuse.lock().expect("no panic under this lock").take_if(|fuse| *fuse == event).is_some();
-        if is_it {
-            panic_quietly("a parker");
+        let fuse = self.fuse.lock().expect("no panic under this lock").take_if(|fuse| fuse.event == event);
+        match fuse {
+            Some(Fuse { kept: None, .. }) => panic_quietly("a parker"),
+            // Not under the lock: dropping the pool closes it.
+            kept => drop(kept),
         }
+    }
+
+    fn is_lit(&self) -> bool {
+        self.fuse.lock().expect("no panic under this lock").is_some()
     }
 }
 
@@ -226,7 +244,7 @@ pub(crate) fn a_panic_before_the_start_hook_costs_no_worker(subject: &impl Fn() 
         let builder = ThreadPool::builder().threads(2).idle(Idle::PARK).parker(parker.clone());
         let pool = builder.on_start(start).on_stop(move |_| stops.add()).build().expect("two threads");
         assert_eq!(pool.submit(|| 7).wait().expect("no panic"), 7, "the second worker was started for it");
-        assert_eq!(*parker.fuse.lock().expect("no panic under this lock"), None, "its parker panicked");
+        assert!(!parker.is_lit(), "its parker panicked");
         assert_eq!((started.get(), pool.stats().workers), (1, 2));
         first.open();
         pool.shutdown().expect("nothing blocks");
@@ -473,65 +491,8 @@ pub(crate) fn a_parker_is_told_that_a_submitter_gives_way_and_goes_on(subject: &
     });
 }
 
-/// Owns a handle to its pool until a certain event.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Keeper {
-    parker: NaiveParker,
-    kept: Arc<Mutex<Option<Kept>>>,
-}
-
-#[derive(Debug)]
-struct Kept {
-    until: Event,
-    pool: ThreadPool<Keeper>,
-}
-
-impl Keeper {
-    fn happens(&self, event: Event) {
-        let kept = self.kept.lock().expect("no panic under this lock").take_if(|kept| kept.until == event);
-        // Not under the lock: this closes the pool.
-        drop(kept.map(|kept| kept.pool));
-    }
-}
-
-impl Parker for Keeper {
-    fn max_threads(&self) -> Option<usize> {
-        self.parker.max_threads()
-    }
-
-    fn init(&self, thread_id: usize) {
-        self.parker.init(thread_id);
-    }
-
-    fn prepare_park(&self, thread_id: usize) {
-        self.parker.prepare_park(thread_id);
-        self.happens(Event::Prepare);
-    }
-
-    fn abort_park(&self, thread_id: usize) {
-        self.parker.abort_park(thread_id);
-    }
-
-    fn park(&self, thread_id: usize) -> ParkResult {
-        self.parker.park(thread_id)
-    }
-
-    fn unpark_one(&self) {
-        self.parker.unpark_one();
-    }
-
-    fn unpark_all(&self) {
-        self.parker.unpark_all();
-    }
-
-    fn start_looking(&self, _thread_id: usize) -> bool {
-        self.happens(Event::StartLooking);
-        true
-    }
-}
-
 /// The last handle is dropped by a worker that is in no job: that looks for one, for ever, or is about to sleep.
-pub(crate) fn a_parker_may_drop_the_last_handle(subject: &impl Fn() -> Keeper) {
+pub(crate) fn a_parker_may_drop_the_last_handle(subject: &impl Fn() -> Brittle) {
     for (until, spin) in [(Event::StartLooking, Duration::MAX), (Event::Prepare, Duration::ZERO)] {
         within(|| {
             let (parker, life) = (subject(), Life::new());
@@ -539,10 +500,10 @@ pub(crate) fn a_parker_may_drop_the_last_handle(subject: &impl Fn() -> Keeper) {
             let builder = ThreadPool::builder().threads(2).idle(Idle::Park { spin }).parker(parker.clone());
             let pool = builder.panic_handler(move |_| drop(mark.clone())).build().expect("two threads");
             let gate = occupy(&pool, 1);
-            *parker.kept.lock().expect("no panic under this lock") = Some(Kept { until, pool });
+            parker.keep_until(until, pool);
             gate.open();
             life.until_over();
-            assert!(parker.kept.lock().expect("no panic under this lock").is_none());
+            assert!(!parker.is_lit());
         });
     }
 }
@@ -563,7 +524,7 @@ pub(crate) fn a_panic_while_a_worker_closes_the_pool_is_contained(subject: &impl
         tell.send(()).expect("the job listens");
         gate.open();
         until("both workers have stopped", || stopped.get() == 2);
-        assert_eq!(*parker.fuse.lock().expect("no panic under this lock"), None, "its parker panicked");
+        assert!(!parker.is_lit(), "its parker panicked");
         assert_eq!(parker.gone.load(SeqCst), 0, "no worker was lost");
     });
 }
