@@ -18,8 +18,8 @@ function split_csv(line, fields,    n, i, c, quoted) {
 # The text in the column of that name in this row. To compare it as a number, add 0.
 function cell(name) { return (name in place) ? field[place[name]] : "" }
 
-# The column by which rows are compared: the first figure, but where probes wait, that of the slow ones.
-function figure() { return ("starved_probes" in place) ? "p99_us" : titles[place["samples"] + 1] }
+# The column by which the tool compares rows: the first figure.
+function figure() { return titles[place["samples"] + 1] }
 
 # The column of the CPU time.
 function cpu(    i) {

@@ -1,7 +1,7 @@
 # A line for each row of a file whose column `by` is `value` (all, without these), with the columns that are named in
-# `show`, each with a title after a colon. `x` is how many times as much the row costs as the row `reference`, by the
-# first figure; `range` is the 95 % interval in the two columns that it names; `x95` is the interval of `x`, which is
-# known where `reference` is the best.
+# `show`, each with a title after a colon. `x` is how many times as much the row costs as the row `reference`,
+# process by process; `range` is the 95 % interval in the two columns that it names; `x95` is the interval of `x`, which
+# is known where `reference` is the best.
 
 BEGIN {
     shown = split(show, part, ",")
@@ -20,12 +20,8 @@ BEGIN {
 by != "" && cell(by) != value { next }
 {
     order[++rows] = cell("executor")
-    first = cell(figure())
-    if (cell("status") == "ok") size[rows] = is_rate(figure()) ? 1 / first : first
-    if (cell("executor") == reference && cell("status") == "ok") {
-        unit_size = size[rows]
-        is_best = cell("slowdown_to_best") + 0 == 1
-    }
+    if (cell("status") == "ok") slowdown[rows] = cell("slowdown_to_best")
+    if (cell("executor") == reference) reference_slowdown = slowdown[rows]
     for (i = 1; i <= shown; i++) {
         if (column[i] == "x95") content[rows, i] = sprintf("%.2f-%.2f", cell("slowdown_low95"), cell("slowdown_high95"))
         else if (column[i] ~ /^range /) {
@@ -40,8 +36,8 @@ END {
         line = "| `" order[r] "` |"
         for (i = 1; i <= shown; i++) {
             text = content[r, i]
-            if (column[i] == "x") text = (r in size) && unit_size ? sprintf("%.2f", size[r] / unit_size) : ""
-            if (column[i] == "x95" && (!is_best || order[r] == reference)) text = ""
+            if (column[i] == "x") text = slowdown[r] && reference_slowdown ? sprintf("%.2f", slowdown[r] / reference_slowdown) : ""
+            if (column[i] == "x95" && (reference_slowdown + 0 != 1 || order[r] == reference)) text = ""
             line = line " " text " |"
         }
         print line
