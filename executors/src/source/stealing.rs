@@ -432,8 +432,8 @@ impl Source for StealingSource {
     fn shows_by_taking(&self, local: &StealingLocal) -> bool {
         // A job is taken out of the ring, or out of a lane, by a Release after its push, and a thread that looks for
         // jobs acquires that (the lane's count, or the ring's head or what its owner has taken) before it loads the
-        // ring's tail. But spills are looked at before rings.
-        !local.spilled.get()
+        // ring's tail. But spills are looked at before rings, and some rings of others after this one.
+        !local.spilled.get() && !local.rounds.may_take()
     }
 
     #[inline]

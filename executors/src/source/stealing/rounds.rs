@@ -32,6 +32,11 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
+    /// Whether the next round may take a job of another worker.
+    pub(super) fn may_take(&self) -> bool {
+        self.waited.get().is_some()
+    }
+
     fn are_due(&self) -> bool {
         self.looks.update(|looks| looks.wrapping_add(1));
         self.looks.get().is_multiple_of(LOOKS)
@@ -111,5 +116,17 @@ mod tests {
     #[test]
     fn a_worker_that_makes_progress_keeps_its_jobs() {
         assert_eq!(found_in(true), []);
+    }
+
+    #[test]
+    fn a_round_that_may_take_a_job_is_no_proof_that_own_jobs_are_seen() {
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let [worker, stuck] = [0, 1].map(|seat| source.attach(Some(seat)));
+        for owner in [&worker, &stuck] {
+            source.push_slowly(owner, (), Job::new(|| ()));
+        }
+        assert!(source.shows_by_taking(&worker));
+        assert!(source.make_a_round(&worker, &Meter::default()).is_none());
+        assert!(!source.shows_by_taking(&worker));
     }
 }
