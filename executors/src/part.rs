@@ -252,8 +252,8 @@ where
     /// Runs both, one after the other.
     #[cold]
     pub(crate) fn run_here(&mut self) -> (A, B) {
-        let (one, other) = self.take();
-        (one(), other())
+        let one = self.one.take().expect("a fork is run once");
+        self.other.join(contain(one))
     }
 
     /// Both closures, neither of which has run.
