@@ -76,9 +76,14 @@ impl Meter {
         self.is_at_part.store(true, Relaxed);
     }
 
+    /// Whether what the worker has found is such a part, and has not ended.
+    pub(crate) fn is_at_part(&self) -> bool {
+        self.is_at_part.load(Relaxed)
+    }
+
     /// What the worker has found has ended, and was a job, unless it [took a part](Self::took_part).
     pub(crate) fn found_one_ended(&self) {
-        if self.is_at_part.load(Relaxed) {
+        if self.is_at_part() {
             self.is_at_part.store(false, Relaxed);
             self.parts.count_one();
         } else {
@@ -90,7 +95,7 @@ impl Meter {
         // A job that runs others in place, because its pool was full, counts with them as one. (Each that has ended
         // counts.)
         let ended = self.ended.get();
-        let running = usize::from(self.is_at_work.load(Relaxed) && !self.is_at_part.load(Relaxed));
+        let running = usize::from(self.is_at_work.load(Relaxed) && !self.is_at_part());
         Reading { ended, running, panicked: self.panicked.get(), steals: self.steals.get(), parts: self.parts.get() }
     }
 }

@@ -455,6 +455,7 @@ macro_rules! has_hooks {
                     workers_leave;
                 discarding:
                     a_job_that_is_dropped_within_a_wake_up_tells_its_waiter
+                    no_job_begins_after_shutdown_now_has_returned
                     shutdown_now_discards_at_once;
                 dropping:
                     a_job_may_block_on_its_child_after_the_last_handle;

@@ -21,8 +21,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 use support::{
-    gate::occupy,
+    child::Child,
+    gate::{Gate, occupy},
     naive_parker::NaiveParker,
+    on_drop::OnDrop,
     random::Random,
     watchdog::{PATIENCE, until, within},
 };
@@ -532,6 +534,55 @@ fn discarded_parts_are_left_to_the_caller() {
 }
 
 /// Its parts belong to a job that has begun: all workers run them, including those that have fallen asleep since.
+/// Their destructors wait for a lock that the forking job holds, and that job for the part.
+#[test]
+fn a_part_runs_before_jobs_are_dropped() {
+    within(|| {
+        let [is_coming, may_come, is_dropping, has_jobs] = [(); 4].map(|()| Gate::default());
+        let hook = {
+            let (is_coming, may_come) = (is_coming.clone(), may_come.clone());
+            move |worker| {
+                if worker == 1 {
+                    is_coming.open();
+                    may_come.pass();
+                }
+            }
+        };
+        let pool = ThreadPool::builder().threads(2).idle(Idle::PARK).on_start(hook).build().expect("two threads");
+        let job = pool.submit({
+            let (pool, has_jobs) = (pool.clone(), has_jobs.clone());
+            move || {
+                let lock = Arc::new(Mutex::new(()));
+                let _held = lock.lock().expect("no panic under this lock");
+                let (has_begun, dropped) = (AtomicBool::new(false), Arc::new(AtomicUsize::new(0)));
+                let one = || {
+                    is_coming.pass();
+                    for _ in 0..2 {
+                        let (lock, dropped, is_dropping) =
+                            (Arc::clone(&lock), Arc::clone(&dropped), is_dropping.clone());
+                        let owned = OnDrop::new(move || {
+                            dropped.fetch_add(1, SeqCst);
+                            is_dropping.open();
+                            drop(lock.lock());
+                        });
+                        pool.execute(move || drop(owned));
+                    }
+                    has_jobs.open();
+                    is_dropping.pass();
+                    may_come.open();
+                    until("the other worker has taken something", || {
+                        has_begun.load(SeqCst) || dropped.load(SeqCst) > 1
+                    });
+                };
+                pool.fork_join(one, || has_begun.store(true, SeqCst));
+            }
+        });
+        has_jobs.pass();
+        let _ = pool.shutdown_now();
+        job.wait().expect("it runs to its end");
+    });
+}
+
 #[test]
 fn a_job_that_has_begun_may_fork_until_it_ends() {
     for round in 0..20 {
@@ -688,4 +739,17 @@ fn random_trees() {
             pool.shutdown().expect("nothing is left");
         });
     }
+}
+
+/// Where both parts run in place, as in a closed pool, the second one is dropped while the first one's panic is kept.
+#[test]
+fn a_panic_and_a_destructor_that_panics_do_not_end_the_process() {
+    Child::default().run(|| {
+        let pool = pool(1);
+        pool.shutdown_async();
+        let owned = OnDrop::new(|| panic!("the destructor"));
+        let thrown = catch_unwind(AssertUnwindSafe(|| pool.fork_join(|| panic!("one"), move || drop(owned))));
+        let thrown = thrown.map(|((), ())| ()).expect_err("the first one panics");
+        assert_eq!(thrown.downcast_ref(), Some(&"one"));
+    });
 }

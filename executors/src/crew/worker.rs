@@ -35,6 +35,8 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     busy: Cell<bool>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
+    /// Jobs are to be dropped, and some may be where no other thread has seen them.
+    owes_sweep: Cell<bool>,
     /// No thread would run a job that is put where this worker keeps its own now.
     leaving: Cell<bool>,
     /// Its thread is no worker otherwise, and only runs what there is.
@@ -60,8 +62,23 @@ where
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (account, turn) = (Account::new(crew), Turn::new(crew.fairness));
         let meter = crew.meters.get(seat);
-        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, account, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
+        let (outlook, pace, active, busy, blocked, owes_sweep, leaving) = Default::default();
+        Worker {
+            crew,
+            account,
+            seat,
+            meter,
+            local,
+            turn,
+            outlook,
+            pace,
+            active,
+            busy,
+            blocked,
+            owes_sweep,
+            leaving,
+            is_stranger,
+        }
     }
 
     /// From the first job to the last.
@@ -76,7 +93,11 @@ where
         self.on_duty(|| {
             let mut found = self.settle_in();
             while let Some(job) = found {
-                self.run(job);
+                if self.owes_sweep.get() {
+                    self.run_or_discard(job);
+                } else {
+                    self.run(job);
+                }
                 while let Err(payload) = contain(|| self.run_own_jobs()) {
                     self.job_threw(payload);
                 }
@@ -98,13 +119,33 @@ where
 
     fn run_what_waits(&self) {
         while let Some(job) = self.search() {
-            if self.crew.life.is_discarding() {
-                // No other thread sees this worker's own jobs, so they are dropped here.
-                self.crew.discarded.fetch_add(1, Relaxed);
-                discard(job);
-            } else {
-                self.run(job);
-            }
+            // No other thread sees this worker's own jobs, so they are dropped here.
+            if self.crew.life.is_discarding() { self.discard(job) } else { self.run(job) }
+        }
+    }
+
+    /// What the worker has found when jobs are to be dropped; then what else there may be.
+    ///
+    /// A part is to run, and it does so first: its forker waits for it, and destructors may wait for its forker.
+    #[cold]
+    fn run_or_discard(&self, job: Job) {
+        if self.meter.is_at_part() {
+            self.run(job);
+        } else {
+            self.discard(job);
+        }
+        self.sweep();
+    }
+
+    fn discard(&self, job: Job) {
+        self.crew.discarded.fetch_add(1, Relaxed);
+        discard(job);
+    }
+
+    /// Drops the waiting jobs, if that is due.
+    fn sweep(&self) {
+        if self.owes_sweep.take() {
+            self.crew.discard_backlog();
         }
     }
 
@@ -139,6 +180,7 @@ where
                 // panics over that, the hook is called all the same: otherwise the stop hook would be called without
                 // it.
                 guard(|| self.see_to_the_rest(true));
+                self.sweep();
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {
                 self.become_active();
@@ -166,6 +208,7 @@ where
             self.crew.parker.leave(self.seat);
         });
         guard(|| self.see_to_the_rest(true));
+        guard(|| self.sweep());
         guard(|| _ = self.crew.is_over());
     }
 

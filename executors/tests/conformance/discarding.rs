@@ -41,6 +41,43 @@ pub(crate) fn shutdown_now_discards_at_once(subject: &impl Crew) {
     });
 }
 
+/// Also if the worker has taken some of the jobs meanwhile, and a destructor keeps it.
+pub(crate) fn no_job_begins_after_shutdown_now_has_returned(subject: &impl Crew) {
+    with_pool(subject, 1, |pool| {
+        let (gate, begun) = (occupy(pool, 1), Counter::default());
+        // Destructors of two jobs, the first of which is dropped by `shutdown_now`.
+        let stations = [(); 2].map(|()| (Gate::default(), Gate::default()));
+        for job in 0..20 {
+            let (count, station) = (begun.clone(), if job % 2 == 0 { stations.get(job / 2).cloned() } else { None });
+            let owned = OnDrop::new(move || {
+                if let Some((reached, left)) = station {
+                    reached.open();
+                    left.pass();
+                }
+            });
+            pool.execute(move || {
+                count.add();
+                drop(owned);
+            });
+        }
+        let [(first_reached, first_left), (second_reached, second_left)] = &stations;
+        thread::scope(|scope| {
+            let sweeper = scope.spawn(|| {
+                let _ = pool.shutdown_now();
+                begun.get()
+            });
+            first_reached.pass();
+            gate.open();
+            second_reached.pass();
+            first_left.open();
+            let in_time = sweeper.join().expect("no panic");
+            second_left.open();
+            let _ = pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
+            assert_eq!(begun.get(), in_time);
+        });
+    });
+}
+
 /// A pool of two threads that has done one job, is blocked by two, and has 21 more.
 struct Backlog {
     gate: Gate,

@@ -184,6 +184,8 @@ where
     /// If this worker was the last that looked, a submitter that brought a job meanwhile relied on it. And jobs that
     /// came along with the one found were on their way from one queue to another until now, where no thread could see
     /// them: other workers may have fallen asleep because of that.
+    ///
+    /// If jobs are to be dropped, the worker owes a [sweep](Worker::sweep) afterwards.
     pub(super) fn see_to_the_rest(&self, was_last_looking: bool) {
         let owes_call = self.crew.source.owes_call(&self.local);
         if !owes_call && !was_last_looking {
@@ -197,7 +199,7 @@ where
             if was_last_looking {
                 self.crew.source.recall(&self.local);
             }
-            self.crew.discard_backlog();
+            self.owes_sweep.set(true);
             // These belong to jobs that have begun.
             if self.crew.source.parts() > 0 {
                 self.crew.call_one(Origin::Waiting);
