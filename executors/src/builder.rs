@@ -270,7 +270,8 @@ impl<P: Build> Builder<P> {
     ///
     /// # Errors
     ///
-    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then.
+    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then, and
+    /// jobs that start hooks have submitted, and that have not begun, are dropped.
     pub fn build(self) -> Result<P, BuildError> {
         P::build(self.options, self.extra)
     }

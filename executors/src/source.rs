@@ -257,7 +257,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         self.has_jobs()
     }
 
-    /// The crew has been closed, and what was to be discarded has been discarded. From now on all withheld jobs have to
-    /// be given out, sooner or later.
+    /// The crew is about to be closed; or it has been, and what was to be discarded has been discarded. From now on all
+    /// withheld jobs have to be given out, sooner or later.
     fn on_close(&self) {}
 }

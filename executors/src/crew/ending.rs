@@ -19,11 +19,12 @@ where
 {
     /// Takes no more jobs from outside. Returns whether the crew was open until now.
     pub(super) fn close(&self) -> bool {
+        // Before the close: when the end is declared, nothing is withheld any more, also from late jobs.
+        if !self.life.is_closed() && !self.life.is_discarding() {
+            self.source.on_close();
+        }
         let closed = self.life.close();
         if closed {
-            if !self.life.is_discarding() {
-                self.source.on_close();
-            }
             fence(SeqCst);
             // If all workers are asleep, or there is none, no other thread would declare the end. Otherwise sleepers
             // must find out.
@@ -131,6 +132,12 @@ pub(super) mod tests {
         options::WorkerHook,
         source::shared::{SharedSource, Worth},
     };
+    #[cfg(feature = "dispatcher-exec")]
+    use crate::{
+        crew::delivery::Admission,
+        placement::Neighbourhood,
+        source::dispatch::{CPU, DispatchSource, NORMAL},
+    };
     use crate::{
         crew::{Charter, Setup, Terms},
         job::Closure,
@@ -225,6 +232,30 @@ pub(super) mod tests {
         Worker::new(&crew, 0).work();
         assert_eq!(child.try_recv(), Ok(()));
         assert_eq!((crew.report().finished, crew.report().queued), (2, 0));
+    }
+
+    /// The late shift turns to the more urgent job of the other subpool, and comes back for the rest.
+    #[cfg(feature = "dispatcher-exec")]
+    #[test]
+    fn what_a_late_job_submits_to_two_subpools_runs() {
+        const CHILDREN: usize = 10;
+        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1, 1], &[], 61);
+        let (cpu, other) = (source.address(CPU, NORMAL), source.address(1, NORMAL + 1));
+        let crew = Crew::start(setup_of(Terms::fixed(1), 0..1, source, Options::new()));
+        let crew = crew.expect("there is no thread to be refused");
+        crew.close();
+        assert!(crew.is_over());
+        let late = {
+            let crew = Arc::clone(&crew);
+            move || {
+                let submit = |to| assert!(crew.deliver(to, Admission::New, || ()).is_ok());
+                (0..CHILDREN).for_each(|_| submit(cpu));
+                submit(other);
+            }
+        };
+        crew.put_from_outside(cpu, Closure(late));
+        assert!(crew.await_end(None));
+        assert_eq!((crew.report().finished, crew.report().queued), (CHILDREN as u64 + 2, 0));
     }
 
     /// It was admitted before the end, and runs on its submitter when the only worker has left.

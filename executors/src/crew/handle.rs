@@ -109,6 +109,10 @@ where
             Whom::Anyone => crew.call_for(jobs, Origin::Outside),
             Whom::Owner(seat) => crew.parker.unpark(seat),
         }
+        // All workers may have left meanwhile, because the job was withheld for a moment.
+        if jobs > 0 {
+            crew.check_for_late_jobs();
+        }
     }
 
     /// Hires one more worker, however many there are, after telling `prepare` its seat.

@@ -22,6 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How long a thread that takes a crew back waits before it looks again for jobs that nobody would run.
+const NEXT_LOOK: Duration = Duration::from_millis(1);
+
 impl<S, P> Crew<S, P>
 where
     S: Source,
@@ -42,9 +45,13 @@ where
         let incomplete = Incomplete(&crew);
         for seat in warm {
             if let Err(error) = crew.spawn_worker(seat) {
+                crew.life.discard();
                 drop(incomplete);
-                // Threads that were started before may be in a hook, which may submit jobs.
-                crew.await_end(None);
+                // Threads that were started before may be in a hook, which may submit jobs, also for a thread that does
+                // not come.
+                while !crew.await_end(Some(NEXT_LOOK)) {
+                    crew.discard_backlog();
+                }
                 return Err(refused(seat, error));
             }
         }

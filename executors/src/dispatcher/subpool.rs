@@ -11,14 +11,17 @@ use std::fmt;
 ///
 /// It is an [`Executor`](crate::Executor), a [`Pool`](crate::Pool) and a [`FuturesExecutor`](crate::FuturesExecutor).
 /// What is given to it runs in this subpool, with the handle's priority: jobs, all steps of futures, and jobs that
-/// these give by [`try_execute_locally`](crate::try_execute_locally).
+/// these give by [`try_execute_locally`](crate::try_execute_locally). (Those of a job that is run by the job that waits
+/// for it have the latter's priority.)
 ///
 /// The threads, their start and their end belong to the dispatcher: `shutdown` and related methods close the whole
 /// dispatcher, `join` waits for all of its jobs, and [`stats`](crate::Pool::stats) counts them.
 /// [`status`](Self::status) is about the subpool alone.
 ///
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
-/// begun. Waiting for a job of another subpool blocks the thread until another worker has run it.
+/// begun. Waiting for a job of another subpool blocks the thread until another worker has run it; and if that subpool
+/// is bound to this very thread, for ever. A thread that is [reserved](crate::Builder::reserve) for it runs no job that
+/// could wait so.
 #[derive(Clone)]
 #[must_use = "a handle to a subpool does nothing by itself: give it jobs"]
 pub struct Subpool {

@@ -239,10 +239,11 @@ impl Source for DispatchSource {
         Ok(Whom::Anyone)
     }
 
-    /// Only the stream gives jobs back.
+    /// Only the stream gives jobs back; those of strangers always, whose rings never get room, see
+    /// [`take_from_stream`](Self::take_from_stream).
     #[cold]
     fn push_slowly(&self, local: &DispatchLocal, _to: Address, job: Job) -> Whom {
-        self.stream.push_slowly(&local.stream, (), job)
+        if local.is_stranger { self.stream.inject((), job) } else { self.stream.push_slowly(&local.stream, (), job) }
     }
 
     #[inline]

@@ -137,7 +137,7 @@ fn jobs_are_cancelled_while_limits_and_pauses_change() {
 #[test]
 fn limits_and_pauses_may_change_while_jobs_come() {
     let dispatcher = Dispatcher::builder()
-        .threads(4)
+        .threads(8)
         .cpu_limit(4)
         .subpool("some", 2)
         .bound_subpool("bound")

@@ -1,6 +1,7 @@
 //! Jobs that hooks submit to their dispatcher.
 
 use super::tools::{end, here, watched};
+use crate::support::child::Child;
 use executors::{
     Pool,
     dispatcher::{Dispatcher, Priority},
@@ -31,4 +32,16 @@ fn jobs_of_start_hooks_go_to_the_main_subpool() {
         assert_eq!(dispatcher.submit(|| thread::current().id()).wait().expect("it runs"), here(&window));
         end(dispatcher);
     }
+}
+
+/// If there is no address for the stack of the thread to which the hooks give jobs, that is an error, and no reason to
+/// wait for these.
+#[test]
+fn jobs_for_a_thread_that_is_refused_do_not_keep_the_others() {
+    Child::default().address_space(2 << 30).run(|| {
+        let builder = Dispatcher::builder().threads(12).stack_size(256 << 20);
+        let builder = builder.bound_subpool("window").main_subpool("window", Priority::NORMAL);
+        let built = builder.on_start(|_| assert!(try_execute_locally(|| ()).is_ok())).build();
+        assert!(built.is_err_and(|error| error.is_thread_refused()));
+    });
 }

@@ -123,6 +123,24 @@ fn the_close_lifts_a_pause() {
     });
 }
 
+/// It may come in after the end, which is declared while nothing waits.
+#[test]
+fn a_job_that_races_with_the_close_of_a_paused_subpool_runs() {
+    check(2, || {
+        let (crew, ran) = (crew(1, false), Tally::default());
+        crew.call_by(|source| source.pause(A));
+        let submitter = thread::spawn({
+            let (a, mark) = (subpool(&crew, A), ran.mark());
+            move || usize::from(a.admit(mark).is_ok())
+        });
+        crew.close();
+        let accepted = submitter.join().unwrap();
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        assert_eq!(ran.count(), accepted);
+        see_off(crew);
+    });
+}
+
 /// Each thread has a job that needs the other's.
 #[test]
 fn a_bound_job_comes_to_its_thread() {

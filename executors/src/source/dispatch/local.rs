@@ -11,7 +11,7 @@ pub(crate) struct DispatchLocal {
     pub(super) shares: bool,
     /// The subpool that is bound to this thread.
     pub(super) bound: Option<usize>,
-    /// Whether it runs the jobs of threads that have left.
+    /// Whether it runs the jobs of threads that have left. Then it has no jobs in the stream's ring.
     pub(super) is_stranger: bool,
     /// Where the job that the worker runs, or has run last, comes from.
     pub(super) at: Cell<Address>,

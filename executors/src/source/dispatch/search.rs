@@ -93,6 +93,10 @@ impl DispatchSource {
     }
 
     fn take_from_stream(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
+        // Others would not see what it had in a ring: nor would it itself, when it comes back from another subpool.
+        if local.is_stranger {
+            return self.stream.take();
+        }
         // One is enough: the turn then passes to the next queue.
         let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1, meter)).flatten();
         outside.or_else(|| self.stream.search(&local.stream, meter))
@@ -142,7 +146,7 @@ impl DispatchSource {
     /// A job of the CPU subpool from outside.
     pub(super) fn pop_stream_outside(&self, local: &DispatchLocal, period: usize, meter: &Meter) -> Option<Job> {
         let is_recalled = self.subpools[CPU].gate.read().is_recalled();
-        if local.holds.get() != CPU || is_recalled {
+        if local.holds.get() != CPU || is_recalled || local.is_stranger {
             None
         } else {
             self.stream.pop_outside(&local.stream, period, meter)
