@@ -11,6 +11,9 @@
 //!   its threads is not controlled, so reproducing the failure may take several attempts.
 #![cfg(feature = "_futures")]
 
+#[cfg(feature = "dispatcher-exec")]
+#[path = "stress/subpools.rs"]
+mod subpools;
 mod support;
 
 #[cfg(feature = "workstealing-exec")]
