@@ -87,7 +87,8 @@ impl Bell {
         self.wait(timeout, |_releases| met())
     }
 
-    /// Blocks until `attempt` returns something, at most for `timeout` and as long as `in_vain` does not hold.
+    /// Blocks until `attempt` returns something, at most for `timeout` and as long as `in_vain` does not hold. After a
+    /// [`ring`](Self::ring) that tells that it does, no attempt is made.
     pub(crate) fn wait_for<T>(
         &self,
         timeout: Option<Duration>,
@@ -96,8 +97,11 @@ impl Bell {
     ) -> Option<T> {
         let mut found = None;
         self.wait_until(timeout, || {
-            found = attempt();
-            found.is_some() || in_vain()
+            // In this order: what follows the change that makes the wait vain may let an attempt succeed.
+            in_vain() || {
+                found = attempt();
+                found.is_some()
+            }
         });
         found
     }

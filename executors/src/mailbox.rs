@@ -130,6 +130,12 @@ impl<L> Mailboxes<L> {
         self.bell.ring();
     }
 
+    /// Whether a thread waits for an idle worker.
+    #[cfg(all(test, executors_loom))]
+    pub(crate) fn are_awaited(&self) -> bool {
+        self.bell.is_awaited()
+    }
+
     /// Puts `letter` into the mailbox of the worker to which it was promised.
     #[inline]
     pub(crate) fn put(&self, claim: Claim, letter: L) {
@@ -314,5 +320,7 @@ mod tests {
             boxes.settle(0);
             assert!(waits.join().unwrap().is_some());
         });
+        boxes.settle(0);
+        assert_eq!(boxes.claim_within(None, || true), None, "though the worker is idle");
     }
 }

@@ -234,11 +234,10 @@ fn a_full_pool_takes_futures() {
     }
 }
 
-/// A job that another job submits is dealt to a busy worker, and taken by the other one, whose own mailbox is empty.
-#[test]
-fn a_worker_that_runs_a_stolen_job_may_be_dealt_another() {
-    let _watchdog = watch();
-    let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::GiveBack).build().expect("possible");
+/// A pool of two, both busy until the first two gates are opened, and a job that the first has submitted: it lies in a
+/// mailbox, and lasts until the third gate is opened. It tells when it begins.
+fn with_a_job_left(when_busy: WhenBusy) -> (ThreadPool, [Gate; 3], Receiver<&'static str>) {
+    let pool = ThreadPool::builder().threads(2).when_busy(when_busy).build().expect("possible");
     let [first, second, left] = [Gate::default(), Gate::default(), Gate::default()];
     let (leave, leaves) = channel::<()>();
     let (enter, entered) = channel();
@@ -265,6 +264,14 @@ fn a_worker_that_runs_a_stolen_job_may_be_dealt_another() {
     assert_eq!(entered.iter().take(2).collect::<HashSet<_>>(), HashSet::from(["first", "second"]));
     drop(leave);
     until("the job is left", || pool.stats().queued == 1);
+    (pool, [first, second, left], entered)
+}
+
+/// A job that another job submits is dealt to a busy worker, and taken by the other one, whose own mailbox is empty.
+#[test]
+fn a_worker_that_runs_a_stolen_job_may_be_dealt_another() {
+    let _watchdog = watch();
+    let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::GiveBack);
     assert!(pool.offer(|| ()).is_err(), "both are busy");
     second.open();
     assert_eq!(entered.recv(), Ok("left"));
@@ -320,6 +327,25 @@ fn a_blocked_submitter_gives_up_at_the_close() {
         });
         occupied.open();
     }
+}
+
+/// Discarding what waits makes a worker idle, but not for a submitter that waits for one.
+#[test]
+fn discarding_lets_no_blocked_submitter_in() {
+    let _watchdog = watch();
+    let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::Block { timeout: None });
+    second.open();
+    assert_eq!(entered.recv(), Ok("left"));
+    assert!(pool.offer(|| ()).is_ok(), "one counts as idle");
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
+        until_waiting(&pool, 1);
+        assert_eq!(pool.shutdown_now().discarded, 1);
+        assert_eq!(waits.join().expect("no panic"), Err("Closed(..)".to_owned()));
+    });
+    first.open();
+    left.open();
+    assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 3);
 }
 
 /// What a dropped job owns may wait for a job that waits for an idle worker.
