@@ -132,6 +132,17 @@ impl<'a> Post<'a> {
         CURRENT.with(|current| current.set(ptr::from_ref(&post).cast()));
         f()
     }
+
+    /// As [`stand`](Self::stand), but if the thread stands at a post of this executor already, be it further out than
+    /// those of others, it stands there once more.
+    pub(crate) fn stand_once_more<R>(self, f: impl FnOnce() -> R) -> R {
+        with_post_of(self.pool, |own| own.map_or(self, Post::again).stand(f))
+    }
+
+    /// The same post, to stand at further in.
+    fn again(&self) -> Post<'_> {
+        Post { outer: ptr::null(), ..*self }
+    }
 }
 
 /// Leaves a post, even if the code that runs there panics.
@@ -198,7 +209,7 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
 pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     with_post_of(home.pool, |post| {
         let Some(post) = post else { return };
-        Post { outer: ptr::null(), ..*post }.stand(|| match post.attendant.help(home.division) {
+        post.again().stand(|| match post.attendant.help(home.division) {
             Help::Run => run(),
             Help::Drop => drop(),
             Help::Nothing => (),

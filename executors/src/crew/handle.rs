@@ -129,8 +129,8 @@ where
         }
         let job = Job::new(closure);
         crew.with_this_worker(|worker| match worker {
-            // Inside the job that submits it.
-            Some(worker) => worker.run(job),
+            // Inside the job that submits it, perhaps with a job of another executor in between.
+            Some(worker) => crew.post_of(worker).stand(|| worker.run(job)),
             None => crew.stand_in(|worker| worker.run_once(job)),
         });
         Ok(())

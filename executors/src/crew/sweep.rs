@@ -5,7 +5,7 @@ use crate::{
     aftermath::{Aftermath, one_after_the_other},
     containment,
     job::Job,
-    local::{self, Attendant, Help, PoolId, Post},
+    local::{Attendant, Help, PoolId, Post},
     parker::Parker,
     source::Source,
     sync::{
@@ -62,8 +62,7 @@ where
             dropped
         };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
-        let dropped =
-            if local::is_at(self.id()) { sweep() } else { Post::without_worker(self.id(), &Sweep(self)).stand(sweep) };
+        let dropped = Post::without_worker(self.id(), &Sweep(self)).stand_once_more(sweep);
         // Workers may have looked before, and be asleep.
         self.is_over();
         dropped

@@ -11,6 +11,7 @@ use crate::support::{
 use executors::{
     Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
     elastic_pool::{Refusal, Saturation, ThreadPool},
+    run_now::RunNowExecutor,
     try_execute_locally,
 };
 use std::{
@@ -266,6 +267,59 @@ fn a_worker_of_a_full_pool_runs_its_own_jobs() {
         assert_eq!(parent, child);
         end(&pool);
         assert_eq!(pool.stats().done, 2);
+    });
+}
+
+/// Also if the job that submits it does so within a job of another executor.
+#[test]
+fn a_job_that_runs_within_another_belongs_to_its_own_pool() {
+    within(|| {
+        let (calls, book, between) = (Arc::new(AtomicUsize::new(0)), Arc::default(), RunNowExecutor::new());
+        let count = Arc::clone(&calls);
+        let builder = sized(1, 1, FOR_EVER).when_saturated(Saturation::RunOnCaller { queue: 0 });
+        let pool = builder.panic_handler(move |_| _ = count.fetch_add(1, SeqCst)).build().expect("one thread");
+        let (executor, local) = (between.clone(), pool.clone());
+        let (first, later) = (noting(&book, "first"), noting(&book, "later"));
+        let parent = pool.submit(move || {
+            executor.execute(move || {
+                assert!(local.submit(|| panic!("expected by the test")).wait().is_err());
+                local.execute(move || {
+                    assert!(try_execute_locally(later).is_ok());
+                    first();
+                });
+            });
+        });
+        parent.wait().expect("no panic");
+        end(&pool);
+        assert_noted(&book, &["first", "later"]);
+        let panicked = (pool.stats().panicked, calls.load(SeqCst), between.stats().panicked);
+        assert_eq!(panicked, (1, 1, 0));
+    });
+}
+
+/// And so does one that is dropped within another.
+#[test]
+fn a_job_that_is_dropped_within_another_belongs_to_its_own_pool() {
+    within(|| {
+        let (book, between) = (Arc::default(), RunNowExecutor::new());
+        let builder = sized(1, 1, FOR_EVER).when_saturated(Saturation::DiscardOldest { queue: 1 });
+        let pool = builder.build().expect("one thread");
+        let (first, later) = (noting(&book, "first"), noting(&book, "later"));
+        let guard = OnDrop::new(move || {
+            assert!(try_execute_locally(later).is_ok());
+            first();
+        });
+        let local = pool.clone();
+        let parent = pool.submit(move || {
+            between.execute(move || {
+                local.execute(move || drop(guard));
+                local.execute(|| ());
+            });
+        });
+        parent.wait().expect("no panic");
+        end(&pool);
+        assert_eq!(pool.stats().discarded, 1);
+        assert_noted(&book, &["first", "later"]);
     });
 }
 
