@@ -72,22 +72,23 @@ impl Handle {
     where
         F: FnOnce() + Send + 'static,
     {
-        loop {
-            if let Some(slot) = semaphore.take() {
-                return self.admit_with(slot, closure);
-            }
+        let slot = loop {
+            // First, because a slot that is taken is for a job that is admitted.
             if self.crew.is_closed_to_caller() {
                 return Err(Refusal::Closed(closure));
+            }
+            if let Some(slot) = semaphore.take() {
+                break slot;
             }
             match self.saturation {
                 Saturation::Queue | Saturation::Refuse { .. } => return Err(Refusal::Full(closure)),
                 Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Refusal::Closed),
                 Saturation::Block { timeout, .. } => {
-                    return match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
-                        Some(slot) => self.admit_with(slot, closure),
-                        None if self.crew.is_closed_to_caller() => Err(Refusal::Closed(closure)),
-                        None => Err(Refusal::Full(closure)),
-                    };
+                    match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
+                        Some(slot) => break slot,
+                        None if self.crew.is_closed_to_caller() => return Err(Refusal::Closed(closure)),
+                        None => return Err(Refusal::Full(closure)),
+                    }
                 }
                 Saturation::DiscardOldest { .. } => {
                     match self.replace_oldest(semaphore, closure) {
@@ -102,11 +103,13 @@ impl Handle {
                         return self.crew.run_here(closure).map_err(Refusal::Closed);
                     }
                     if let Some(slot) = semaphore.take_within(Some(NEXT_LOOK), || self.crew.is_closed_to_caller()) {
-                        return self.admit_with(slot, closure);
+                        break slot;
                     }
                 }
             }
-        }
+        };
+        self.crew.put_by(Worth::Expendable, |source| inject(source, slot, closure));
+        Ok(())
     }
 
     /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits, or
@@ -130,24 +133,16 @@ impl Handle {
             (closure, _) => Err(closure.expect("it was not taken")),
         }
     }
-
-    fn admit_with<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Refusal<F>> {
-        if self.crew.is_closed_to_caller() {
-            return Err(Refusal::Closed(closure));
-        }
-        self.crew.put_by(Worth::Expendable, |source| inject(source, slot, closure));
-        Ok(())
-    }
 }
 
-/// Puts a job in that has a slot until it is dropped.
+/// Puts a job in that has a slot until it has ended.
 fn inject<F: FnOnce() + Send + 'static>(source: &SharedSource, slot: Slot, closure: F) -> Whom {
     if size_of::<F>() > HUGE {
         let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
         return inject(source, slot, boxed);
     }
     let job = move || {
-        let _slot = slot;
+        let _slot = slot.occupy();
         closure();
     };
     source.inject(Worth::Expendable, Closure(job))

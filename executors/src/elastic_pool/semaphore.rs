@@ -32,10 +32,9 @@ impl Semaphore {
         self.taken.fetch_update(Acquire, Relaxed, one_more).ok().map(|_| Slot(Arc::clone(self)))
     }
 
-    /// A slot for a job that takes the place of one that is being dropped. The latter gives its own slot back when it
-    /// is gone; until then one more slot is taken than there are.
+    /// The slot of a job that is to be dropped before it has begun, for the job that takes its place. (Through the
+    /// source that one sees what the jobs that had the slot before have done.)
     pub(super) fn take_over(self: &Arc<Self>) -> Slot {
-        self.taken.fetch_add(1, Acquire);
         Slot(Arc::clone(self))
     }
 
@@ -50,11 +49,25 @@ impl Semaphore {
     }
 }
 
-/// The right of one job to be in the pool. Dropping it gives it back.
+/// The right of one job to be in the pool. A job that is dropped before it has begun does not give it back: either
+/// another job has [taken it over](Semaphore::take_over), or the pool has been closed for good. So it matters to no
+/// other job how long that drop takes, or whether it is put off.
 #[derive(Debug)]
+#[must_use = "a slot that no job gets is lost to the pool"]
 pub(super) struct Slot(Arc<Semaphore>);
 
-impl Drop for Slot {
+impl Slot {
+    /// For the job, when it begins: dropping what this returns gives the slot back.
+    pub(super) fn occupy(self) -> Occupied {
+        Occupied(self.0)
+    }
+}
+
+/// The slot of a job that has begun.
+#[derive(Debug)]
+pub(super) struct Occupied(Arc<Semaphore>);
+
+impl Drop for Occupied {
     fn drop(&mut self) {
         self.0.taken.fetch_sub(1, Release);
         self.0.bell.ring();

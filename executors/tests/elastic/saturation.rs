@@ -6,7 +6,7 @@ use crate::support::{
     gate::Gate,
     log_book,
     on_drop::OnDrop,
-    watchdog::{until_waiting, within},
+    watchdog::{until, until_waiting, within},
 };
 use executors::{
     Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
@@ -174,7 +174,6 @@ fn closing_releases_submitters_that_wait() {
     let discard = |pool: &ThreadPool| _ = pool.shutdown_now();
     for close in [ThreadPool::shutdown_async, discard] {
         within(|| {
-            // Without a queue: a job that waits there would give its place to the submitter when it is discarded.
             let saturation = Saturation::Block { queue: 0, timeout: None };
             let ((pool, gate), book) = (occupied(saturation), Arc::default());
             thread::scope(|scope| {
@@ -386,6 +385,40 @@ fn a_job_that_is_dropped_for_room_may_submit() {
         gate.open();
         end(&pool);
         assert_eq!(pool.stats().done, JOBS as u64 + 1);
+    });
+}
+
+/// Drops that would be nested too deep are put off, and take up no room: the destructor during which this happens may
+/// submit one more job when all others have run.
+#[test]
+fn jobs_whose_drop_is_put_off_take_up_no_room() {
+    /// As many drops may be nested.
+    const NESTING: usize = 16;
+
+    struct Guard(ThreadPool, Option<Gate>);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let Guard(pool, gate_of_last) = self;
+            let Some(gate) = gate_of_last else { return pool.execute(|| ()) };
+            (0..=NESTING).for_each(|_| pool.execute(|| ()));
+            gate.open();
+            until("all have begun", || pool.stats().queued == 0);
+            pool.execute(|| ());
+        }
+    }
+
+    within(|| {
+        let (pool, gate) = occupied(Saturation::DiscardOldest { queue: NESTING });
+        for number in 1..=NESTING {
+            let guard = Guard(pool.clone(), (number == NESTING).then(|| gate.clone()));
+            pool.execute(move || drop(guard));
+        }
+        pool.execute(|| ());
+        end(&pool);
+        // The last guard's jobs have displaced those of the others, and the first of its own.
+        assert_eq!(pool.stats().discarded, 2 * NESTING as u64 + 1);
+        assert_eq!(pool.stats().done, 1 + NESTING as u64 + 1);
     });
 }
 
