@@ -19,6 +19,7 @@ use std::{
 use support::{
     case,
     child::{Child, ballast},
+    on_drop::OnDrop,
     threads,
     watchdog::{until, within},
 };
@@ -141,6 +142,53 @@ fn an_executor_that_panics_is_survived() {
         assert_eq!(sound.wait().expect("no panic"), 7);
         assert!(broken.wait().is_err());
         assert!(!beat.is_scheduled());
+    });
+}
+
+/// An executor that panics when a clone of it is dropped.
+struct Brittle {
+    is_clone: bool,
+}
+
+impl Clone for Brittle {
+    fn clone(&self) -> Self {
+        Brittle { is_clone: true }
+    }
+}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        if self.is_clone {
+            std::panic::resume_unwind(Box::new("expected"));
+        }
+    }
+}
+
+impl CanExecute for Brittle {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        job();
+    }
+}
+
+impl Executor for Brittle {
+    fn shutdown_async(&self) {}
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Neither panic reaches the thread that cancels the job, nor do both end the process.
+#[test]
+fn an_executor_and_a_job_may_both_panic_when_they_are_dropped() {
+    case::begin(concat!(module_path!(), "::an_executor_and_a_job_may_both_panic_when_they_are_dropped"));
+    Child::default().run(|| {
+        let bomb = OnDrop::new(|| std::panic::resume_unwind(Box::new("expected")));
+        let job = move || {
+            let _owned = &bomb;
+        };
+        let beat = Timer::new().at_fixed_rate(HOUR, &Brittle { is_clone: false }, job).expect("a thread");
+        assert!(beat.cancel());
     });
 }
 

@@ -193,8 +193,10 @@ impl<E, F> Repeated<E, F> {
     }
 
     /// Drops the job and gives up the hold on the agenda: the job is over. Not to be called under the lock.
-    fn finish(&self, load: Load<E, F>) {
-        discard(load);
+    fn finish(&self, Load { executor, job }: Load<E, F>) {
+        // One by one: if both panic in one drop, the process ends.
+        discard(job);
+        discard(executor);
         self.agenda.drop_handle();
     }
 }
