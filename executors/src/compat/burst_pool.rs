@@ -8,13 +8,19 @@ pub use crate::burst_pool::{BurstError, BurstPool};
 use crate::{
     mailbox::{Claim, Mailboxes},
     parker::{self, DynamicThreadData, Parker, StaticParker},
-    sync::atomic::{
-        AtomicBool,
-        Ordering::{Relaxed, SeqCst},
-        fence,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
     },
 };
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError},
+};
 
 /// The end that gives values to receivers that wait for them.
 ///
@@ -40,6 +46,15 @@ struct Shared<T> {
     parker: StaticParker<DynamicThreadData>,
     /// Whether the sender is gone. Relaxed: there are fences between the store and the loads.
     orphaned: AtomicBool,
+    /// The numbers of receivers that were dropped: each is claimed, and has an empty mailbox. The lock orders what a
+    /// receiver did before what the next one with its number does.
+    vacated: Mutex<Vec<usize>>,
+}
+
+impl<T> Shared<T> {
+    fn vacated(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.vacated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Why there is nothing to receive.
@@ -61,16 +76,20 @@ impl<T> Sender<T> {
     /// A sender without receivers.
     #[expect(clippy::new_without_default, reason = "the crate has none")]
     pub fn new() -> Sender<T> {
-        let shared = Shared { boxes: Mailboxes::new(0), parker: parker::dynamic(), orphaned: AtomicBool::new(false) };
+        let (boxes, parker) = (Mailboxes::new(0), parker::dynamic());
+        let shared = Shared { boxes, parker, orphaned: AtomicBool::new(false), vacated: Mutex::default() };
         Sender { shared: Arc::new(shared), enqueued: Vec::new(), claims: Vec::new() }
     }
 
     /// One more receiver. It can be chosen while it waits in [`recv`](Receiver::recv), and not before.
     pub fn mk_receiver(&mut self) -> Receiver<T> {
-        let (shared, number) = (Arc::clone(&self.shared), self.shared.boxes.workers());
-        let is_idle = !shared.boxes.claim(number);
-        shared.boxes.join();
-        Receiver { shared, number, is_idle }
+        let (shared, vacated) = (Arc::clone(&self.shared), self.shared.vacated().pop());
+        let number = vacated.unwrap_or_else(|| {
+            let Claim { worker } = shared.boxes.promise(shared.boxes.workers());
+            shared.boxes.join();
+            worker
+        });
+        Receiver { shared, number, is_idle: false }
     }
 
     /// Wakes each receiver for which something was enqueued, by one system call for each that sleeps. Allocates only
@@ -113,7 +132,7 @@ impl<T> Receiver<T> {
     ///
     /// [`RecvError::Orphaned`] if the sender is gone.
     pub fn recv(&mut self) -> Result<Box<T>, RecvError> {
-        let Shared { boxes, parker, orphaned } = &*self.shared;
+        let Shared { boxes, parker, orphaned, .. } = &*self.shared;
         if !self.is_idle {
             self.is_idle = true;
             boxes.settle(self.number);
@@ -133,6 +152,15 @@ impl<T> Receiver<T> {
             parker.prepare_park(self.number);
             // Its fence pairs with those in `wake_all` and in the sender's `drop`.
             parker::sleep(parker, self.number, || boxes.has_letters_for(self.number) || is_orphaned(), || None);
+        }
+    }
+}
+
+/// Its number is for the next receiver. (Only where the sender is gone it may be idle: then there is no next one.)
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if !self.is_idle {
+            self.shared.vacated().push(self.number);
         }
     }
 }

@@ -50,6 +50,24 @@ fn each_of_two_receivers_is_woken_for_its_own_value() {
     });
 }
 
+/// The second has the number of the first, which was dropped.
+#[test]
+fn a_receiver_in_the_place_of_another_is_woken_for_its_value() {
+    check(2, || {
+        let mut sender = Sender::new();
+        for value in 1..=2 {
+            let receiver = sender.mk_receiver();
+            assert_eq!(receiver.number, 0);
+            let thread = receive(receiver, 1);
+            while sender.enqueue(Box::new(value)).is_some() {
+                thread::yield_now();
+            }
+            sender.wake_all();
+            assert_eq!(thread.join().unwrap(), [Ok(Box::new(value))]);
+        }
+    });
+}
+
 /// The sender may be gone before the receiver gets there.
 #[test]
 fn a_value_with_a_wake_up_is_received_before_the_end() {
