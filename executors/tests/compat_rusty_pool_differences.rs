@@ -22,6 +22,8 @@ use std::{
 };
 use support::{
     gate::Gate,
+    log_book,
+    on_drop::OnDrop,
     threads::processor_time,
     watchdog::{until, within},
 };
@@ -84,6 +86,30 @@ fn a_worker_survives_panics_and_calls_each_callback_once() {
         until("the thread has left", || stopped.load(SeqCst) == 1);
         assert_eq!(started.load(SeqCst), 1);
     });
+}
+
+/// Gives `submit` a pool of that name, whose thread is busy, and requires that no job panics.
+fn without_panics(name: &str, submit: impl FnOnce(&ThreadPool)) {
+    within(|| {
+        log_book::open();
+        let (pool, gate) = (ThreadPool::new_named(name.to_owned(), 1, 1, MINUTE), Gate::default());
+        let passes = gate.clone();
+        pool.execute(move || passes.pass());
+        submit(&pool);
+        gate.open();
+        pool.join();
+        assert_eq!(log_book::of_all_threads(name), []);
+    });
+}
+
+/// A value that panics when it is dropped.
+fn bomb() -> OnDrop<impl FnOnce() + Send> {
+    OnDrop::new(|| resume_unwind(Box::new("expected by the test")))
+}
+
+#[test]
+fn a_result_that_nobody_takes_may_panic() {
+    without_panics("untaken", |pool| drop(pool.evaluate(bomb)));
 }
 
 #[test]
@@ -359,9 +385,14 @@ fn panics_name_the_value_and_the_possible_ones() {
 
 #[cfg(feature = "compat-rusty-pool-async")]
 mod polled {
-    use super::{Arc, AtomicUsize, Builder, MINUTE, SeqCst, ThreadPool, mpsc, until, within};
+    use super::{Arc, AtomicUsize, Builder, MINUTE, SeqCst, ThreadPool, bomb, mpsc, until, within, without_panics};
     use futures::future::{pending, poll_fn};
     use std::task::{Poll, Waker};
+
+    #[test]
+    fn a_result_of_a_future_that_nobody_takes_may_panic() {
+        without_panics("unawaited", |pool| drop(pool.spawn_await(async { bomb() })));
+    }
 
     /// A future that is woken several times before its next step is polled once for that.
     #[test]

@@ -10,7 +10,9 @@ pub use task::Task;
 
 #[cfg(feature = "compat-rusty-pool-async")]
 use crate::FuturesExecutor;
-use crate::{Pool, backing::HUGE, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS};
+use crate::{
+    Pool, backing::HUGE, containment::guard, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS,
+};
 use crossbeam_channel::SendError;
 use futures_channel::oneshot;
 use std::{
@@ -124,8 +126,7 @@ impl ThreadPool {
         task: T,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
         let (sender, receiver) = oneshot::channel();
-        // The handle may be gone already.
-        self.try_execute(move || drop(sender.send(task.run())))?;
+        self.try_execute(move || deliver(sender, task.run()))?;
         Ok(JoinHandle { receiver })
     }
 
@@ -189,8 +190,7 @@ impl ThreadPool {
         future: impl Future<Output = R> + 'static + Send,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
         let (sender, receiver) = oneshot::channel();
-        // The handle may be gone already.
-        self.try_spawn(async move { drop(sender.send(future.await)) })?;
+        self.try_spawn(async move { deliver(sender, future.await) })?;
         Ok(JoinHandle { receiver })
     }
 
@@ -250,6 +250,12 @@ impl Default for ThreadPool {
     fn default() -> Self {
         Builder::new().build()
     }
+}
+
+/// Sends `result` to its handle, which may be gone already. A panic in the drop of a result that nobody takes, or of a
+/// waker, is none of the job's.
+fn deliver<R>(sender: oneshot::Sender<R>, result: R) {
+    guard(|| drop(sender.send(result)));
 }
 
 fn never<R>(_refused: SendError<Job>) -> R {
