@@ -29,8 +29,8 @@
 //!
 //! Times are monotonic, with the resolution of [`std::time::Instant`]. No job is given to its executor too early; how
 //! late it starts depends on the operating system (usually well below a millisecond), and on how long the job then
-//! waits in the executor. Any delay is possible; a time beyond the range of the clock never comes. A period of 0 is a
-//! [`TimerError`].
+//! waits in the executor. Any delay is possible; a time beyond the range of the clock never comes: such a job
+//! keeps its executor open, and the timer's thread, until it is cancelled. A period of 0 is a [`TimerError`].
 //!
 //! # The end of an executor
 //!

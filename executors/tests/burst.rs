@@ -619,6 +619,20 @@ fn a_dropped_pool_handles_its_values_and_drops_its_handlers() {
     drop(BurstPool::<()>::new());
 }
 
+#[test]
+fn handlers_are_kept_until_the_pool_is_dropped() {
+    let _watchdog = watch();
+    let (mut pool, witness) = (BurstPool::new(), Arc::new(()));
+    let owned = Arc::clone(&witness);
+    pool.spawn(move |()| _ = &owned);
+    pool.send(()).expect("there is a worker");
+    pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+    pool.shutdown_now();
+    assert_eq!(Arc::strong_count(&witness), 2);
+    drop(pool);
+    assert_eq!(Arc::strong_count(&witness), 1);
+}
+
 /// Also if the pool's owner drops it: a panic of what a handler owns does not reach the caller.
 #[test]
 fn a_handler_that_panics_when_dropped_is_survived() {

@@ -24,6 +24,10 @@ use std::{fmt, sync::Arc, time::Duration};
 ///
 /// When it is dropped, the pool closes, handles what it has accepted, and its threads end; the drop does not wait for
 /// that, but [`shutdown`](Self::shutdown) does.
+///
+/// Handlers are dropped together: when the pool is dropped and what it has accepted has been handled (or discarded), by
+/// the thread that comes last. So [`close`](Self::close), [`shutdown_timeout`](Self::shutdown_timeout) and
+/// [`shutdown_now`](Self::shutdown_now) drop none.
 #[must_use = "a pool that is dropped at once handles nothing"]
 pub struct BurstPool<T: Send + 'static> {
     handle: Handle<true>,

@@ -40,7 +40,8 @@ pub enum WhenBusy {
     /// Its submitter waits until a worker is idle, and that worker gets it. If the timeout is up first, or the pool is
     /// closed, the job is given back, as with `GiveBack`.
     ///
-    /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up.
+    /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up. Of the ways
+    /// to close the pool only `shutdown_now` ends the wait of a job.
     Block {
         /// How long the submitter waits; `None` means as long as it takes.
         timeout: Option<Duration>,

@@ -74,6 +74,9 @@ impl ManualClock {
     /// A repeated job comes up only once in a jump, however far that is, because its next time is known only when it
     /// ends. Called in the timer's own thread (in a job of [`run_now`](crate::run_now)), this does not wait.
     ///
+    /// Called elsewhere, it waits for ever if the timer's thread waits for the caller: in a job that an executor runs
+    /// there, or for room in an executor that blocks its submitter, which only the caller can make.
+    ///
     /// # Examples
     ///
     /// ```
