@@ -130,12 +130,6 @@ impl<L> Mailboxes<L> {
         self.bell.ring();
     }
 
-    /// Whether a thread waits for an idle worker.
-    #[cfg(all(test, executors_loom))]
-    pub(crate) fn are_awaited(&self) -> bool {
-        self.bell.is_awaited()
-    }
-
     /// Puts `letter` into the mailbox of the worker to which it was promised.
     #[inline]
     pub(crate) fn put(&self, claim: Claim, letter: L) {
