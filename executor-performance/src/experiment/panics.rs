@@ -5,7 +5,6 @@ use crate::{
     failure::Failure,
     record::{Figure, Setting},
     sampler::Pace,
-    stats,
     subject::Plan,
     workload::wait_for,
 };
@@ -168,7 +167,7 @@ impl Experiment for Panics {
 
     fn figures(&self, samples: &[Survived]) -> Vec<Figure> {
         let all = |time: fn(&Survived) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
-        let mean = |time| Some(stats::mean(&all(time))).filter(|_| !samples.is_empty());
+        let median = |time| super::median(&all(time));
         let panicking = [
             nanos("median_ns_per_panic", ["panics", "ns/job"]),
             nanos("low95_ns_per_panic", ["95% low", "ns/job"]),
@@ -176,8 +175,8 @@ impl Experiment for Panics {
         ];
         let mut figures = super::median_and_interval(panicking, &all(|it| it.panicking)).to_vec();
         figures.extend([
-            nanos("before_ns_per_job", ["before", "ns/job"]).figure(mean(|it| it.before)),
-            nanos("after_ns_per_job", ["after", "ns/job"]).figure(mean(|it| it.after)),
+            nanos("before_ns_per_job", ["before", "ns/job"]).figure(median(|it| it.before)),
+            nanos("after_ns_per_job", ["after", "ns/job"]).figure(median(|it| it.after)),
             super::relative_error_figure(samples),
         ]);
         figures
@@ -201,7 +200,9 @@ mod tests {
 
     #[test]
     fn figures_are_nanoseconds_of_each_kind_of_job() {
-        let samples = [40.0, 20.0, 30.0].map(|panicking| Survived { before: 1.0, panicking, after: 2.0 });
+        // The last sample was disturbed.
+        let samples = [(1.0, 40.0, 2.0), (1.0, 20.0, 2.0), (100.0, 30.0, 200.0)];
+        let samples = samples.map(|(before, panicking, after)| Survived { before, panicking, after });
         let panics = Panics::new(2, 50, LONG);
         let figures = values(&panics.figures(&samples));
         assert_eq!(figures[..5], [Some(30.0), Some(20.0), Some(40.0), Some(1.0), Some(2.0)]);
