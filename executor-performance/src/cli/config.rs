@@ -43,6 +43,7 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
     let (definition, experiments) = (super::definition(), super::experiments());
     let (program, own) = words.split_first().ok_or("no program")?;
     let own = without_config(own);
+    file.keys().try_for_each(|key| is_for_every_experiment(&definition, key))?;
 
     let lines: Vec<Vec<OsString>> = runs
         .iter()
@@ -111,6 +112,21 @@ fn definition_of<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
 
 fn id(options: &Command, key: &str) -> String {
     definition_of(options, key).map_or(key.to_owned(), |option| option.get_id().to_string())
+}
+
+/// Refuses an option of some experiments at the top of a file: the next experiment may have another of that name, in
+/// another unit.
+fn is_for_every_experiment(definition: &Command, key: &str) -> Result<(), String> {
+    if definition_of(definition, key).is_some() {
+        return Ok(());
+    }
+    let has_it = |command: &&Command| definition_of(command, key).is_some();
+    let owners: Vec<&str> = definition.get_subcommands().filter(has_it).map(Command::get_name).collect();
+    // The parser refuses what no experiment has, and names what is like it.
+    if owners.is_empty() {
+        return Ok(());
+    }
+    Err(format!("`{key}` is an option of {}, not of every experiment: move it to its [[run]]", owners.join(", ")))
 }
 
 /// The words for an entry. The parser checks whether the option exists and can have that value.
@@ -221,6 +237,11 @@ mod tests {
             ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` cannot be `false`"),
             ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` cannot be `false`"),
             ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
+            ("pre = 1\n[[run]]\nexperiment = \"throughput\"", "`pre` is an option of throughput, not of every"),
+            (
+                "work = 1\n[[run]]\nexperiment = \"submit\"",
+                "of repost, avalanche, submit, not of every experiment: move it",
+            ),
             ("threads = {}\n[[run]]\nexperiment = \"wake\"", "`threads` is neither"),
         ] {
             let complaint = lines_of(text, "program", &[]).expect_err(text);
