@@ -75,6 +75,11 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
     if let Some((option, command)) = definition::meaningless(&matches) {
         return Err(Refusal::Wrong(format!("--{option} does not apply to {command}: leave it out")));
     }
+    if let Some((option, command)) = definition::divided(words, &matches) {
+        let complaint = format!("--{option} stands before and after `{command}`: put all of it on one side");
+        return Err(Refusal::Wrong(complaint));
+    }
+    line.options.sampling.agree().map_err(Refusal::Wrong)?;
     if let Some(Command::Recommend(own)) = &line.command {
         let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
         let given = own_matches.value_source("threads") != Some(ValueSource::DefaultValue);

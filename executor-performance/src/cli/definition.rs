@@ -2,6 +2,7 @@
 
 use super::{command::Command, options::Options};
 use clap::{ArgMatches, CommandFactory, Parser, parser::ValueSource};
+use std::ffi::OsString;
 
 const ABOUT: &str =
     "Measures task executors on this machine, so that you can choose one and know how far to trust the numbers";
@@ -115,6 +116,24 @@ pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
                 .any(|at| at.try_contains_id(id).is_ok() && at.value_source(id) == Some(ValueSource::CommandLine))
     };
     let option = options.get_arguments().filter(useless).find(given)?;
+    Some((option.get_long()?.to_owned(), command.to_owned()))
+}
+
+/// The first option that stands on both sides of the subcommand in `words`, which were parsed to `matches`; with the
+/// subcommand. The parser would forget what is said before it.
+pub(super) fn divided(words: &[OsString], matches: &ArgMatches) -> Option<(String, String)> {
+    let (command, _) = matches.subcommand()?;
+    let whole = definition();
+    let parsed = |words: &[OsString]| whole.clone().try_get_matches_from(words).ok();
+    let split = |place: usize| Some([parsed(&words[..place])?, parsed(&[&words[..1], &words[place..]].concat())?]);
+    // The same word may be the value of an option, without which what is before it is not complete.
+    let mut places = (2..words.len()).filter(|&place| words[place] == command);
+    let sides = places.find_map(split)?;
+    let is_on_both = |option: &&clap::Arg| {
+        let id = option.get_id().as_str();
+        sides.iter().all(|side| side.value_source(id) == Some(ValueSource::CommandLine))
+    };
+    let option = whole.get_arguments().filter(|option| option.is_global_set()).find(is_on_both)?;
     Some((option.get_long()?.to_owned(), command.to_owned()))
 }
 

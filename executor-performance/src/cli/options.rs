@@ -233,7 +233,7 @@ pub struct SamplingOptions {
     ///
     /// An executor that hangs or crashes then ends the run. Example: perf record executor-performance --in-process
     /// throughput
-    #[arg(long, global = true, conflicts_with = "timeout")]
+    #[arg(long, global = true)]
     pub in_process: bool,
 
     /// Seed of the random numbers: for intervals, the times of probes and of jobs at a rate, and the numbers to sort
@@ -329,6 +329,15 @@ pub struct ComparisonOptions {
     /// Example: compare here.json there.json --force
     #[arg(long, global = true)]
     pub force: bool,
+}
+
+impl SamplingOptions {
+    /// Refuses options that exclude each other. The parser would check only those on the same side of the subcommand.
+    pub(super) fn agree(&self) -> Result<(), String> {
+        const EXCLUDED: &str =
+            "--timeout has no effect with --in-process, which cannot end an executor: leave out one of them";
+        if self.in_process && self.timeout.is_some() { Err(EXCLUDED.to_owned()) } else { Ok(()) }
+    }
 }
 
 impl Options {

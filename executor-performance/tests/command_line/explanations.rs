@@ -147,6 +147,12 @@ const WRONG: &[&str] = &[
     "-o= throughput",
     "-o rows.csv throughput",
     "--in-process --timeout 1 throughput",
+    "--in-process throughput --timeout 1",
+    "-o a.md compare record.json record.json -o b.md",
+    "-e channel throughput -e workstealing",
+    "-t 2 wake -t 4",
+    "--seed 1 -o throughput throughput --seed 2",
+    "--config useless-limit.toml",
     "--patience 0.5 blocking -s 500",
     "--min-samples 5 --processes 9 --max-samples 8 throughput",
     "--fail-on-regression throughput",
@@ -230,6 +236,7 @@ fn wrong_files() -> Vec<(&'static str, String)> {
         ("several.toml", format!("threads = {{ from = 1 }}\n{}", run("experiment = \"wake\""))),
         ("misplaced.toml", run("experiment = \"wake\"\noutput = \"run.json\"")),
         ("useless.toml", run("experiment = \"wake\"\nproducers = 2")),
+        ("useless-limit.toml", format!("timeout = 5\n{}", run("experiment = \"wake\"\nin-process = true"))),
         ("sound.toml", run("experiment = \"wake\"")),
     ]
 }
