@@ -85,6 +85,9 @@ fn choose_colors(color: Color) {
 }
 
 fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrupt) -> Result<Outcome, String> {
+    if let Some(path) = &options.comparison.baseline {
+        spare(path, "the baseline", &options.output)?;
+    }
     let terms = terms(options);
     let plan = plan(orders, None)?;
     let record = Record::new(options.sampling.seed);
@@ -223,6 +226,15 @@ fn differ(destinations: &[Destination]) -> Result<(), String> {
     }
 }
 
+/// Refuses to replace the record at `path`, which is read; `what` says what it is.
+fn spare(path: &Path, what: &str, options: &OutputOptions) -> Result<(), String> {
+    let source = Target::File(path.to_owned()).place();
+    match options.output.iter().find(|destination| destination.target.place() == source) {
+        Some(same) => Err(format!("--output names {}, which is {what}: choose another file", same.target)),
+        None => Ok(()),
+    }
+}
+
 fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let (terms, output) = (terms(options), &options.output);
     differ(&output.output)?;
@@ -248,10 +260,7 @@ fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
 
 /// Gives the record at `path` to all sinks, as if it had just been measured.
 fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
-    let source = Target::File(path.to_owned()).place();
-    if let Some(same) = options.output.iter().find(|destination| destination.target.place() == source) {
-        return Err(format!("--output names {}, which is the record itself: choose another file", same.target));
-    }
+    spare(path, "the record itself", options)?;
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
     Ok(sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max))

@@ -191,8 +191,8 @@ fn measures_forks_and_joins() {
     measures_all("--in-process -t 2 fork-join --workload sort --elements 100 --cutoff 10", &titles);
 
     let path = fresh("forks", "json");
-    let line = format!("{BRIEF} -t 1,2 -e channel -o {path} --seed 3 fork-join --workload sort --elements 100");
-    assert!(measured(&line).contains("by threads"), "{line}");
+    let line = format!("{BRIEF} -t 1,2 -e channel --seed 3 fork-join --workload sort --elements 100");
+    assert!(measured(&format!("{line} -o {path}")).contains("by threads"), "{line}");
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let (settings, figures) = (&record["runs"][1]["settings"], &record["runs"][1]["rows"][0]["figures"]);
     assert_eq!((settings["size"].as_u64(), settings["seed"].as_u64()), (Some(100), Some(3)), "{settings}");

@@ -157,6 +157,7 @@ const WRONG: &[&str] = &[
     "--min-samples 5 --processes 9 --max-samples 8 throughput",
     "--fail-on-regression throughput",
     "--baseline rows.json throughput",
+    "--baseline record.json -o ./record.json throughput",
     "--config no.toml",
     "--config empty.toml",
     "--config nameless.toml",
