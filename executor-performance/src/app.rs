@@ -21,8 +21,9 @@ use std::{
     time::Duration,
 };
 
-/// Carries out the `orders`. Asks first for what `recommend` was not told; only after that does it listen for an
-/// `interrupt`.
+/// Carries out the `orders`. Asks first for what `recommend` was not told. It listens for an `interrupt` only once it
+/// measures: before, and where nothing is measured, there is nothing to keep, so a signal ends the program at once,
+/// even if it waits for a pipe.
 ///
 /// # Errors
 ///
@@ -42,8 +43,6 @@ pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Strin
 
 fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
     let Some(Order { options, command, .. }) = orders.first() else { return Ok(Outcome::Done) };
-    // Not earlier: an interrupt at a question must end the program at once.
-    interrupt.listen();
     choose_colors(options.output.color);
     match command {
         Command::List => {
@@ -114,6 +113,7 @@ fn measure(
     let plan = plan(orders, host)?;
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget = plan.iter().map(|run| run.budget()).fold(Duration::ZERO, Duration::saturating_add);
+    interrupt.listen();
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
     let session = session.judged(options.comparison.fail_on_regression);
     Ok(session.run(plan, conclude))

@@ -15,18 +15,25 @@ use std::sync::{
 pub struct Interrupt {
     /// The number of the signal, or none.
     signal: Arc<AtomicUsize>,
+    /// Whether the next signal ends the program at once.
+    again: Arc<AtomicBool>,
 }
 
 impl Interrupt {
     /// Handles signals from now on. If the system does not allow that, they end the program as usual.
     pub fn listen(&self) {
-        let again = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // In this order, because the first signal must not see the flag that it sets.
-            let _ = flag::register_conditional_default(signal, Arc::clone(&again));
-            let _ = flag::register(signal, Arc::clone(&again));
+            let _ = flag::register_conditional_default(signal, Arc::clone(&self.again));
+            let _ = flag::register(signal, Arc::clone(&self.again));
             let _ = flag::register_usize(signal, Arc::clone(&self.signal), signal as usize);
         }
+    }
+
+    /// From now on the first signal ends the program at once: nothing more is measured that could be kept.
+    pub fn let_go(&self) {
+        // Relaxed: it publishes nothing else.
+        self.again.store(true, Ordering::Relaxed);
     }
 
     /// Whether the program was asked to stop.

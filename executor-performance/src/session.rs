@@ -99,6 +99,8 @@ impl Session {
         }
         self.progress.clear();
         let is_empty = self.record.runs.is_empty();
+        // The reader of a pipe may never read.
+        self.interrupt.let_go();
         if !is_empty {
             self.each(|sink, record| sink.finish(record));
         }

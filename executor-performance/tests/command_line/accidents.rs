@@ -33,24 +33,70 @@ fn an_interrupt_keeps_what_there_is() {
         assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(killed.success());
+    send("-INT", &child);
     assert_eq!(child.wait().expect("it ends").signal(), Some(2));
     let record = json(&fs::read_to_string(&path).expect("a record"));
     assert_eq!(record["runs"][0]["stop"]["reason"], "interrupted", "{}", record["runs"][0]["stop"]);
     assert!(sampled() > 0);
 }
 
-/// A second signal need not be the same as the first: after Ctrl-C, a supervisor may send its own.
+/// Sends `signal` to `child`.
 #[cfg(unix)]
-#[test]
-fn a_second_signal_of_either_kind_ends_the_program_at_once() {
+fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+}
+
+/// The signal that ends `child`, which must end soon.
+#[cfg(unix)]
+fn soon_ended_by(child: &mut Child) -> Option<i32> {
     use std::{
-        io::{BufRead, BufReader},
         os::unix::process::ExitStatusExt,
         thread,
         time::{Duration, Instant},
     };
+    let begin = Instant::now();
+    loop {
+        match child.try_wait().expect("it is known") {
+            Some(status) => return status.signal(),
+            None if begin.elapsed() < Duration::from_secs(10) => thread::sleep(Duration::from_millis(5)),
+            None => {
+                let _ = child.kill();
+                panic!("it did not end");
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_what_reads_from_a_pipe() {
+    use std::io::Write;
+    let mut child =
+        program().args(["report", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    // More than a pipe holds, so this returns only when most of it has been read.
+    child.stdin.as_mut().expect("it is piped").write_all(&[b' '; 1 << 20]).expect("it reads");
+    send("-INT", &child);
+    assert_eq!(soon_ended_by(&mut child), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_what_waits_for_a_reader_after_it_has_measured() {
+    use std::io::Read;
+    let line = "--in-process --budget 0.1 -t 1,2 -m 100000 -e channel -o - wake -s 1";
+    let mut child =
+        program().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    // The record is written when all has been measured, and its histograms are more than a pipe holds.
+    child.stdout.as_mut().expect("it is piped").read_exact(&mut [0]).expect("it writes");
+    send("-INT", &child);
+    assert_eq!(soon_ended_by(&mut child), Some(2));
+}
+
+/// A second signal need not be the same as the first: after Ctrl-C, a supervisor may send its own.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_of_either_kind_ends_the_program_at_once() {
+    use std::io::{BufRead, BufReader};
     for signals in [["-INT", "-TERM"], ["-TERM", "-INT"]] {
         // The sample takes half a minute, so the first signal would end the program after that.
         let mut child = program()
@@ -63,20 +109,9 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
         // It handles signals before it says anything.
         assert!(output.read_line(&mut String::new()).expect("a line") > 0);
         for signal in signals {
-            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+            send(signal, &child);
         }
-        let begin = Instant::now();
-        let status = loop {
-            match child.try_wait().expect("it is known") {
-                Some(status) => break status,
-                None if begin.elapsed() < Duration::from_secs(10) => thread::sleep(Duration::from_millis(5)),
-                None => {
-                    let _ = child.kill();
-                    panic!("{signals:?} did not end it");
-                }
-            }
-        };
-        assert!(matches!(status.signal(), Some(2 | 15)), "{signals:?}: {status}");
+        assert!(matches!(soon_ended_by(&mut child), Some(2 | 15)), "{signals:?}");
     }
 }
 
@@ -94,7 +129,7 @@ fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
         assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+    send(signal, &child);
     assert!(!child.wait().expect("it ends").success());
     let text = fs::read_to_string(&rows).expect("a file");
     assert!(text.ends_with('\n'), "{text}");
