@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     record::{Figure, Setting},
     sampler::Pace,
-    stats::{Distribution, Pooled},
+    stats::{Condensed, Distribution, Pooled},
     subject::Plan,
     view::number,
     workload::{Burst, Load, Relay},
@@ -52,30 +52,30 @@ impl JobTurn for Calls {
         let stamps = Arc::new(Stamps::of(self.load.jobs()));
         let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&stamps), self.patience);
         relay.run(&self.load, Duration::ZERO)?;
-        let mut called = Called::default();
+        let (mut bursts, mut delays) = (Vec::new(), Distribution::empty());
         for _ in 0..self.count {
             stamps.clear();
             let burst = relay.run(&self.load, self.pause)?;
-            called.delays.extend(stamps.since(burst.started));
-            called.bursts.push(burst);
+            delays.add(stamps.since(burst.started));
+            bursts.push(burst);
         }
         relay.finish()?;
-        Ok(called)
+        Ok(Called { bursts, delays: delays.condensed() })
     }
 }
 
 /// The bursts of one turn.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Called {
     bursts: Vec<Burst>,
     /// From the beginning of the burst to the beginning of each job.
-    delays: Vec<Duration>,
+    delays: Condensed,
 }
 
 impl Sample for Called {
     /// The mean delay, in nanoseconds.
     fn cost(&self) -> f64 {
-        self.delays.iter().sum::<Duration>().as_nanos() as f64 / self.delays.len() as f64
+        self.delays.mean_nanos()
     }
 }
 
@@ -153,7 +153,7 @@ impl Experiment for Wake {
     }
 
     fn times(&self, samples: &[Called]) -> Option<Distribution> {
-        Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied())
+        Distribution::of_condensed(samples.iter().map(|sample| &sample.delays))
     }
 }
 
@@ -172,8 +172,8 @@ mod tests {
     }
 
     fn called(micros: impl IntoIterator<Item = u64>) -> Called {
-        let delays: Vec<Duration> = micros.into_iter().map(Duration::from_micros).collect();
-        Called { bursts: delays.iter().map(|_| burst(1, 5_000)).collect(), delays }
+        let delays = Distribution::of(micros.into_iter().map(Duration::from_micros)).expect("delays");
+        Called { bursts: (0..delays.count()).map(|_| burst(1, 5_000)).collect(), delays: delays.condensed() }
     }
 
     #[test]
@@ -212,9 +212,19 @@ mod tests {
     fn each_job_of_each_burst_has_a_delay_within_it() {
         let turn = Calls { count: 3, ..wake().turn() };
         let called = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        assert_eq!((called.bursts.len(), called.delays.len()), (3, 6));
-        for (burst, delays) in called.bursts.iter().zip(called.delays.chunks(2)) {
-            assert!(delays.iter().all(|delay| *delay <= burst.wall), "{delays:?} in {:?}", burst.wall);
-        }
+        let delays = Distribution::of_condensed([&called.delays]).expect("delays");
+        assert_eq!((called.bursts.len(), delays.count()), (3, 6));
+        let longest = called.bursts.iter().map(|burst| burst.wall).max().expect("bursts");
+        assert!(delays.max_us() <= longest.as_nanos() as f64 / 1e3, "{delays:?} in {longest:?}");
+    }
+
+    /// Samples of millions of jobs are sent to another process, and all are kept.
+    #[test]
+    fn a_sample_of_many_jobs_is_short() {
+        let load = Load::new(1, 100_000, 0).expect("countable");
+        let turn = Calls { load, pause: Duration::ZERO, ..wake().turn() };
+        let called = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let text = serde_json::to_string(&called).expect("plain data");
+        assert!(text.len() < 300_000, "{} bytes", text.len());
     }
 }

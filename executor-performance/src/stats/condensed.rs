@@ -11,3 +11,11 @@ pub struct Condensed {
     pub(super) sum: Duration,
     pub(super) max: Duration,
 }
+
+impl Condensed {
+    /// The mean of all times, in nanoseconds. NaN if there are none.
+    pub fn mean_nanos(&self) -> f64 {
+        let count: u64 = self.buckets.iter().map(|(_, count)| count).sum();
+        self.sum.as_nanos() as f64 / count as f64
+    }
+}

@@ -16,12 +16,17 @@ impl Distribution {
     /// The distribution of `times`; `None` if there are none.
     pub fn of(times: impl IntoIterator<Item = Duration>) -> Option<Self> {
         let mut distribution = Self::empty();
-        for time in times {
-            distribution.histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-            distribution.sum += time;
-            distribution.max = distribution.max.max(time);
-        }
+        distribution.add(times);
         (!distribution.histogram.is_empty()).then_some(distribution)
+    }
+
+    /// Adds further `times`.
+    pub fn add(&mut self, times: impl IntoIterator<Item = Duration>) {
+        for time in times {
+            self.histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+            self.sum += time;
+            self.max = self.max.max(time);
+        }
     }
 
     /// The distribution of all times in `parts`; `None` if there are none.
@@ -43,7 +48,8 @@ impl Distribution {
         Condensed { buckets: buckets.collect(), sum: self.sum, max: self.max }
     }
 
-    fn empty() -> Self {
+    /// The distribution of no times, to which some will be added.
+    pub fn empty() -> Self {
         const HOUR: u64 = 3_600_000_000_000;
         let histogram = Histogram::new_with_max(HOUR, 3).expect("an hour to 3 digits is in range");
         Distribution { histogram, sum: Duration::ZERO, max: Duration::ZERO }
