@@ -201,6 +201,7 @@ fn sinks(
     for destination in &options.output {
         sinks.push(sink::open(destination, outlines, baseline)?);
     }
+    sinks.iter_mut().try_for_each(|sink| sink.start()).map_err(|why| format!("cannot write {why}"))?;
     Ok(sinks)
 }
 

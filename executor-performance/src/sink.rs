@@ -28,10 +28,24 @@ use crate::{
     compare::{Baseline, Comparison},
     record::{Record, Run},
 };
-use std::{io, rc::Rc};
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 /// Takes results. The run that a call is about is always the last of the record.
 pub trait Sink {
+    /// All sinks are open, so nothing is refused any more.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    fn start(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// A run begins.
     ///
     /// # Errors
@@ -107,6 +121,28 @@ pub fn open(
 /// The error with the name of `target`, which the system's message does not have.
 fn located(target: &Target, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{target}: {why}"))
+}
+
+/// Makes sure that the file at `path` can be written, and returns where it is. A file that did not exist is removed
+/// again: what is refused later leaves nothing behind.
+fn probed(path: &Path) -> io::Result<PathBuf> {
+    let is_new = !path.exists();
+    appended(path)?;
+    let place = fs::canonicalize(path)?;
+    if is_new {
+        fs::remove_file(&place)?;
+    }
+    Ok(place)
+}
+
+/// Opens or creates the file at `path`, to append to it.
+fn appended(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+/// Whether `path` is a pipe or a device: it has no contents to look at or to replace.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 fn boxed<S: Sink + 'static>(sink: S) -> Box<dyn Sink> {

@@ -1,11 +1,11 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
-use super::{Sink, Target, located};
+use super::{Sink, Target, appended, is_stream, located, probed};
 use crate::record::{Record, Row, Run, Status};
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File},
     io::{self, ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Columns before the settings.
@@ -31,19 +31,41 @@ const TRUST: &[&str] = &[
 
 /// A CSV file that results are appended to.
 ///
-/// Its first line names the columns, with units. It is written at once if the file is new or empty; otherwise it must
-/// be the same, because rows under wrong titles are worse than no rows.
+/// Its first line names the columns, with units. It is written before anything is measured if the file is new or empty;
+/// otherwise it must be the same, because rows under wrong titles are worse than no rows.
 #[derive(Debug)]
 pub struct CsvFile {
     target: Target,
-    /// None if rows go to the standard output.
-    file: Option<File>,
+    place: Place,
     /// What has to be written before the next row.
     text: Vec<u8>,
 }
 
+/// What is behind a [`Target`].
+#[derive(Debug)]
+enum Place {
+    /// A file that is not open yet.
+    File(PathBuf),
+    /// A file, a pipe or a device.
+    Open(File),
+    Output,
+}
+
+impl Place {
+    /// What is to be written to. A file is opened, or created, the first time.
+    fn out(&mut self) -> io::Result<Box<dyn Write + '_>> {
+        if let Place::File(path) = self {
+            *self = Place::Open(appended(path)?);
+        }
+        match self {
+            Place::Open(file) => Ok(Box::new(file)),
+            _ => Ok(Box::new(io::stdout().lock())),
+        }
+    }
+}
+
 impl CsvFile {
-    /// Opens or creates `target` for rows of runs like the `outlines`.
+    /// Makes sure that `target` can be written, for rows of runs like the `outlines`.
     ///
     /// # Errors
     ///
@@ -59,18 +81,22 @@ impl CsvFile {
         let header = headers.first().map(|header| line(header)).unwrap_or_default();
         match target {
             Target::File(path) => Self::appending(target, path, header),
-            Target::Output => Ok(CsvFile { target: target.clone(), file: None, text: header }),
+            Target::Output => Ok(CsvFile { target: target.clone(), place: Place::Output, text: header }),
         }
     }
 
     fn appending(target: &Target, path: &Path, header: Vec<u8>) -> Result<Self, String> {
         let target = target.clone();
         let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
-        let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| complain(&error))?;
-        // Devices and pipes have no contents to look at.
-        let is_file = file.metadata().map_err(|error| complain(&error))?.is_file();
-        let present = if is_file { std::fs::read(path).map_err(|error| complain(&error))? } else { Vec::new() };
-
+        if is_stream(path) {
+            let file = appended(path).map_err(|error| complain(&error))?;
+            return Ok(CsvFile { target, place: Place::Open(file), text: header });
+        }
+        let place = probed(path).map_err(|error| complain(&error))?;
+        let present = match fs::read(&place) {
+            Err(why) if why.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| complain(&error))?,
+        };
         let text = if present.is_empty() {
             header
         } else if first_record(&present) != first_record(&header) {
@@ -80,16 +106,16 @@ impl CsvFile {
         } else {
             b"\n".to_vec()
         };
-        if !is_file {
-            return Ok(CsvFile { target, file: Some(file), text });
-        }
-        // At once, so that the file says what it should hold, whatever ends the run.
-        file.write_all(&text).map_err(|error| complain(&error))?;
-        Ok(CsvFile { target, file: Some(file), text: Vec::new() })
+        Ok(CsvFile { target, place: Place::File(place), text })
     }
 }
 
 impl Sink for CsvFile {
+    /// Titles are written at once, so that the file says what it should hold, whatever ends the run.
+    fn start(&mut self) -> io::Result<()> {
+        if matches!(self.place, Place::File(_)) { self.write() } else { Ok(()) }
+    }
+
     fn begin(&mut self, _record: &Record) -> io::Result<()> {
         Ok(())
     }
@@ -114,10 +140,7 @@ impl Sink for CsvFile {
 impl CsvFile {
     /// Writes what has to be written.
     fn write(&mut self) -> io::Result<()> {
-        let written = match &mut self.file {
-            Some(file) => drain(&mut self.text, file),
-            None => drain(&mut self.text, &mut io::stdout().lock()),
-        };
+        let written = self.place.out().and_then(|mut out| drain(&mut self.text, &mut out));
         written.map_err(|why| located(&self.target, &why))
     }
 
@@ -266,11 +289,11 @@ mod tests {
     fn titles_are_there_before_any_row() {
         let path = std::env::temp_dir().join(format!("csv-titles-{}.csv", std::process::id()));
         let outlines = &record().runs[..1];
-        let open = || CsvFile::open(&Target::File(path.clone()), outlines).map(drop);
-        assert_eq!(open(), Ok(()));
+        let start = || CsvFile::open(&Target::File(path.clone()), outlines).expect("it can be written").start();
+        start().expect("titles");
         let text = std::fs::read_to_string(&path).expect("a file");
         assert!(text.starts_with("time_utc,") && text.ends_with('\n') && text.lines().count() == 1, "{text}");
-        assert_eq!(open(), Ok(()));
+        start().expect("nothing more");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), text);
         std::fs::remove_file(&path).expect("removed");
     }

@@ -1,6 +1,6 @@
 //! Files that are written anew whenever there is more to write.
 
-use super::{Sink, Target, located};
+use super::{Sink, Target, is_stream, located, probed};
 use crate::record::Record;
 use std::{
     fmt,
@@ -42,12 +42,8 @@ impl<T> Document<T> {
             let stream = OpenOptions::new().write(true).open(path).map_err(complaint)?;
             return Ok(Document { target: target.clone(), place: Place::Stream(stream), render: Box::new(render) });
         }
-        let is_new = !path.exists();
-        let opened = OpenOptions::new().append(true).create(true).open(path);
-        let place = opened.and_then(|_| fs::canonicalize(path));
-        let place = place.and_then(|place| if is_new { fs::remove_file(&place).map(|()| place) } else { Ok(place) });
-        let place = place.map_err(complaint)?;
-        Ok(Document { target: target.clone(), place: Place::File(place), render: Box::new(render) })
+        let place = Place::File(probed(path).map_err(complaint)?);
+        Ok(Document { target: target.clone(), place, render: Box::new(render) })
     }
 
     /// Writes `whole`, in place of what was written before.
@@ -98,10 +94,6 @@ impl Sink for Document {
     fn retell(&mut self, whole: &Record) -> io::Result<()> {
         self.write(whole)
     }
-}
-
-fn is_stream(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 /// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless only

@@ -133,7 +133,12 @@ fn results_that_cannot_be_written_are_a_failure() {
 fn what_is_refused_leaves_no_file_behind() {
     let folder = fresh_folder("nothing");
     fs::write(folder.join("other.csv"), "a,b\n").expect("written");
-    for line in ["compare missing.json missing.json -o out.html", "-o run.json -o other.csv wake"] {
+    for line in [
+        "compare missing.json missing.json -o out.html",
+        "-o run.json -o other.csv wake",
+        "-o new.csv -o other.csv wake",
+        "-o new.csv -o /no/such/directory/run.json wake",
+    ] {
         refused_in(&folder, line);
         assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "{line}");
     }
