@@ -20,7 +20,8 @@ pub struct Row {
     /// The 95 % interval of the first figure. Missing in older records.
     #[serde(default)]
     pub interval: Option<Interval>,
-    /// The median of the first figures of all samples, and its interval.
+    /// The median of the first figures of all samples, and its interval. Like the interval and the outliers, none if
+    /// there are no figures; but older records have them then.
     pub estimate: Option<Estimate>,
     /// How many times as much as the best executor of the run it costs, with its 95 % interval.
     pub slowdown: Option<Ratio>,
@@ -78,8 +79,10 @@ impl Row {
         samples: Samples,
         times: Option<Times>,
     ) -> Self {
-        let estimate = Summary::of(&samples.values).map(Estimate::from);
         let (figures, error) = figures.map_or_else(|why| (IndexMap::new(), Some(why)), |figures| (figures, None));
+        // Samples from before a failure are kept, but what they say is no result.
+        let sound: &[f64] = if error.is_none() { &samples.values } else { &[] };
+        let estimate = Summary::of(sound).map(Estimate::from);
         Row {
             executor: executor.to_owned(),
             error,
@@ -87,7 +90,7 @@ impl Row {
             interval: estimate.map(|Estimate { low95, high95, .. }| Interval { low95, high95 }),
             estimate,
             slowdown: None,
-            outliers: Outliers::of(&samples.values),
+            outliers: Outliers::of(sound),
             samples,
             times,
         }
@@ -160,8 +163,10 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     let samples = Samples::new(values(experiment, &series.samples), &series.usages).of_processes(&series.processes);
     let row = Row::new(series.name, figures, samples, times.map(|times| Times::of(&times)));
     match experiment.pooled() {
-        Some(pooled) => Row { interval: pooled_interval(experiment, pooled, &series.samples, seed), ..row },
-        None => row,
+        Some(pooled) if row.is_ok() => {
+            Row { interval: pooled_interval(experiment, pooled, &series.samples, seed), ..row }
+        }
+        _ => row,
     }
 }
 
@@ -200,6 +205,11 @@ fn slowdowns(costs: &[Option<Costs<'_>>], seed: u64) -> Vec<Option<Ratio>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        experiment::{BurstSample, Latency, burst},
+        workload::{Labour, Load},
+    };
+    use std::time::Duration;
 
     #[test]
     fn the_best_is_compared_with_itself_and_the_others_with_it() {
@@ -222,6 +232,23 @@ mod tests {
             assert!(costs[1] < costs[0] && costs[1] > Some(0.0), "{costs:?}");
             assert!(costs[2..].iter().all(Option::is_none), "{costs:?}");
         }
+    }
+
+    #[test]
+    fn what_failed_has_samples_but_no_figures() {
+        let load = Load::new(1, 1, 0).expect("countable");
+        let latency = Latency::new(1, load, Labour::default(), Duration::ZERO, Duration::from_secs(1));
+        let sample = |nanos| BurstSample { bursts: vec![burst(1, nanos)], ..BurstSample::default() };
+        let rows = |failure| {
+            let samples = [1, 1, 1, 1, 1, 100].map(|micros| sample(1000 * micros)).into();
+            let series = Series { name: "channel", samples, usages: Vec::new(), processes: vec![0; 6], failure };
+            rows(&latency, &[series], 0).remove(0)
+        };
+        let sound = rows(None);
+        assert!(sound.estimate.is_some() && sound.interval.is_some() && sound.outliers.count() == 1, "{sound:?}");
+        let failed = rows(Some(Failure::Submission));
+        assert_eq!((failed.estimate, failed.interval, failed.outliers), (None, None, Outliers::default()));
+        assert_eq!(failed.samples, sound.samples);
     }
 
     #[test]
