@@ -6,9 +6,10 @@ use super::{
     pair::Pair,
 };
 use crate::{
-    record::{Record, Run, Value},
+    record::{Record, Run},
     stats::Level,
     view,
+    workload::CHAINS_COUNTED_DOWN,
 };
 use std::ptr;
 
@@ -74,6 +75,7 @@ impl Comparison {
         warnings.extend(builds(old, new));
         warnings.extend(distance(&matched));
         warnings.extend(matched.iter().filter_map(|(before, run)| size(before, run)));
+        warnings.extend(matched.iter().filter_map(|(before, run)| counting(before, run)));
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
@@ -237,16 +239,26 @@ fn size(before: &Run, run: &Run) -> Option<String> {
     const SIZES: [(&str, &str, f64); 3] =
         [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0), ("operations_per_sample", "operations", 2.0)];
     SIZES.into_iter().find_map(|(setting, unit, much)| {
-        let (Value::Number(old), Value::Number(new)) = (before.fitted.get(setting)?, run.fitted.get(setting)?) else {
-            return None;
-        };
-        let times = (*old).max(*new) as f64 / (*old).min(*new).max(1) as f64;
+        let (old, new) = (before.fitted_number(setting)?, run.fitted_number(setting)?);
+        let times = old.max(new) as f64 / old.min(new).max(1) as f64;
         let experiment = view::experiment(run);
         (times > much).then(|| {
             format!(
                 "Warning: a sample of {experiment} was {old} {unit} in the old record, and {new} {unit} in the new one."
             )
         })
+    })
+}
+
+/// Warns if the ends of chains were counted in the samples of one record only.
+fn counting(before: &Run, run: &Run) -> Option<String> {
+    let (old, new) = (before.chains()?, run.chains()?);
+    (before.counts_chains() != run.counts_chains()).then(|| {
+        format!(
+            "Warning: a sample of {} had {old} chains of jobs or tasks in the old record, and {new} in the new one: from \
+             {CHAINS_COUNTED_DOWN} on, the end of each is not counted, which takes less of short jobs.",
+            view::experiment(run)
+        )
     })
 }
 
@@ -261,7 +273,7 @@ mod tests {
     use crate::{
         compare::mock::{TERMS, faster, of_processes, verdicts},
         failure::Failure,
-        record::{Row, Samples, mock::record},
+        record::{Row, Samples, Value, mock::record},
     };
     use std::{io, time::Duration};
 
@@ -330,6 +342,32 @@ mod tests {
             let sizes = [1000, 400].map(|number| format!("{number} {unit}"));
             assert!(said.len() == 1 && sizes.iter().all(|size| said[0].contains(size)), "{said:?}");
         }
+    }
+
+    #[test]
+    fn samples_whose_chains_were_counted_in_one_record_only_are_a_warning() {
+        let of = |fitted: &[(&str, u64)], workload: &str| {
+            let mut record = of_processes();
+            let run = &mut record.runs[0];
+            run.settings.insert("workload".to_owned(), Value::Text(workload.to_owned()));
+            run.fitted = fitted.iter().map(|(name, number)| ((*name).to_owned(), Value::Number(*number))).collect();
+            record
+        };
+        let warnings = |old: &[(&str, u64)], new: &[(&str, u64)], workload| {
+            Comparison::of(&of(old, workload), &of(new, workload), &TERMS).expect("alike").warnings
+        };
+        for (unit, chains) in [("jobs_per_sample", ["9000", "11000"]), ("operations_per_sample", ["9001", "11001"])] {
+            assert_eq!(warnings(&[(unit, 7000)], &[(unit, 9000)], ""), Vec::<String>::new());
+            let said = warnings(&[(unit, 9000)], &[(unit, 11_000)], "");
+            assert!(said.len() == 1 && chains.iter().all(|chains| said[0].contains(chains)), "{said:?}");
+        }
+        for hops in ["sampled_amplification", "sampled_hops_per_chain"] {
+            let fitted = |jobs| [(hops, 1), ("jobs_per_sample", jobs)];
+            assert_eq!(warnings(&fitted(9000), &fitted(11_000), ""), Vec::<String>::new());
+            assert_eq!(warnings(&fitted(19_000), &fitted(21_000), "").len(), 1);
+        }
+        let yields = |operations| [("operations_per_sample", operations)];
+        assert_eq!(warnings(&yields(9000), &yields(11_000), "yield"), Vec::<String>::new());
     }
 
     #[test]

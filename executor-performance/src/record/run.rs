@@ -1,5 +1,5 @@
 use super::{Column, Row, Settings, Value};
-use crate::{experiment::Experiment, machine::Surroundings};
+use crate::{experiment::Experiment, machine::Surroundings, workload::CHAINS_COUNTED_DOWN};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -72,10 +72,30 @@ impl Run {
 
     /// The number that the setting called `name` has.
     pub fn number(&self, name: &str) -> Option<u64> {
-        match self.settings.get(name) {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
+        number(&self.settings, name)
+    }
+
+    /// The number that was chosen for the setting called `name`.
+    pub(crate) fn fitted_number(&self, name: &str) -> Option<u64> {
+        number(&self.fitted, name)
+    }
+
+    /// How many chains a sample has, if that depends on how much of the load it runs; a task of `futures` is one.
+    pub(crate) fn chains(&self) -> Option<u64> {
+        if let Some(operations) = self.fitted_number("operations_per_sample") {
+            // Tasks that yield are always few. One task more spawns the others.
+            let yields = self.settings.get("workload") == Some(&Value::Text("yield".to_owned()));
+            return (!yields).then_some(operations + 1);
         }
+        let hops = ["sampled_amplification", "sampled_hops_per_chain"];
+        let hops = hops.iter().find_map(|name| self.fitted_number(name)).unwrap_or(0);
+        Some(self.fitted_number("jobs_per_sample")? / (hops + 1))
+    }
+
+    /// Whether the end of each chain of a sample is counted, which takes time of short jobs. None if it has no chains,
+    /// or always as many.
+    pub(crate) fn counts_chains(&self) -> Option<bool> {
+        self.chains().map(|chains| chains < CHAINS_COUNTED_DOWN)
     }
 
     /// The column by which executors are compared.
@@ -86,5 +106,12 @@ impl Run {
     /// The column of the CPU time that goes with the first figure, unless the first figure is the CPU time.
     pub fn cpu_column(&self) -> Option<&Column> {
         self.columns.iter().skip(1).find(|column| column.name.starts_with("cpu_"))
+    }
+}
+
+fn number(settings: &Settings, name: &str) -> Option<u64> {
+    match settings.get(name) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
     }
 }

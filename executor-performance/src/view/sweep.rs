@@ -1,5 +1,8 @@
 use super::{Column, Table, called, decimals, experiment, setting};
-use crate::record::{self, Record, Run};
+use crate::{
+    record::{self, Record, Run},
+    workload::CHAINS_COUNTED_DOWN,
+};
 use std::ptr;
 
 /// The settings that are preferred as the axis of a sweep, if they are varied.
@@ -132,7 +135,19 @@ impl Sweep<'_> {
     pub fn caption(&self) -> String {
         const EFFICIENCY: &str = "; in brackets the efficiency: how many times better than with the fewest threads, divided \
                                   by how many times more threads there are";
-        if self.scales() { self.title() + EFFICIENCY } else { self.title() }
+        let efficiency = if self.scales() { EFFICIENCY } else { "" };
+        self.title() + efficiency + &self.counting().unwrap_or_default()
+    }
+
+    /// What to know if the ends of chains were counted at some of its points only.
+    fn counting(&self) -> Option<String> {
+        let counts = |counted| self.runs.iter().any(|(_, run)| run.counts_chains() == Some(counted));
+        (counts(true) && counts(false)).then(|| {
+            format!(
+                "; samples of {CHAINS_COUNTED_DOWN} chains or more do not count the end of each, which takes less of \
+                 short jobs than in the smaller ones here"
+            )
+        })
     }
 
     /// A row for each executor, a column for each run.
@@ -209,6 +224,14 @@ mod tests {
         let choices: Vec<&str> = sweeps.iter().map(|sweep| sweep.choice.as_str()).collect();
         assert_eq!(choices, ["producers 2", "producers 9"]);
         assert!(sweeps.iter().all(|sweep| sweep.runs.len() == 2 && sweep.axis == "threads"));
+    }
+
+    #[test]
+    fn points_whose_chains_are_counted_and_others_are_told_apart() {
+        let mut record = record();
+        assert!(!sweeps(&record)[0].caption().contains("chains"));
+        record.runs[1].fitted.insert("jobs_per_sample".to_owned(), Value::Number(10_000));
+        assert!(sweeps(&record)[0].caption().ends_with("than in the smaller ones here"));
     }
 
     #[test]
