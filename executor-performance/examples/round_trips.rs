@@ -30,14 +30,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let argument = |number, otherwise| env::args().nth(number).map_or(Ok(otherwise), |text| text.parse());
-    let (rounds, micros) = (argument(1, 100)?.max(1), argument(2, 0)?);
+    let (rounds, micros) = (argument(1, 100)?.max(1), argument(2, 0)?.try_into()?);
     println!("us for each round trip, with jobs of {micros} us, medians of {rounds} turns of {TRIPS} (quartiles)");
     for workers in WORKERS {
         let pools = pools(workers, Duration::from_micros(micros))?;
         let mut turns: Vec<Turns> = pools.iter().map(|_| Turns::default()).collect();
-        for _ in 0..rounds {
-            for ((_name, round_trip), turns) in pools.iter().zip(&mut turns) {
-                turns.take(round_trip);
+        for round in 0..rounds {
+            // Each pool begins a round as often as any other, and follows either of its neighbours as often.
+            for turn in 0..pools.len() {
+                let place = (round / 2 + turn) % pools.len();
+                let pool = if round % 2 == 0 { place } else { pools.len() - 1 - place };
+                turns[pool].take(&pools[pool].1);
             }
         }
         println!("\n{workers} workers:\n\n| pool | round trip | CPU |\n|---|---:|---:|");
