@@ -79,7 +79,7 @@ fn needs_last_handle() -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::{super::adapter::ends_after_its_jobs, *};
-    use std::cell::Cell;
+    use std::{cell::Cell, iter};
 
     #[test]
     fn pools_end_after_their_jobs() {
@@ -105,8 +105,10 @@ mod tests {
             assert!(wait_until(|| looks.replace(looks.get() + 1) == 3));
             begin.elapsed()
         };
-        let fastest = (0..100).map(|_| waited()).min().expect("some");
-        assert!(fastest < Duration::from_micros(100), "{fastest:?}");
+        // On a busy machine few waits are undisturbed.
+        let begin = Instant::now();
+        let mut waits = iter::repeat_with(waited).take_while(|_| begin.elapsed() < Duration::from_secs(20));
+        assert!(waits.any(|time| time < Duration::from_micros(100)));
     }
 
     #[test]
