@@ -1,5 +1,5 @@
-//! Requests to stop, such as Ctrl-C. After the first, the results so far are kept; after the second, the program ends
-//! at once.
+//! Requests to stop, such as Ctrl-C. While something is measured, the results so far are kept after the first, and the
+//! program ends at once after the second; before and afterwards it does so after the first.
 
 use signal_hook::{
     consts::{SIGINT, SIGTERM},

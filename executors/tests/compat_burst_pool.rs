@@ -31,16 +31,15 @@ fn a_receiver_that_does_not_wait_is_not_chosen() {
     assert_eq!(receiver.recv(), Err(RecvError::Orphaned), "and it stays so");
 }
 
-/// So that there can be any number of receivers, one after the other.
+/// There can be any number of receivers, one after the other.
 #[test]
-fn a_receiver_has_the_place_of_one_that_was_dropped() {
+fn a_receiver_that_was_dropped_does_not_disturb_the_next() {
     let _watchdog = watch();
     let mut sender = Sender::new();
     let _does_not_wait = sender.mk_receiver();
     for value in 0..200 {
         drop(sender.mk_receiver());
         let mut receiver = sender.mk_receiver();
-        assert_eq!(format!("{receiver:?}"), "Receiver { number: 1, .. }");
         let thread = thread::spawn(move || receiver.recv());
         insist(&mut sender, value);
         sender.wake_all();

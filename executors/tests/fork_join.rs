@@ -533,8 +533,7 @@ fn discarded_parts_are_left_to_the_caller() {
     });
 }
 
-/// Its parts belong to a job that has begun: all workers run them, including those that have fallen asleep since.
-/// Their destructors wait for a lock that the forking job holds, and that job for the part.
+/// Destructors of the dropped jobs wait for a lock that the forking job holds, and that job for its part.
 #[test]
 fn a_part_runs_before_jobs_are_dropped() {
     within(|| {
@@ -583,6 +582,7 @@ fn a_part_runs_before_jobs_are_dropped() {
     });
 }
 
+/// Its parts belong to a job that has begun: all workers run them, including those that have fallen asleep since.
 #[test]
 fn a_job_that_has_begun_may_fork_until_it_ends() {
     for round in 0..20 {

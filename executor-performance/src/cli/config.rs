@@ -43,7 +43,7 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
     let (definition, experiments) = (super::definition(), super::experiments());
     let (program, own) = words.split_first().ok_or("no program")?;
     let own = without_config(own);
-    file.keys().try_for_each(|key| is_for_every_experiment(&definition, key))?;
+    file.keys().try_for_each(|key| refuse_option_of_some(&definition, key))?;
 
     let lines: Vec<Vec<OsString>> = runs
         .iter()
@@ -116,7 +116,7 @@ fn id(options: &Command, key: &str) -> String {
 
 /// Refuses an option of some experiments at the top of a file: the next experiment may have another of that name, in
 /// another unit.
-fn is_for_every_experiment(definition: &Command, key: &str) -> Result<(), String> {
+fn refuse_option_of_some(definition: &Command, key: &str) -> Result<(), String> {
     if definition_of(definition, key).is_some() {
         return Ok(());
     }

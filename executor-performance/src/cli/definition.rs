@@ -120,7 +120,10 @@ pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
 }
 
 /// The first option that stands on both sides of the subcommand in `words`, which were parsed to `matches`; with the
-/// subcommand. The parser would forget what is said before it.
+/// subcommand. The parser would forget what is said before it. (A flag would lose nothing, but is no exception.)
+///
+/// A side that cannot be parsed alone is not looked at, so no option of all subcommands may require or exclude another
+/// by the parser's means: see `SamplingOptions::agree`.
 pub(super) fn divided(words: &[OsString], matches: &ArgMatches) -> Option<(String, String)> {
     let (command, _) = matches.subcommand()?;
     let whole = definition();

@@ -59,7 +59,8 @@ impl Place {
         }
         match self {
             Place::Open(file) => Ok(Box::new(file)),
-            _ => Ok(Box::new(io::stdout().lock())),
+            Place::Output => Ok(Box::new(io::stdout().lock())),
+            Place::File(_) => unreachable!("it was opened"),
         }
     }
 }

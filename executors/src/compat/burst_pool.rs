@@ -187,3 +187,19 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").field("number", &self.number).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+
+    /// So that there can be any number of receivers, one after the other.
+    #[test]
+    fn a_receiver_has_the_number_of_one_that_was_dropped() {
+        let mut sender = Sender::<()>::new();
+        let _first = sender.mk_receiver();
+        for _ in 0..3 {
+            drop(sender.mk_receiver());
+        }
+        assert_eq!(sender.mk_receiver().number, 1);
+    }
+}

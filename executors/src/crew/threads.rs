@@ -45,10 +45,8 @@ where
         let incomplete = Incomplete(&crew);
         for seat in warm {
             if let Err(error) = crew.spawn_worker(seat) {
-                crew.life.discard();
                 drop(incomplete);
-                // Threads that were started before may be in a hook, which may submit jobs, also for a thread that does
-                // not come.
+                // A hook may have been about to put in a job.
                 while !crew.await_end(Some(NEXT_LOOK)) {
                     crew.discard_backlog();
                 }
@@ -267,12 +265,15 @@ impl<S: Source, P: Parker + 'static> Drop for Missing<'_, S, P> {
     }
 }
 
-/// Closes a crew whose threads have not all been started: also if the standard library panics over one.
+/// Closes for good a crew whose threads have not all been started: also if the standard library panics over one. What
+/// start hooks have submitted by then may be for a thread that does not come.
 struct Incomplete<'a, S: Source, P: Parker + 'static>(&'a Crew<S, P>);
 
 impl<S: Source, P: Parker + 'static> Drop for Incomplete<'_, S, P> {
     fn drop(&mut self) {
+        self.0.life.discard();
         self.0.close();
+        self.0.discard_backlog();
     }
 }
 

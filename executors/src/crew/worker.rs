@@ -180,7 +180,7 @@ where
                 // panics over that, the hook is called all the same: otherwise the stop hook would be called without
                 // it.
                 guard(|| self.see_to_the_rest(true));
-                self.sweep();
+                guard(|| self.sweep());
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {
                 self.become_active();

@@ -200,8 +200,8 @@ where
                 self.crew.source.recall(&self.local);
             }
             self.owes_sweep.set(true);
-            // These belong to jobs that have begun.
-            if self.crew.source.parts() > 0 {
+            // Parts belong to jobs that have begun. And what is to be dropped does not wait for the end of a part.
+            if self.crew.source.parts() > 0 || self.meter.is_at_part() && self.crew.source.has_jobs() {
                 self.crew.call_one(Origin::Waiting);
             }
         } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {

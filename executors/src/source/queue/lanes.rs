@@ -19,7 +19,11 @@ use crate::{
     job::{IntoJob, Job, hand::Hand},
     local::place::{self, Place},
     placement::cores,
-    sync::atomic::{Ordering::SeqCst, fence},
+    sync::atomic::{
+        AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+        fence,
+    },
 };
 use crossbeam_utils::Backoff;
 use std::sync::OnceLock;
@@ -28,16 +32,18 @@ use std::sync::OnceLock;
 /// wake.
 pub(crate) struct Lanes {
     places: Box<[OnceLock<Box<Lane>>]>,
+    /// How many of the places there are to look at: all others are empty, because threads begin with the first ones.
+    reach: AtomicUsize,
     /// Whether a thread's number decides with which lane it begins.
     is_spread: bool,
     /// Whether threads may have backs to themselves. Then these have to be [recalled](Self::recall) now and then.
     grants_privileges: bool,
 }
 
-/// Enough for a producer on each core to find a lane that it can have to itself, as every other one can be, and for the
-/// other producers hardly to meet; few enough to look at them all.
+/// Enough for each of some 16 to 32 producers to find a lane that it can have to itself, as every other one can be; few
+/// enough to look at them all.
 pub(crate) fn suitable_number() -> usize {
-    (4 * cores()).clamp(8, 64)
+    (16 * cores()).clamp(32, 64)
 }
 
 impl Lanes {
@@ -46,11 +52,12 @@ impl Lanes {
     /// wait in one queue.
     pub(crate) fn new(lanes: usize) -> Self {
         let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
+        let lanes = Lanes { places, reach: AtomicUsize::new(0), is_spread: false, grants_privileges: false };
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the creation of a lane before its use.
-            places.iter().for_each(|place| _ = lane_at(place));
+            (0..lanes.places.len()).for_each(|number| _ = lanes.make(number));
         }
-        Lanes { places, is_spread: false, grants_privileges: false }
+        lanes
     }
 
     /// The same, with privileges, where the system is [prepared](barrier::prepare) for them.
@@ -84,18 +91,31 @@ impl Lanes {
 
     /// All lanes that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {
-        self.places.iter().filter_map(OnceLock::get).map(|lane| &**lane)
+        (0..self.reach()).filter_map(|number| self.lane(number))
     }
 
     /// All lanes that exist, with their numbers, beginning with number `start`.
     pub(crate) fn beginning_with(&self, start: usize) -> impl Iterator<Item = (usize, &Lane)> {
-        let numbers = (0..self.places.len()).map(move |step| start.wrapping_add(step));
-        numbers.filter_map(|number| Some((number, self.lane(number)?)))
+        let (start, reach) = (self.index(start), self.reach());
+        let first = if start < reach { start } else { 0 };
+        (first..reach).chain(0..first).filter_map(|number| Some((number, self.lane(number)?)))
+    }
+
+    /// A thread that has to see a job also sees that its lane is within reach, by the same fences: that was so before
+    /// the lane was made.
+    #[inline]
+    fn reach(&self) -> usize {
+        self.reach.load(Relaxed)
+    }
+
+    #[inline]
+    fn index(&self, number: usize) -> usize {
+        number & (self.places.len() - 1)
     }
 
     #[inline]
     fn place(&self, number: usize) -> &OnceLock<Box<Lane>> {
-        &self.places[number & (self.places.len() - 1)]
+        &self.places[self.index(number)]
     }
 
     #[inline]
@@ -106,7 +126,14 @@ impl Lanes {
     /// The back of the lane, which is made if there is none; unless it is held.
     #[inline(always)]
     fn back(&self, number: usize) -> Option<Back<'_>> {
-        lane_at(self.place(number)).own_back()
+        self.lane(number).unwrap_or_else(|| self.make(number)).own_back()
+    }
+
+    #[cold]
+    fn make(&self, number: usize) -> &Lane {
+        // In this order, see `reach`. What the maker has done is seen by others that use the lane, through the place.
+        self.reach.fetch_max(self.index(number) + 1, Relaxed);
+        lane_at(self.place(number))
     }
 
     /// Puts a job into a lane that no other thread is writing to.
@@ -380,6 +407,6 @@ mod tests {
             lanes.back(number).expect("no other thread is there").push(Job::new(|| ()));
         }
         let from = |start| lanes.take_one(start, &mut Hand::empty());
-        assert_eq!([from(2), from(2), from(2)], [Ok(Some(2)), Ok(Some(5)), Ok(None)]);
+        assert_eq!([from(2), from(2), from(2)], [Ok(Some(2)), Ok(Some(1)), Ok(None)]);
     }
 }
