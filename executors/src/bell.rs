@@ -24,6 +24,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// When a wait ends that begins now and takes `timeout` at most; `None`, which is never, if that is beyond what the
+/// clock can tell.
+pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
+}
+
 /// Wakes threads that wait for a condition on atomics.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
@@ -82,21 +88,21 @@ impl Bell {
         self.listeners.load(SeqCst) > 0
     }
 
-    /// Blocks until `met` holds, at most for `timeout`. Returns whether it does.
-    pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
-        self.wait(timeout, |_releases| met())
+    /// Blocks until `met` holds, at most until the `deadline`. Returns whether it does.
+    pub(crate) fn wait_until(&self, deadline: Option<Instant>, mut met: impl FnMut() -> bool) -> bool {
+        self.wait(deadline, |_releases| met())
     }
 
-    /// Blocks until `attempt` returns something, at most for `timeout` and as long as `in_vain` does not hold. After a
-    /// [`ring`](Self::ring) that tells that it does, no attempt is made.
+    /// Blocks until `attempt` returns something, at most until the `deadline` and as long as `in_vain` does not hold.
+    /// After a [`ring`](Self::ring) that tells that it does, no attempt is made.
     pub(crate) fn wait_for<T>(
         &self,
-        timeout: Option<Duration>,
+        deadline: Option<Instant>,
         in_vain: impl Fn() -> bool,
         attempt: impl Fn() -> Option<T>,
     ) -> Option<T> {
         let mut found = None;
-        self.wait_until(timeout, || {
+        self.wait_until(deadline, || {
             // In this order: what follows the change that makes the wait vain may let an attempt succeed.
             in_vain() || {
                 found = attempt();
@@ -108,9 +114,9 @@ impl Bell {
 
     /// [`wait_until`](Self::wait_until) for a condition that is the same for all that wait in this way. Returns whether
     /// it has held since this call began.
-    pub(crate) fn wait_together(&self, timeout: Option<Duration>, mut met: impl FnMut() -> bool) -> bool {
+    pub(crate) fn wait_together(&self, deadline: Option<Instant>, mut met: impl FnMut() -> bool) -> bool {
         let mut before = None;
-        self.wait(timeout, |releases| {
+        self.wait(deadline, |releases| {
             if *before.get_or_insert(*releases) != *releases {
                 return true;
             }
@@ -124,21 +130,20 @@ impl Bell {
     }
 
     /// Looks at a condition under the lock, until it holds; several times before it sleeps.
-    fn wait(&self, timeout: Option<Duration>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
-        // A timeout beyond what the clock can tell is none.
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    fn wait(&self, deadline: Option<Instant>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
         fence(SeqCst);
-        let mut courtesy = Courtesy::new();
+        let (mut courtesy, mut back) = (Courtesy::new(), None);
         let holds = loop {
             if met(&mut guard) {
                 courtesy.ends();
                 break true;
             }
-            if courtesy.is_due(deadline) {
+            let now = back.take().unwrap_or_else(Instant::now);
+            if courtesy.is_due(now, deadline) {
                 drop(guard);
-                courtesy.yields();
+                back = Some(courtesy.yields(now));
                 guard = self.lock();
                 continue;
             }
@@ -148,7 +153,7 @@ impl Bell {
                     self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner)
                 }
                 Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
+                    let left = deadline.saturating_duration_since(now);
                     if left.is_zero() {
                         break false;
                     }
@@ -186,7 +191,9 @@ mod tests {
     }
 
     /// Far more than a listener needs to look, and less than a test may take.
-    const PATIENCE: Duration = Duration::from_secs(30);
+    fn patience() -> Option<Instant> {
+        deadline(Duration::from_secs(30))
+    }
 
     /// Listeners that wait together for `state` to be zero, and have come.
     fn with_listeners(wait: fn(&Bell, &AtomicUsize) -> bool, act: impl FnOnce(&Bell, &AtomicUsize)) -> Vec<bool> {
@@ -202,7 +209,7 @@ mod tests {
     }
 
     fn together(bell: &Bell, state: &AtomicUsize) -> bool {
-        bell.wait_together(Some(PATIENCE), || state.load(SeqCst) == 0)
+        bell.wait_together(patience(), || state.load(SeqCst) == 0)
     }
 
     #[test]
@@ -220,7 +227,7 @@ mod tests {
         let released = with_listeners(
             |bell, state| {
                 let is_zero = || state.compare_exchange(0, 1, SeqCst, SeqCst).is_ok();
-                bell.wait_together(Some(PATIENCE), is_zero)
+                bell.wait_together(patience(), is_zero)
             },
             |bell, state| bell.ring_by(|| false, || state.swap(0, SeqCst) == 1),
         );
@@ -230,7 +237,7 @@ mod tests {
     #[test]
     fn a_listener_that_waits_alone_is_not_released_by_others() {
         let released = with_listeners(
-            |bell, state| bell.wait_until(Some(Duration::from_millis(50)), || state.load(SeqCst) == 0),
+            |bell, state| bell.wait_until(deadline(Duration::from_millis(50)), || state.load(SeqCst) == 0),
             |bell, state| {
                 bell.ring_by(|| true, || true);
                 assert!(bell.wait_together(None, || true));
@@ -245,14 +252,14 @@ mod tests {
         let bell = Bell::default();
         assert!(bell.wait_together(None, || true));
         bell.ring_by(|| true, || true);
-        assert!(!bell.wait_together(Some(Duration::from_millis(1)), || false));
+        assert!(!bell.wait_together(deadline(Duration::from_millis(1)), || false));
     }
 
     #[test]
     fn a_wait_ends_at_its_timeout() {
         let bell = Bell::default();
-        assert!(!bell.wait_until(Some(Duration::from_millis(1)), || false));
-        assert!(bell.wait_until(Some(Duration::ZERO), || true));
-        assert!(bell.wait_until(Some(Duration::MAX), || true));
+        assert!(!bell.wait_until(deadline(Duration::from_millis(1)), || false));
+        assert!(bell.wait_until(deadline(Duration::ZERO), || true));
+        assert!(bell.wait_until(deadline(Duration::MAX), || true));
     }
 }

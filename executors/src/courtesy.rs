@@ -83,16 +83,12 @@ impl Courtesy {
         Courtesy { pace: wait.min(LONGEST_CALL) / YIELDS.max(1), ..self }
     }
 
-    /// Whether to yield once more. If not, it is time to sleep, or soon too late to look again; or the next yield is
-    /// not due yet, if they are [spread](Self::spread_over).
-    pub(crate) fn is_due(&mut self, deadline: Option<Instant>) -> bool {
+    /// Whether to yield once more, `now`. If not, it is time to sleep, or soon too late to look again; or the next
+    /// yield is not due yet, if they are [spread](Self::spread_over).
+    pub(crate) fn is_due(&mut self, now: Instant, deadline: Option<Instant>) -> bool {
         // The caller has looked in vain since the last one.
         self.long = None;
-        if self.left == 0 {
-            return false;
-        }
-        let now = Instant::now();
-        if self.next.is_some_and(|next| now < next) {
+        if self.left == 0 || self.next.is_some_and(|next| now < next) {
             return false;
         }
         let is_late = deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < LONG_WAIT);
@@ -110,13 +106,14 @@ impl Courtesy {
         })
     }
 
-    /// Yields the core. To be followed by a look at what is waited for.
-    pub(crate) fn yields(&mut self) {
-        let begin = Instant::now();
+    /// Yields the core, `now`. To be followed by a look at what is waited for. Returns when the thread has come back.
+    pub(crate) fn yields(&mut self, now: Instant) -> Instant {
         thread::yield_now();
-        self.long = Some(begin.elapsed()).filter(|took| *took >= LONG_WAIT);
+        let back = Instant::now();
+        self.long = Some(back.saturating_duration_since(now)).filter(|took| *took >= LONG_WAIT);
         self.left = if self.was_long() { 0 } else { self.left.saturating_sub(1) };
-        self.next = begin.checked_add(self.pace);
+        self.next = now.checked_add(self.pace);
+        back
     }
 
     /// Whether others have had the core for long since the caller last looked in vain.
@@ -155,8 +152,9 @@ pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
     if courtesy.abstains(begin) {
         return has_come();
     }
+    let mut now = begin;
     loop {
-        let is_last = begin.elapsed() >= LONGEST_CALL;
+        let is_last = now.saturating_duration_since(begin) >= LONGEST_CALL;
         if has_come() {
             courtesy.ends();
             return true;
@@ -164,11 +162,12 @@ pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
         if is_last {
             return false;
         }
-        if courtesy.is_due(None) {
-            courtesy.yields();
+        now = if courtesy.is_due(now, None) {
+            courtesy.yields(now)
         } else {
             hint::spin_loop();
-        }
+            Instant::now()
+        };
     }
 }
 
@@ -177,9 +176,9 @@ mod tests {
     use super::*;
 
     fn yields_of(mut courtesy: Courtesy, deadline: Option<Instant>) -> u32 {
-        let mut yields = 0;
-        while courtesy.is_due(deadline) {
-            courtesy.yields();
+        let (mut yields, mut now) = (0, Instant::now());
+        while courtesy.is_due(now, deadline) {
+            now = courtesy.yields(now);
             yields += 1;
         }
         yields
@@ -249,7 +248,7 @@ mod tests {
         Courtesy { left: 0, ..Courtesy::new() }.ends();
         assert!(yields(None) > 0, "nothing was missed");
         let mut in_vain = late(LONG_WAIT);
-        assert!(!in_vain.is_due(None));
+        assert!(!in_vain.is_due(Instant::now(), None));
         in_vain.ends();
         assert!(yields(None) > 0, "it was not late for anything");
         late(LONG_WAIT).ends();

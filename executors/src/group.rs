@@ -15,7 +15,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
-use crate::{containment::Each, error::TaskError, handle::TaskHandle};
+use crate::{bell, containment::Each, error::TaskError, handle::TaskHandle};
 use std::{
     collections::VecDeque,
     fmt,
@@ -184,7 +184,7 @@ impl<T> Group<T> {
     /// ```
     pub fn wait_timeout(mut self, timeout: Duration) -> Result<Vec<Result<T, TaskError>>, Self> {
         // A timeout beyond the range of the clock is none.
-        let Some(deadline) = Instant::now().checked_add(timeout) else { return Ok(self.wait()) };
+        let Some(deadline) = bell::deadline(timeout) else { return Ok(self.wait()) };
         self.help(|| Instant::now() >= deadline);
         while let Some(part) = self.parts.pop_front() {
             let left = deadline.saturating_duration_since(Instant::now());

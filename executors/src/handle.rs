@@ -11,6 +11,7 @@ mod model;
 
 use crate::{
     aftermath::{Aftermath, one_after_the_other},
+    bell,
     containment::{contain, discard, guard},
     courtesy::Courtesy,
     error::{Panic, TaskError},
@@ -159,7 +160,7 @@ impl<T> TaskHandle<T> {
     /// ```
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
         // A timeout beyond the range of the clock is none.
-        self.wait_until(Instant::now().checked_add(timeout)).ok_or(self)
+        self.wait_until(bell::deadline(timeout)).ok_or(self)
     }
 
     /// Whether the job has ended, or will never begin.
@@ -222,9 +223,9 @@ impl<T> TaskHandle<T> {
         if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
             return Some(result);
         }
-        let mut courtesy = Courtesy::new();
-        while courtesy.is_due(deadline) {
-            courtesy.yields();
+        let (mut courtesy, mut now) = (Courtesy::new(), Instant::now());
+        while courtesy.is_due(now, deadline) {
+            now = courtesy.yields(now);
             if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
                 courtesy.ends();
                 return Some(result);

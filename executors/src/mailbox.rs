@@ -7,7 +7,7 @@
 //! `burst_pool/README.md`.
 
 use crate::{
-    bell::Bell,
+    bell::{self, Bell},
     rows::Rows,
     sync::{
         Mutex, MutexGuard,
@@ -122,7 +122,7 @@ impl<L> Mailboxes<L> {
     /// [`claim_idle`](Self::claim_idle), waiting for an idle worker for at most `timeout` and only as long as `in_vain`
     /// does not hold.
     pub(crate) fn claim_within(&self, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Claim> {
-        self.bell.wait_for(timeout, in_vain, || self.claim_idle())
+        self.bell.wait_for(timeout.and_then(bell::deadline), in_vain, || self.claim_idle())
     }
 
     /// Makes the threads that wait for an idle worker check `in_vain` again.

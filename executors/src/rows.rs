@@ -12,9 +12,12 @@ pub(crate) struct Rows<T> {
     first: Row<T>,
     /// The item after the first row: most pools need no other.
     next: Apart<T>,
-    /// The first of these rows has two items, and each has twice as many as the one before.
-    further: [OnceLock<Row<T>>; 20],
+    /// Made when there is to be one.
+    further: OnceLock<Box<Further<T>>>,
 }
+
+/// The first of these rows has two items, and each has twice as many as the one before.
+type Further<T> = [OnceLock<Row<T>>; 20];
 
 type Row<T> = Box<[CachePadded<T>]>;
 
@@ -22,7 +25,7 @@ impl<T: Default> Rows<T> {
     /// Begins with `items`.
     pub(crate) fn new(items: impl IntoIterator<Item = T>) -> Self {
         let first = items.into_iter().map(CachePadded::new).collect();
-        let rows = Rows { first, next: Apart::new(T::default()), further: Default::default() };
+        let rows = Rows { first, next: Apart::new(T::default()), further: OnceLock::new() };
         if cfg!(executors_loom) {
             // Loom does not see that a `OnceLock` orders the creation of a row before its use.
             [1, 3].iter().for_each(|&place| _ = rows.further(place));
@@ -44,13 +47,14 @@ impl<T: Default> Rows<T> {
         let row = number.ilog2() as usize;
         let begin = 1 << row;
         let Some(further) = row.checked_sub(1) else { return &self.next };
-        let items = self.further[further].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
+        let rows = self.further.get_or_init(Box::default);
+        let items = rows[further].get_or_init(|| (0..begin).map(|_| CachePadded::default()).collect());
         &items[number - begin]
     }
 
     /// All items that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        let further = self.further.iter().filter_map(OnceLock::get);
+        let further = self.further.get().into_iter().flat_map(|rows| rows.iter()).filter_map(OnceLock::get);
         let padded = [&self.first].into_iter().chain(further).flatten().map(|item| &**item);
         padded.chain([&*self.next])
     }
@@ -75,6 +79,6 @@ mod tests {
     fn rows_have_room_for_as_many_as_there_can_be_threads() {
         // And as many strangers.
         let most = 2 * crate::options::MAX_THREADS;
-        assert!(most.ilog2() <= Rows::<()>::new([]).further.len() as u32);
+        assert!(most.ilog2() <= Further::<()>::default().len() as u32);
     }
 }

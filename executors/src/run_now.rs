@@ -20,7 +20,7 @@
 
 use crate::{
     backing::Backing,
-    bell::Bell,
+    bell::{self, Bell},
     containment::{self, contain, discard_payload},
     error::ShutdownReport,
     job::Job,
@@ -170,7 +170,7 @@ impl Backing for Handle {
     }
 
     fn await_idle(&self, timeout: Option<Duration>) -> bool {
-        self.0.bell.wait_together(timeout, || self.0.running.load(SeqCst) == 0)
+        self.0.bell.wait_together(timeout.and_then(bell::deadline), || self.0.running.load(SeqCst) == 0)
     }
 
     fn await_end(&self, timeout: Duration) -> bool {

@@ -44,8 +44,10 @@ impl Door {
         let turn = |free: u64| free.clamp(now, latest);
         let free = self.free.fetch_update(Relaxed, Relaxed, |free| Some(turn(free) + nanos(PASSAGE)));
         let turn = turn(free.unwrap_or_else(|free| free));
-        while nanos(epoch.elapsed()) < turn {
-            hint::spin_loop();
+        if turn > now {
+            while nanos(epoch.elapsed()) < turn {
+                hint::spin_loop();
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     apart::Apart,
-    bell::Bell,
+    bell::{self, Bell},
     courtesy,
     placement::cores,
     sync::atomic::{
@@ -192,18 +192,17 @@ impl Life {
 
     /// Blocks until `is_idle` holds, or has held since this call began; at most for `timeout`. Returns whether it has.
     pub(super) fn await_idle(&self, timeout: Option<Duration>, is_idle: impl FnMut() -> bool) -> bool {
-        self.idle.wait_together(timeout, is_idle)
+        self.idle.wait_together(timeout.and_then(bell::deadline), is_idle)
     }
 
-    /// Blocks until the end is declared and no thread is left, at most for `timeout`. Returns whether it is so.
-    pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        let begin = Instant::now();
-        if self.has_few_threads() && timeout.is_none_or(|timeout| timeout >= courtesy::LONG_WAIT) {
-            courtesy::look(|| self.is_over() && self.threads() == 0);
+    /// Blocks until the end is declared and no thread is left, at most until the `deadline`. Returns whether it is so.
+    pub(super) fn await_end(&self, deadline: Option<Instant>) -> bool {
+        let has_gone = || self.is_over() && self.threads() == 0;
+        if self.has_few_threads() && deadline.is_none_or(|deadline| deadline >= Instant::now() + courtesy::LONG_WAIT) {
+            courtesy::look(has_gone);
         }
         loop {
-            let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-            if !self.gone.wait_until(left, || self.is_over() && self.threads() == 0) {
+            if !self.gone.wait_until(deadline, has_gone) {
                 return false;
             }
             // A read-modify-write, as in `thread_starts`, and one of these two comes first: either we see that thread,

@@ -4,6 +4,7 @@
 
 use super::{Charter, Crew, Setup, door::DOOR, unjoined::Handles, worker::Worker};
 use crate::{
+    bell,
     containment::tell,
     error::{BuildError, BuildErrorKind},
     joining,
@@ -19,7 +20,7 @@ use crate::{
 use std::{
     io, mem,
     sync::{Arc, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// How long a thread that takes a crew back waits before it looks again for jobs that nobody would run.
@@ -199,10 +200,9 @@ where
     /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have
     /// really ended, unless the caller is one of them. Returns whether that has come in time.
     pub(super) fn await_end(&self, timeout: Option<Duration>) -> bool {
-        let begin = Instant::now();
+        let deadline = timeout.and_then(bell::deadline);
         loop {
-            let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-            if !self.life.await_end(left) {
+            if !self.life.await_end(deadline) {
                 return false;
             }
             if self.join_threads() {

@@ -4,7 +4,7 @@
 mod model;
 
 use crate::{
-    bell::Bell,
+    bell::{self, Bell},
     sync::atomic::{
         AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
@@ -40,7 +40,7 @@ impl Semaphore {
 
     /// [`take`](Self::take), or waits for a slot, for at most `timeout` and as long as `in_vain` does not hold.
     pub(super) fn take_within(self: &Arc<Self>, timeout: Option<Duration>, in_vain: impl Fn() -> bool) -> Option<Slot> {
-        self.bell.wait_for(timeout, in_vain, || self.take())
+        self.bell.wait_for(timeout.and_then(bell::deadline), in_vain, || self.take())
     }
 
     /// Lets waiters check again whether they wait in vain.

@@ -21,7 +21,7 @@
 mod model;
 
 use crate::{
-    bell::Bell,
+    bell::{self, Bell},
     local::place,
     sync::{
         atomic::{
@@ -33,7 +33,7 @@ use crate::{
     },
 };
 use crossbeam_utils::CachePadded;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) struct Ledger {
     /// For threads that are not workers: each uses one of these, so that two threads seldom write to the same page.
@@ -142,15 +142,15 @@ impl Ledger {
 
     /// Blocks until nothing is outstanding and then `met` holds, at most for `timeout`. Returns whether that was so.
     pub(super) fn await_quiet(&self, timeout: Option<Duration>, met: impl Fn() -> bool) -> bool {
-        // A timeout beyond what the clock can represent counts as none.
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.and_then(bell::deadline);
         loop {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let patience = left.map_or(SECOND_LOOK, |left| left.min(SECOND_LOOK));
-            if self.bell.wait_until(Some(patience), || self.outstanding() == 0 && met()) {
+            let next_look = bell::deadline(SECOND_LOOK);
+            let is_last = deadline.is_some_and(|deadline| next_look.is_none_or(|next| deadline <= next));
+            let until = if is_last { deadline } else { next_look };
+            if self.bell.wait_until(until, || self.outstanding() == 0 && met()) {
                 return true;
             }
-            if left.is_some_and(|left| left <= SECOND_LOOK) {
+            if is_last {
                 return false;
             }
         }

@@ -36,7 +36,9 @@ where
         self.account.settle();
         let alone = self.crew.parker.start_looking(self.seat);
         let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
-        let looks = is_welcome && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
+        let looks = is_welcome
+            && !self.crew.life.is_closed()
+            && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
         // A worker that only looks around is idle if another might be hired, or if a thread waits for all to be idle.
         let searches = looks && !(S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
         if searches && let Some(job) = self.search_for_a_while() {
@@ -118,7 +120,7 @@ where
         let mut courtesy = self.courtesy().spread_over(spin);
         let begin = Instant::now();
         let deadline = self.deadline(begin);
-        loop {
+        while !self.crew.life.is_closed() && !is_awaited() {
             for _ in 0..8 {
                 if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
@@ -128,14 +130,15 @@ where
                 }
                 hint::spin_loop();
             }
-            let is_up = begin.elapsed() >= spin || self.is_to_leave(deadline);
-            if is_up || self.crew.life.is_closed() || is_awaited() {
-                return None;
+            let now = Instant::now();
+            if now.saturating_duration_since(begin) >= spin || deadline.is_some_and(|it| self.is_to_leave(it, now)) {
+                break;
             }
-            if courtesy.is_due(None) {
-                self.step_aside(&mut courtesy);
+            if courtesy.is_due(now, None) {
+                self.step_aside(&mut courtesy, now);
             }
         }
+        None
     }
 
     /// For how long it looks for jobs before it sleeps, if it does both.
@@ -151,11 +154,11 @@ where
         if can_move { Courtesy::with_way_out() } else { Courtesy::new() }
     }
 
-    /// Yields the core, and announces that, because it may take long to come back. If it did, and there is a job now,
-    /// for which it is late, it moves to another core.
-    fn step_aside(&self, courtesy: &mut Courtesy) {
+    /// Yields the core, `now`, and announces that, because it may take long to come back. If it did, and there is a job
+    /// then, for which it is late, it moves to another core.
+    fn step_aside(&self, courtesy: &mut Courtesy, now: Instant) {
         let tells_of_return = self.crew.parker.step_aside(self.seat);
-        courtesy.yields();
+        courtesy.yields(now);
         if courtesy.was_long() && self.crew.source.has_jobs_for(&self.local) {
             courtesy.has_come();
             self.crew.mask.move_on();
@@ -289,9 +292,9 @@ where
         looks && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
     }
 
-    /// Whether it is time to leave.
-    fn is_to_leave(&self, deadline: Option<Instant>) -> bool {
-        deadline.is_some_and(|deadline| self.is_surplus() && Instant::now() >= deadline)
+    /// Whether it is time to leave, `now`.
+    fn is_to_leave(&self, deadline: Instant, now: Instant) -> bool {
+        now >= deadline && self.is_surplus()
     }
 
     /// Whether there are more workers than those that stay for good.
@@ -319,7 +322,8 @@ where
 
     fn hover(&self, deadline: Option<Instant>) {
         let backoff = Backoff::new();
-        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !self.is_to_leave(deadline) {
+        let is_to_leave = || deadline.is_some_and(|deadline| self.is_to_leave(deadline, Instant::now()));
+        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !is_to_leave() {
             backoff.snooze();
         }
     }
