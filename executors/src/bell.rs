@@ -134,16 +134,17 @@ impl Bell {
         let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
         fence(SeqCst);
-        let (mut courtesy, mut back) = (Courtesy::new(), None);
+        let mut courtesy = Courtesy::new();
         let holds = loop {
             if met(&mut guard) {
                 courtesy.ends();
                 break true;
             }
-            let now = back.take().unwrap_or_else(Instant::now);
+            // Anew after each look: that may take long, and so may the lock.
+            let now = Instant::now();
             if courtesy.is_due(now, deadline) {
                 drop(guard);
-                back = Some(courtesy.yields(now));
+                courtesy.yields(now);
                 guard = self.lock();
                 continue;
             }

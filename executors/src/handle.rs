@@ -306,7 +306,8 @@ struct Alarm {
 }
 
 impl Alarm {
-    /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for.
+    /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for. If several have
+    /// rung since the last, it sees that of each: all of them are read-modify-writes, which this one reads from.
     fn wait(&self) {
         while !self.has_rung.swap(false, Acquire) {
             thread::park();
@@ -320,7 +321,7 @@ impl Wake for Alarm {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.has_rung.store(true, Release);
+        self.has_rung.swap(true, Release);
         self.sleeper.0.unpark();
     }
 }
@@ -506,7 +507,11 @@ where
                     discard(waker);
                     return Poll::Ready(result);
                 }
-                Stage::Taken => panic!("a TaskHandle was polled again after it had given its result"),
+                Stage::Taken => {
+                    drop(status);
+                    discard(waker);
+                    panic!("a TaskHandle was polled again after it had given its result");
+                }
                 other => status.stage = other,
             }
             status.waiter.replace(waker)

@@ -87,7 +87,10 @@ fn a_task_runs_on_its_waiter_or_in_the_pool() {
 #[cfg(feature = "_futures")]
 mod continuation {
     use super::*;
-    use crate::handle::continuation;
+    use crate::{
+        handle::{block_on, continuation},
+        sync::atomic::Ordering::{Acquire, Release},
+    };
     use std::{
         future::{Future, poll_fn},
         task::{Context, Poll, Waker},
@@ -168,6 +171,28 @@ mod continuation {
                 Err(TaskError::Dropped) => assert_eq!(runs.load(Relaxed), 0),
                 Err(other) => panic!("{other}"),
             }
+        });
+    }
+
+    /// Each of two threads does something and then wakes the future. It ends when it sees that both have: after the
+    /// last wake at the latest, also if one poll answers both wakes. Fails if the alarm is set by a store.
+    #[test]
+    fn a_future_sees_what_each_thread_has_done_that_has_woken_it() {
+        check(3, || {
+            let (done, mut has_begun) = (Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]), false);
+            block_on(poll_fn(|context| {
+                if !std::mem::replace(&mut has_begun, true) {
+                    for number in 0..2 {
+                        let (done, waker) = (Arc::clone(&done), context.waker().clone());
+                        // Not joined: loom does not let a thread be unparked while it waits for another's end.
+                        thread::spawn(move || {
+                            done[number].store(1, Release);
+                            waker.wake();
+                        });
+                    }
+                }
+                if done.iter().all(|it| it.load(Acquire) == 1) { Poll::Ready(()) } else { Poll::Pending }
+            }));
         });
     }
 }
