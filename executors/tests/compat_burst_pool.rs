@@ -5,6 +5,7 @@ mod support;
 
 use executors::compat::burst_pool::{Receiver, RecvError, Sender};
 use std::{
+    panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, mpsc::channel},
     thread,
 };
@@ -121,4 +122,12 @@ fn values_that_a_receiver_was_woken_for_are_received() {
         drop(sender);
         assert_eq!(thread.join().unwrap(), (Ok(Box::new(value)), Err(RecvError::Orphaned)));
     }
+}
+
+/// Whatever the values are: a program that catches panics around its sender need not assert it.
+#[test]
+fn senders_are_unwind_safe() {
+    fn check<T: UnwindSafe + RefUnwindSafe>(_: &T) {}
+
+    check(&Sender::<Box<dyn FnOnce() + Send>>::new());
 }

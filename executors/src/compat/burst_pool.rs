@@ -19,6 +19,7 @@ use crate::{
 };
 use std::{
     fmt,
+    panic::{RefUnwindSafe, UnwindSafe},
     sync::{Arc, PoisonError},
 };
 
@@ -40,6 +41,11 @@ pub struct Receiver<T> {
     /// Whether the sender may choose this receiver.
     is_idle: bool,
 }
+
+// As in burst-pool, whose sender has the values behind atomics. Here they are only pushed and taken out: no panic of
+// code that knows their type comes in between.
+impl<T> UnwindSafe for Sender<T> {}
+impl<T> RefUnwindSafe for Sender<T> {}
 
 struct Shared<T> {
     boxes: Mailboxes<Box<T>>,

@@ -83,6 +83,10 @@ impl Handle {
             match self.saturation {
                 Saturation::Queue | Saturation::Refuse { .. } => return Err(Refusal::Full(closure)),
                 Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Refusal::Closed),
+                // The room that others may wait for is made on this thread, after the job that it runs now.
+                Saturation::Block { .. } if self.crew.caller_stands_in() => {
+                    return self.crew.run_here(closure).map_err(Refusal::Closed);
+                }
                 Saturation::Block { timeout, .. } => {
                     match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
                         Some(slot) => break slot,

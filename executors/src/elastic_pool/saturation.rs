@@ -9,7 +9,8 @@ use std::time::Duration;
 /// wait in the queue whatever its bound.
 ///
 /// With [`Growth::WhenBlocked`](super::Growth::WhenBlocked) a job without a worker waits even if the maximum is not
-/// reached, and places of workers that do not exist are places to wait: up to `max - core + queue` jobs may wait.
+/// reached, and places of workers that do not exist are places to wait: up to `max - core + queue` jobs may wait (one
+/// less if the core is empty, because one worker comes nevertheless).
 ///
 /// What is bounded is the number of accepted jobs that have not ended: `max` and `queue` together, whatever keeps the
 /// workers busy. (Jobs that `RunOnCaller` runs on their submitters do not count.) Where workers run steps of futures or

@@ -117,6 +117,30 @@ fn a_chain_takes_no_stack_where_the_submitter_does_the_work() {
     });
 }
 
+/// If such jobs take all the room there is, the next one does not wait for them: they end after it, on its thread.
+#[test]
+fn no_job_waits_for_room_that_is_behind_it_on_its_thread() {
+    if !cfg!(target_os = "linux") {
+        return; // there the address space is not limited
+    }
+    Child::default().address_space(2 << 30).run(|| {
+        let builder = sized(0, 2, FOR_EVER).when_saturated(Saturation::Block { queue: 0, timeout: None });
+        let pool = builder.stack_size(4 << 30).build().expect("no thread is started yet");
+        let (tell, told) = mpsc::channel();
+        let local = pool.clone();
+        pool.execute(move || {
+            for number in 0..3 {
+                let tell = tell.clone();
+                local.execute(move || tell.send(number).expect("the test listens"));
+            }
+        });
+        let mut ran: Vec<i32> = told.iter().collect();
+        ran.sort_unstable();
+        assert_eq!(ran, [0, 1, 2]);
+        end(&pool);
+    });
+}
+
 /// Two jobs that submitters run themselves take all the room there is, and no waiting job could be discarded: the
 /// submitter of a third sleeps until there is room.
 #[test]
