@@ -11,7 +11,8 @@ use crate::{
     view,
     workload::CHAINS_COUNTED_DOWN,
 };
-use std::ptr;
+use indexmap::IndexMap;
+use std::{collections::BTreeSet, ptr};
 
 /// What has changed, run by run.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,15 +204,18 @@ fn builds(old: &Record, new: &Record) -> Vec<String> {
     let (old, new) = (&old.program, &new.program);
     let mut differences = Vec::new();
     if old.rustc != new.rustc {
-        differences.push(("by", &old.rustc, &new.rustc));
+        differences.push(("by", old.rustc.clone(), new.rustc.clone()));
     }
     if old.target != new.target {
-        differences.push(("for", &old.target, &new.target));
+        differences.push(("for", old.target.clone(), new.target.clone()));
     }
-    for before in &old.crates {
-        let name = |it: &String| it.split(' ').next().map(str::to_owned);
-        let now = new.crates.iter().find(|now| name(now) == name(before));
-        differences.extend(now.filter(|now| *now != before).map(|now| ("with", before, now)));
+    let now = versions(&new.crates);
+    for (name, old) in versions(&old.crates) {
+        // Crates that only one program has do not change what both measure.
+        if let Some(new) = now.get(name).filter(|new| **new != old) {
+            let told = |versions: &BTreeSet<&str>| versions.iter().copied().collect::<Vec<_>>().join(" and ");
+            differences.push(("with", told(&old), told(new)));
+        }
     }
     let told = |(what, old, new)| {
         format!(
@@ -219,6 +223,16 @@ fn builds(old: &Record, new: &Record) -> Vec<String> {
         )
     };
     differences.into_iter().map(told).collect()
+}
+
+/// The crates of each name. A program may have several versions of one.
+fn versions(crates: &[String]) -> IndexMap<&str, BTreeSet<&str>> {
+    let mut versions = IndexMap::<_, BTreeSet<_>>::new();
+    for it in crates {
+        let name = it.split_once(' ').map_or(&**it, |(name, _)| name);
+        versions.entry(name).or_default().insert(&**it);
+    }
+    versions
 }
 
 /// Warns if cores were further apart in one of two runs than in the other.
@@ -314,6 +328,23 @@ mod tests {
             assert!(warning.contains(part), "{part} in {said:?}");
         }
         assert_eq!(said.len(), 3, "{said:?}");
+    }
+
+    #[test]
+    fn versions_of_a_crate_that_one_program_has_are_compared_together() {
+        let with = |crates: &[&str]| {
+            let mut record = of_processes();
+            record.program.crates = crates.iter().map(|it| (*it).to_owned()).collect();
+            record
+        };
+        let warnings =
+            |old: &[&str], new: &[&str]| Comparison::of(&with(old), &with(new), &TERMS).expect("alike").warnings;
+        let two = ["executors 0.10.1", "executors 0.10.0", "rayon-core 1.13.0"];
+        assert_eq!(warnings(&two, &two), Vec::<String>::new());
+        assert_eq!(warnings(&two, &["executors 0.10.0", "executors 0.10.1"]), Vec::<String>::new());
+        let said = warnings(&two, &["executors 0.10.1"]);
+        let parts = ["with executors 0.10.0 and executors 0.10.1, ", "with executors 0.10.1."];
+        assert!(said.len() == 1 && parts.iter().all(|part| said[0].contains(part)), "{said:?}");
     }
 
     #[test]
