@@ -480,6 +480,17 @@ mod tests {
     }
 
     #[test]
+    fn one_sample_that_costs_nothing_gives_no_ratio() {
+        let mut other = of_processes();
+        other.runs.drain(..2);
+        let old = other.clone();
+        other.runs[0].rows[0].samples.values[0] = 0.0;
+        let comparison = Comparison::of(&old, &other, &TERMS).expect("alike");
+        assert_eq!(verdicts(&comparison), [Verdict::Same], "{comparison:?}");
+        assert!(comparison.left_out.iter().any(|line| line.contains("a cost is 0")), "{comparison:?}");
+    }
+
+    #[test]
     fn what_is_in_one_record_only_is_told() {
         let mut fewer = record();
         fewer.runs.remove(0);

@@ -100,10 +100,14 @@ impl Level {
         Level { mean: self.mean - below.mean, variance, freedom, noise: None }.ratio(many)
     }
 
-    /// The ratio of which this is the logarithm, with an interval as in [`relative_to`](Self::relative_to).
+    /// The ratio of which this is the logarithm, with an interval as in [`relative_to`](Self::relative_to). None if a
+    /// cost was 0 or infinite, even if only in one of several processes: its logarithm has no mean.
     pub fn ratio(&self, many: usize) -> Option<Ratio> {
         const OUTSIDE: f64 = 0.025;
         let Level { mean, variance, freedom, .. } = *self;
+        if !(mean.is_finite() && variance.is_finite()) {
+            return None;
+        }
         let tail = OUTSIDE / many.max(1) as f64;
         let reach = if variance > 0.0 { student::quantile(freedom, tail) * variance.sqrt() } else { 0.0 };
         let ratio = Ratio { value: mean.exp(), low: (mean - reach).exp(), high: (mean + reach).exp() };
@@ -201,5 +205,16 @@ mod tests {
         assert_eq!(Level::of(&[], &[]), None);
         let (none, one) = (Level::of(&[0.0], &[]).expect("a sample"), Level::of(&[1.0], &[]).expect("a sample"));
         assert_eq!(one.relative_to(&none, 1), None);
+    }
+
+    #[test]
+    fn one_process_that_costs_nothing_leaves_no_ratio() {
+        let processes = [0, 1, 2];
+        let level = |costs: &[f64]| Level::of(costs, &processes).expect("samples");
+        for unusual in [0.0, f64::INFINITY] {
+            let (some, all) = (level(&[1.0, unusual, 1.1]), level(&[1.0, 0.9, 1.1]));
+            assert_eq!((some.relative_to(&all, 1), all.relative_to(&some, 1)), (None, None), "{unusual}");
+            assert_eq!(some.ratio(1), None, "{unusual}");
+        }
     }
 }
