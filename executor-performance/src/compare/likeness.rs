@@ -1,6 +1,6 @@
 //! Whether two records can be compared, and which of their runs.
 
-use crate::record::{Record, Run, Settings};
+use crate::record::{Record, Run};
 use std::collections::HashSet;
 
 /// Refuses to compare what is unlike: programs, machines, or settings of `runs`.
@@ -28,12 +28,13 @@ pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<St
     if features[0] != features[1] && features.iter().all(|features| !features.is_empty()) {
         differences.push(format!("features of executors: {} and {}", features[0].join(" "), features[1].join(" ")));
     }
-    for run in runs {
-        // Points of a sweep may be missing, but not all of them.
-        let mut siblings = runs.iter().filter(|sibling| sibling.experiment == run.experiment);
-        if siblings.all(|sibling| counterpart(old, sibling, 0, false).is_none()) {
-            let before = old.runs.iter().find(|before| before.experiment == run.experiment);
-            differences.extend(before.map(|before| differing(before, run)).unwrap_or_default());
+    let runs: Vec<&Run> = runs.iter().collect();
+    let known = known(&runs, &counterparts(old, &runs, false));
+    for (before, run) in counterparts(old, &runs, true).into_iter().zip(runs) {
+        match before {
+            Some(before) => differences.extend(differing_settings(before, run)),
+            None if known.contains(&*run.experiment) => {}
+            None => differences.extend(differing_figure(old, run)),
         }
     }
     let mut told = HashSet::new();
@@ -41,24 +42,46 @@ pub(super) fn differences(old: &Record, new: &Record, runs: &[Run]) -> Option<St
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
-/// The counterpart in `record` of each of the `runs`. Runs of an experiment with the same settings may differ in what
-/// is no setting, such as their executors, so each has a counterpart of its own: the first of them the first, and so
-/// on.
+/// The counterpart in `record` of each of the `runs`: the run with the same settings. Runs of an experiment with the
+/// same settings may differ in what is no setting, such as their executors, so each has a counterpart of its own: the
+/// first of them the first, and so on.
+///
+/// If the comparison is `forced`, the runs of an experiment that has none of these settings have the most similar ones
+/// of the `record` as their counterparts; but never a run whose samples are of another figure, as in some older
+/// records.
 pub(super) fn counterparts<'a>(record: &'a Record, runs: &[&Run], forced: bool) -> Vec<Option<&'a Run>> {
-    let nth = |index: usize| {
-        let run = runs[index];
-        runs[..index].iter().filter(|other| are_like(other, run) && other.settings == run.settings).count()
-    };
-    runs.iter().enumerate().map(|(index, run)| counterpart(record, run, nth(index), forced)).collect()
+    let mut counterparts = vec![None; runs.len()];
+    let mut free: Vec<&Run> = record.runs.iter().collect();
+    for (run, counterpart) in runs.iter().zip(&mut counterparts) {
+        *counterpart = take(&mut free, run, 0);
+    }
+    if !forced {
+        return counterparts;
+    }
+    let known = known(runs, &counterparts);
+    let most_settings = |runs: &mut dyn Iterator<Item = &Run>| runs.map(|run| run.settings.len()).max().unwrap_or(0);
+    let most = most_settings(&mut record.runs.iter()) + most_settings(&mut runs.iter().copied());
+    // The most similar of all pairs come first, so that no run takes the counterpart of one that is more like it.
+    for differing in 1..=most {
+        let without = runs.iter().zip(&mut counterparts).filter(|(_, counterpart)| counterpart.is_none());
+        for (run, counterpart) in without.filter(|(run, _)| !known.contains(&*run.experiment)) {
+            *counterpart = take(&mut free, run, differing);
+        }
+    }
+    counterparts
 }
 
-/// The run of `record` with the same settings as `run`, after `nth` others with these. If there is none, but exactly
-/// one of the same experiment, then that one if the comparison is `forced`; but never a run whose samples are of
-/// another figure, as in some older records.
-fn counterpart<'a>(record: &'a Record, run: &Run, nth: usize, forced: bool) -> Option<&'a Run> {
-    let candidates: Vec<&Run> = record.runs.iter().filter(|other| are_like(other, run)).collect();
-    let same = candidates.iter().copied().filter(|other| other.settings == run.settings).nth(nth);
-    same.or_else(|| candidates.get(nth).copied().filter(|_| forced && candidates.len() == 1))
+/// The first of the `free` runs that is like `run` but for as many settings as `differing` says. It is free no more.
+fn take<'a>(free: &mut Vec<&'a Run>, run: &Run, differing: usize) -> Option<&'a Run> {
+    let is_it = |other: &&Run| are_like(other, run) && names_of_differing(other, run).count() == differing;
+    free.iter().position(is_it).map(|index| free.remove(index))
+}
+
+/// The experiments of those `runs` that have a counterpart. Their other runs are points of a sweep, of which some may
+/// be missing, but not all.
+fn known<'a>(runs: &[&'a Run], counterparts: &[Option<&Run>]) -> HashSet<&'a str> {
+    let with = runs.iter().zip(counterparts).filter(|(_, counterpart)| counterpart.is_some());
+    with.map(|(run, _)| &*run.experiment).collect()
 }
 
 /// Whether they are of one experiment, with samples of one figure.
@@ -102,14 +125,25 @@ fn sampled(run: &Run) -> &str {
     run.first_column().map_or("nothing", |column| &column.name)
 }
 
-fn differing(before: &Run, after: &Run) -> Vec<String> {
+/// The names of the settings that differ, or that only one of them has.
+fn names_of_differing<'a>(before: &'a Run, after: &'a Run) -> impl Iterator<Item = &'a String> {
     let (old, new) = (&before.settings, &after.settings);
-    let text = |settings: &Settings, name: &str| settings.get(name).map_or("none".to_owned(), ToString::to_string);
-    let names = new.keys().filter(|name| old.get(*name) != new.get(*name));
-    let of_settings = names.map(|name| format!("{name}: {} and {}", text(old, name), text(new, name)));
-    let figures = [sampled(before), sampled(after)];
-    let of_figures = (figures[0] != figures[1]).then(|| format!("first figure: {} and {}", figures[0], figures[1]));
-    of_figures.into_iter().chain(of_settings).collect()
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    new.keys().filter(|name| old.get(*name) != new.get(*name)).chain(gone)
+}
+
+fn differing_settings(before: &Run, after: &Run) -> Vec<String> {
+    let text = |run: &Run, name: &str| run.settings.get(name).map_or("none".to_owned(), ToString::to_string);
+    let names = names_of_differing(before, after);
+    names.map(|name| format!("{name}: {} and {}", text(before, name), text(after, name))).collect()
+}
+
+/// How the figure of the samples differs, if no run of the experiment in `old` has that of `run`.
+fn differing_figure(old: &Record, run: &Run) -> Option<String> {
+    let mut same = old.runs.iter().filter(|before| before.experiment == run.experiment).peekable();
+    let before = *same.peek()?;
+    same.all(|before| sampled(before) != sampled(run))
+        .then(|| format!("first figure: {} and {}", sampled(before), sampled(run)))
 }
 
 #[cfg(test)]
@@ -134,8 +168,45 @@ mod tests {
         }
         let forced = Comparison::of(&record(), &other, &Terms { force: true, ..TERMS });
         let titles: Vec<String> = forced.expect("forced").runs.into_iter().map(|run| run.title).collect();
-        // It is not known which of two runs of throughput it should be compared with.
-        assert!(titles.len() == 1 && titles[0].starts_with("latency"), "{titles:?}");
+        assert_eq!(titles.len(), record().runs.len(), "{titles:?}");
+    }
+
+    #[test]
+    fn runs_are_compared_by_force_with_the_most_similar_ones() {
+        let setting =
+            |run: &mut Run, name: &str, number| _ = run.settings.insert(name.to_owned(), Value::Number(number));
+        let old = record();
+        let mut new = record();
+        new.runs.swap(0, 1);
+        new.runs.truncate(2);
+        new.runs.iter_mut().for_each(|run| setting(run, "producers", 8));
+        let complaint = alike(&old, &new, &new.runs).expect_err("other producers");
+        assert!(complaint.contains("(producers: 2 and 8)"), "what does not differ is not told: {complaint}");
+        let runs: Vec<&Run> = new.runs.iter().collect();
+        assert_eq!(counterparts(&old, &runs, false), [None, None]);
+        assert_eq!(counterparts(&old, &runs, true), [Some(&old.runs[1]), Some(&old.runs[0])]);
+
+        // Although it comes first, a run does not take the counterpart of one that is more like it.
+        setting(&mut new.runs[0], "threads", 4);
+        let runs: Vec<&Run> = new.runs.iter().collect();
+        assert_eq!(counterparts(&old, &runs, true), [Some(&old.runs[1]), Some(&old.runs[0])]);
+
+        // Where other points of the sweep are in both records, a point is missing and not a setting different.
+        new.runs[1] = old.runs[0].clone();
+        let runs: Vec<&Run> = new.runs.iter().collect();
+        assert_eq!(counterparts(&old, &runs, true), [None, Some(&old.runs[0])]);
+        assert_eq!(alike(&old, &new, &new.runs), Ok(()));
+    }
+
+    #[test]
+    fn a_setting_that_only_one_record_has_is_a_difference() {
+        let (mut with, without) = (record(), record());
+        with.runs.iter_mut().for_each(|run| _ = run.settings.insert("pre_units".to_owned(), Value::Number(5)));
+        for (old, new, part) in [(&with, &without, "pre_units: 5 and none"), (&without, &with, "pre_units: none and 5")]
+        {
+            let complaint = Comparison::of(old, new, &TERMS).expect_err("another setting");
+            assert!(complaint.contains(part), "{complaint}");
+        }
     }
 
     #[test]
