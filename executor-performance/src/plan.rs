@@ -247,6 +247,13 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
         }
         Command::Wake(own) => {
             let jobs = point.single_jobs(threads as u64, "wake")?;
+            if jobs.jobs() > Wake::MOST_JOBS {
+                return Err(format!(
+                    "a burst of {} jobs is more than {} jobs: lower --messages",
+                    jobs.jobs(),
+                    Wake::MOST_JOBS
+                ));
+            }
             let pause = Duration::from_millis(own.sleep_time);
             sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
             site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)

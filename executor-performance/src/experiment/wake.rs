@@ -28,6 +28,9 @@ pub struct Wake {
 }
 
 impl Wake {
+    /// The most jobs that a burst may have: each has a stamp of 8 bytes, and a place in a queue.
+    pub const MOST_JOBS: u64 = 10_000_000;
+
     /// For executors with `threads` workers, which sleep for `pause` before each burst of `load`.
     pub fn new(threads: usize, load: Load, pause: Duration, patience: Duration) -> Self {
         Wake { threads, load, pause, bursts_per_sample: 1, patience }

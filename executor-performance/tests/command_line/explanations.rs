@@ -96,6 +96,7 @@ const WRONG: &[&str] = &[
     "wake -s 0.5",
     "wake -s 99999999999999999999",
     "wake -s 140s",
+    "-m 1000000000000 wake",
     "latency -s 140s",
     "--timeout 10 latency --rate 1 --run-time 1min",
     "idle --settle 70s",
