@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 /// Options that all runs of a file have in common, so they can stand only at its top.
 const COMMON: &[&str] =
-    &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "config", "seed"];
+    &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "seed"];
 
 /// A command line for each run in the file at `path`: `words` without `--config`, and the entries of the file for
 /// options that are not `given` in `words`.
@@ -37,7 +37,8 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
         "there is no run: begin one with [[run]] and name its experiment, as in `experiment = \"throughput\"`";
     let Some(Value::Array(runs)) = file.remove("run") else { return Err(NO_RUNS.to_owned()) };
     const RECOMMEND: &str = "recommend";
-    if file.contains_key("config") {
+    let nests = |table: &Table| table.contains_key("config");
+    if nests(&file) || runs.iter().filter_map(Value::as_table).any(nests) {
         return Err("`config` names another file, which is not read: leave it out".to_owned());
     }
     let (definition, experiments) = (super::definition(), super::experiments());
@@ -237,6 +238,8 @@ mod tests {
             ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` cannot be `false`"),
             ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` cannot be `false`"),
             ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
+            ("config = \"x.toml\"\n[[run]]\nexperiment = \"wake\"", "which is not read: leave it out"),
+            ("[[run]]\nexperiment = \"wake\"\nconfig = \"x.toml\"", "which is not read: leave it out"),
             ("pre = 1\n[[run]]\nexperiment = \"throughput\"", "`pre` is an option of throughput, not of every"),
             (
                 "work = 1\n[[run]]\nexperiment = \"submit\"",
