@@ -305,7 +305,7 @@ pub struct ComparisonOptions {
     #[arg(long, global = true, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
-    /// Treat differences of up to this many percent as noise
+    /// Treat differences of up to this many percent as noise [default: 5]
     ///
     /// Example: --noise-threshold 10
     #[arg(
@@ -313,10 +313,9 @@ pub struct ComparisonOptions {
         global = true,
         value_name = "PERCENT",
         allow_negative_numbers = true,
-        default_value = "5",
         value_parser = positive
     )]
-    pub noise_threshold: f64,
+    pub noise_threshold: Option<f64>,
 
     /// Exit with code 3 if an executor has become slower, or fails and did not before
     ///
@@ -329,6 +328,14 @@ pub struct ComparisonOptions {
     /// Example: compare here.json there.json --force
     #[arg(long, global = true)]
     pub force: bool,
+}
+
+impl ComparisonOptions {
+    /// Up to which differences are noise, as a fraction.
+    pub fn threshold(&self) -> f64 {
+        const PERCENT: f64 = 5.0;
+        self.noise_threshold.unwrap_or(PERCENT) / 100.0
+    }
 }
 
 impl SamplingOptions {

@@ -157,6 +157,7 @@ const WRONG: &[&str] = &[
     "--patience 0.5 blocking -s 500",
     "--min-samples 5 --processes 9 --max-samples 8 throughput",
     "--fail-on-regression throughput",
+    "--noise-threshold 10 throughput",
     "--baseline rows.json throughput",
     "--baseline record.json -o ./record.json throughput",
     "--config no.toml",
