@@ -214,7 +214,9 @@ macro_rules! any_pool {
                     shutdown_async_from_a_worker
                     shutdown_runs_the_backlog
                     shutdown_timeout_reports_unfinished_jobs;
-                discarding: shutdown_now_discards_the_backlog;
+                discarding:
+                    no_late_job_begins_after_shutdown_now_has_returned
+                    shutdown_now_discards_the_backlog;
                 dropping:
                     a_closed_pool_may_be_dropped
                     idle_pools_of_any_size_end
@@ -1156,6 +1158,7 @@ mod stealing {
             parkers:
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
                 a_lost_worker_is_no_longer_counted
+                a_panic_at_the_end_keeps_no_worker
                 a_panic_before_the_start_hook_costs_no_worker
                 a_panic_while_a_worker_closes_the_pool_is_contained
                 a_parker_may_drop_the_last_handle

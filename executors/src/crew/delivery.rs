@@ -133,7 +133,7 @@ where
     pub(super) fn refuses(&self, admission: Admission) -> bool {
         match admission {
             Admission::New => self.life.is_closed(),
-            Admission::Continued | Admission::CarriedOn => self.life.is_over() || self.life.is_discarding(),
+            Admission::Continued | Admission::CarriedOn => self.life.is_discarding_or_over(),
         }
     }
 

@@ -5,12 +5,12 @@
 
 use super::{Crew, worker::Worker};
 use crate::{
-    containment::tell,
+    containment::{contain, guard, tell},
     parker::{Origin, Parker},
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::sync::Arc;
+use std::{panic, sync::Arc};
 
 impl<S, P> Crew<S, P>
 where
@@ -62,9 +62,17 @@ where
             // Pairs with the fence in `parker::sleep`: either a worker that falls asleep sees the end, or the parker
             // sees the sleeper.
             fence(SeqCst);
-            self.parker.unpark_all();
+            self.send_all_home();
         }
         self.life.is_over()
+    }
+
+    /// Calls all sleepers for the last time. A user's parker that panics gets a second chance.
+    fn send_all_home(&self) {
+        if let Err(payload) = contain(|| self.parker.unpark_all()) {
+            guard(|| self.parker.unpark_all());
+            panic::resume_unwind(payload);
+        }
     }
 
     /// Whether no job waits and no thread is at work. If so, what was put in before this call has run.
@@ -85,12 +93,12 @@ where
     }
 
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
-    /// the last worker may have left before they came in.
+    /// the last worker may have left before they came in, or the backlog may have been dropped.
     #[inline(always)]
     pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
-        // S2 of the jobs pairs with the fence in `run_what_is_left`, or with the recall there: either the leaving
-        // worker sees the jobs, or we see that the crew is over.
-        if self.life.is_over() {
+        // S2 of the jobs pairs with the fence in `run_what_is_left` and that in `discard_backlog`, or with the recall
+        // there: either that thread sees the jobs, or we see that the crew is over, or discards.
+        if self.life.is_discarding_or_over() {
             self.settle_late_jobs();
         }
     }
@@ -110,9 +118,13 @@ where
     }
 
     /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
-    /// if the operating system refuses that.
+    /// if the operating system refuses that. Or drops them, if jobs are to be dropped: all workers may be busy.
     #[cold]
     fn settle_late_jobs(self: &Arc<Self>) {
+        if self.life.is_discarding() {
+            self.discard_backlog();
+            return;
+        }
         let seat = self.vacancies.take();
         let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());
         if spawned.is_err() {

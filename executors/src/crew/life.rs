@@ -76,6 +76,11 @@ impl Life {
         self.phase() & OVER != 0
     }
 
+    #[inline]
+    pub(super) fn is_discarding_or_over(&self) -> bool {
+        self.phase() & (DISCARDING | OVER) != 0
+    }
+
     /// Returns whether it was open.
     pub(super) fn close(&self) -> bool {
         self.phase.fetch_or(CLOSED, SeqCst) & CLOSED == 0

@@ -34,6 +34,10 @@ where
     pub(super) fn discard_backlog(&self) -> bool {
         let sweeping = Sweeping::begin(self.id());
         if sweeping.is_some() {
+            // Pairs with S2 of a submitter, or the recall does: either its job is seen here, or it sees afterwards that
+            // jobs are to be dropped.
+            fence(SeqCst);
+            self.source.recall(&self.source.attach(None));
             self.discard(iter::from_fn(|| self.source.take()), containment::discard);
         }
         sweeping.is_some()
@@ -50,14 +54,14 @@ where
     ///
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
-    fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> u64 {
+    fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> usize {
         let sweep = || {
             self.life.become_active();
-            // Pairs with the fence in `Worker::see_to_the_rest`: what was on its way from one queue to another is
-            // dropped here or there.
-            fence(SeqCst);
-            let dropped = jobs.map(drop).count() as u64;
-            self.discarded.fetch_add(dropped, Relaxed);
+            let drop_one = |job| {
+                self.discarded.fetch_add(1, Relaxed);
+                drop(job);
+            };
+            let dropped = jobs.map(drop_one).count();
             self.become_idle(false);
             dropped
         };

@@ -35,8 +35,6 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     busy: Cell<bool>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
-    /// Jobs are to be dropped, and some may be where no other thread has seen them.
-    owes_sweep: Cell<bool>,
     /// No thread would run a job that is put where this worker keeps its own now.
     leaving: Cell<bool>,
     /// Its thread is no worker otherwise, and only runs what there is.
@@ -62,23 +60,8 @@ where
         let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
         let (account, turn) = (Account::new(crew), Turn::new(crew.fairness));
         let meter = crew.meters.get(seat);
-        let (outlook, pace, active, busy, blocked, owes_sweep, leaving) = Default::default();
-        Worker {
-            crew,
-            account,
-            seat,
-            meter,
-            local,
-            turn,
-            outlook,
-            pace,
-            active,
-            busy,
-            blocked,
-            owes_sweep,
-            leaving,
-            is_stranger,
-        }
+        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
+        Worker { crew, account, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
     }
 
     /// From the first job to the last.
@@ -93,11 +76,7 @@ where
         self.on_duty(|| {
             let mut found = self.settle_in();
             while let Some(job) = found {
-                if self.owes_sweep.get() {
-                    self.run_or_discard(job);
-                } else {
-                    self.run(job);
-                }
+                self.run_or_discard(job);
                 while let Err(payload) = contain(|| self.run_own_jobs()) {
                     self.job_threw(payload);
                 }
@@ -119,33 +98,18 @@ where
 
     fn run_what_waits(&self) {
         while let Some(job) = self.search() {
-            // No other thread sees this worker's own jobs, so they are dropped here.
-            if self.crew.life.is_discarding() { self.discard(job) } else { self.run(job) }
+            self.run_or_discard(job);
         }
     }
 
-    /// What the worker has found when jobs are to be dropped; then what else there may be.
-    ///
-    /// A part is to run, and it does so first: its forker waits for it, and destructors may wait for its forker.
-    #[cold]
+    /// What the worker has found. If jobs are to be dropped it is one that `shutdown_now` could not see, or that came
+    /// in too late for that. But a part belongs to a job that has begun.
     fn run_or_discard(&self, job: Job) {
-        if self.meter.is_at_part() {
-            self.run(job);
+        if self.crew.life.is_discarding() && !self.meter.is_at_part() {
+            self.crew.discarded.fetch_add(1, Relaxed);
+            discard(job);
         } else {
-            self.discard(job);
-        }
-        self.sweep();
-    }
-
-    fn discard(&self, job: Job) {
-        self.crew.discarded.fetch_add(1, Relaxed);
-        discard(job);
-    }
-
-    /// Drops the waiting jobs, if that is due.
-    fn sweep(&self) {
-        if self.owes_sweep.take() {
-            self.crew.discard_backlog();
+            self.run(job);
         }
     }
 
@@ -180,7 +144,6 @@ where
                 // panics over that, the hook is called all the same: otherwise the stop hook would be called without
                 // it.
                 guard(|| self.see_to_the_rest(true));
-                guard(|| self.sweep());
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {
                 self.become_active();
@@ -208,7 +171,12 @@ where
             self.crew.parker.leave(self.seat);
         });
         guard(|| self.see_to_the_rest(true));
-        guard(|| self.sweep());
+        guard(|| {
+            // There may be no other worker to do so.
+            if self.crew.life.is_discarding() {
+                self.crew.discard_backlog();
+            }
+        });
         guard(|| _ = self.crew.is_over());
     }
 
@@ -241,15 +209,18 @@ where
         }
     }
 
-    /// Runs its own jobs, and those from outside whose turn it is, until it has none. A job's panic passes through, and
-    /// nothing else panics here: the other jobs are to be run by another call.
+    /// Runs its own jobs, and those from outside whose turn it is, until it has none, or those that wait are to be
+    /// dropped. A job's panic passes through, and nothing else panics here: the other jobs are to be run by another
+    /// call.
     fn run_own_jobs(&self) {
-        loop {
-            if self.turn.is_outside(|| self.crew.source.prefers(&self.local))
+        // Copied: after each job, `self` would have to be read anew.
+        let Crew { life, source, .. } = self.crew;
+        while !life.is_discarding() {
+            if self.turn.is_outside(|| source.prefers(&self.local))
                 && let Some(job) = self.pop_outside()
             {
                 job.run();
-            } else if !self.crew.source.run_next(&self.local) {
+            } else if !source.run_next(&self.local) {
                 return;
             }
             self.meter.job_ended();

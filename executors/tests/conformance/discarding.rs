@@ -78,6 +78,66 @@ pub(crate) fn no_job_begins_after_shutdown_now_has_returned(subject: &impl Crew)
     });
 }
 
+/// Nor a job that came in at the same time: one whose submitter was told too late that there are to be no more.
+pub(crate) fn no_late_job_begins_after_shutdown_now_has_returned(subject: &impl Crew) {
+    for round in 0..30 {
+        with_pool(subject, 1, |pool| {
+            let late = LateJobs::default();
+            let (local, jobs) = (pool.clone(), late.clone());
+            pool.execute(move || jobs.submit_all(&local));
+            late.end_meanwhile(pool, round);
+            late.assert_none(pool);
+        });
+        with_pool(subject, 1, |pool| {
+            let (gate, late) = (occupy(pool, 1), LateJobs::default());
+            thread::scope(|scope| {
+                scope.spawn(|| late.submit_all(pool));
+                late.end_meanwhile(pool, round);
+            });
+            gate.open();
+            late.assert_none(pool);
+        });
+    }
+}
+
+/// Jobs that are submitted until one is refused, some of them while the pool is ended.
+#[derive(Clone, Default)]
+struct LateJobs {
+    submitted: Counter,
+    ends: Counter,
+    begun_after_the_end: Counter,
+}
+
+impl LateJobs {
+    fn submit_all(&self, pool: &impl Pool) {
+        let submit = || {
+            let late = self.clone();
+            pool.try_execute(move || {
+                if late.ends.get() > 0 {
+                    late.begun_after_the_end.add();
+                }
+            })
+        };
+        while submit().is_ok() {
+            self.submitted.add();
+        }
+    }
+
+    /// Ends the pool when there are some, as many as there were `rounds` before.
+    fn end_meanwhile(&self, pool: &impl Pool, rounds: usize) {
+        while self.submitted.get() < rounds {
+            thread::yield_now();
+        }
+        let _ = pool.shutdown_now();
+        self.ends.add();
+    }
+
+    fn assert_none(&self, pool: &impl Pool) {
+        let _ = pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
+        assert_eq!(self.begun_after_the_end.get(), 0);
+    }
+}
+
 /// A pool of two threads that has done one job, is blocked by two, and has 21 more.
 struct Backlog {
     gate: Gate,

@@ -7,7 +7,7 @@ use crate::support::{
     gate::{Gate, occupy},
     log_book,
     naive_parker::NaiveParker,
-    watchdog::{until, within},
+    watchdog::{PATIENCE, until, within},
 };
 use executors::{
     Executor, Idle, Pool, ShutdownError, TaskError, WaitError,
@@ -198,6 +198,35 @@ pub(crate) fn a_pool_that_has_lost_all_workers_ends(subject: &impl Fn() -> Britt
         }
         pool.join().expect("this is no worker");
         pool.shutdown_borrowed().expect("no worker is left");
+        assert_eq!(stopped.get(), 2);
+    });
+}
+
+/// Whichever thread declares the end: one that closes the pool, or the worker that runs the last job.
+pub(crate) fn a_panic_at_the_end_keeps_no_worker(subject: &impl Fn() -> Brittle) {
+    within(|| {
+        let parker = subject();
+        let (pool, stopped) = pool_with(&parker);
+        until("both workers are asleep", || parker.parked.load(SeqCst) == 2);
+        parker.light(Event::UnparkAll);
+        assert!(catch_unwind(AssertUnwindSafe(|| pool.shutdown_async())).is_err(), "its parker panics");
+        let _ = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert_eq!(stopped.get(), 2);
+    });
+    within(|| {
+        let parker = subject();
+        let (pool, stopped) = pool_with(&parker);
+        let (gate, brittle) = (Gate::default(), parker.clone());
+        let open = gate.clone();
+        pool.execute(move || {
+            open.pass();
+            brittle.light(Event::UnparkAll);
+        });
+        pool.shutdown_async();
+        until("the other worker is asleep", || parker.parked.load(SeqCst) == 1);
+        gate.open();
+        let _ = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert!(!parker.is_lit(), "its parker panicked");
         assert_eq!(stopped.get(), 2);
     });
 }

@@ -187,27 +187,15 @@ where
     /// If this worker was the last that looked, a submitter that brought a job meanwhile relied on it. And jobs that
     /// came along with the one found were on their way from one queue to another until now, where no thread could see
     /// them: other workers may have fallen asleep because of that.
-    ///
-    /// If jobs are to be dropped, the worker owes a [sweep](Worker::sweep) afterwards.
     pub(super) fn see_to_the_rest(&self, was_last_looking: bool) {
         let owes_call = self.crew.source.owes_call(&self.local);
         if !owes_call && !was_last_looking {
             return;
         }
         // Pairs with the fence in `parker::sleep`: either a worker that falls asleep sees the jobs, or the parker sees
-        // the sleeper; and with the one in `Crew::discard`: either that sees the jobs or we see that they are to be
-        // dropped.
+        // the sleeper.
         fence(SeqCst);
-        if self.crew.life.is_discarding() {
-            if was_last_looking {
-                self.crew.source.recall(&self.local);
-            }
-            self.owes_sweep.set(true);
-            // Parts belong to jobs that have begun. And what is to be dropped does not wait for the end of a part.
-            if self.crew.source.parts() > 0 || self.meter.is_at_part() && self.crew.source.has_jobs() {
-                self.crew.call_one(Origin::Waiting);
-            }
-        } else if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
+        if owes_call && !S::WITHHOLDS || self.has_overlooked(was_last_looking) {
             self.crew.call_one(Origin::Waiting);
         }
     }
