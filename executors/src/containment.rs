@@ -45,6 +45,13 @@ impl<V> Contained<V> {
     pub(crate) fn new(value: V) -> Self {
         Contained(Some(value))
     }
+
+    /// The value, which is its owner's again, and what `f` returns. If that panics, the value's drop is contained.
+    #[inline(always)]
+    pub(crate) fn beside<R>(mut self, f: impl FnOnce() -> R) -> (V, R) {
+        let result = f();
+        (self.0.take().expect("it is there until the drop"), result)
+    }
 }
 
 impl<V> Drop for Contained<V> {

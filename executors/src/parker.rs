@@ -81,9 +81,9 @@ pub enum Origin {
 /// logged; [`init`](Self::init) is called once more, so that the worker does not pass for a sleeper; then
 /// [`leave`](Self::leave), if `init` succeeds; and then the worker's stop hook (but no hook, if the panic is that of
 /// its first `init`). Jobs that wait at the worker are left to the other workers; if there are none, the jobs stay, and
-/// a shutdown waits in vain. A job that the worker has just taken, and not begun, is dropped. If a parker that wraps
-/// another panics after it has forwarded only a part of what belongs together, the inner one is left with wrong counts:
-/// sleepers may not be called any more.
+/// a shutdown waits in vain. A job that the worker has just taken, and not begun, is dropped, and counts as discarded.
+/// If a parker that wraps another panics after it has forwarded only a part of what belongs together, the inner one is
+/// left with wrong counts: sleepers may not be called any more.
 ///
 /// # Fences
 ///

@@ -21,7 +21,7 @@ mod model;
 
 use crate::{
     barrier::{self, Recalled},
-    containment::{contain, discard, guard},
+    containment::{Contained, contain, discard, guard},
     local,
     source::queue::{
         Busy, Span,
@@ -134,7 +134,7 @@ where
     /// of that drop is contained.
     #[cold]
     fn join<A>(&mut self, one: thread::Result<A>) -> (A, R) {
-        match one.map(|one| (one, self.finish())) {
+        match one.map(|one| Contained::new(one).beside(|| self.finish())) {
             Ok((one, Ok(other))) => (one, other),
             Ok((one, Err(thrown))) => {
                 discard(one);
@@ -307,7 +307,7 @@ impl Forker {
             one.take().expect("a fork is run once")()
         });
         match (self.stack.pop(place), one) {
-            (true, Ok(one)) => (one, fork.other.run_here()),
+            (true, Ok(one)) => Contained::new(one).beside(|| fork.other.run_here()),
             (is_own, one) => {
                 if !is_own {
                     fork.other.await_end(wait);

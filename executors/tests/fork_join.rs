@@ -741,15 +741,30 @@ fn random_trees() {
     }
 }
 
-/// Where both parts run in place, as in a closed pool, the second one is dropped while the first one's panic is kept.
+/// Where both parts run in place, as in a closed pool, the second one is dropped while the first one's panic is kept;
+/// and the first one's result is dropped when the second one panics.
 #[test]
 fn a_panic_and_a_destructor_that_panics_do_not_end_the_process() {
+    fn bomb() -> OnDrop<impl FnOnce()> {
+        OnDrop::new(|| panic!("the destructor"))
+    }
+
+    fn of_the_first(pool: &ThreadPool) -> Option<&'static str> {
+        let owned = bomb();
+        thrown_by(|| pool.fork_join(|| throw("one"), move || drop(owned)))
+    }
+
+    fn of_the_second(pool: &ThreadPool) -> Option<&'static str> {
+        thrown_by(|| pool.fork_join(bomb, || throw("other")))
+    }
+
     Child::default().run(|| {
         let pool = pool(1);
+        let local = pool.clone();
+        let in_a_job = pool.submit(move || (of_the_first(&local), of_the_second(&local)));
+        let both = (Some("one"), Some("other"));
+        assert_eq!(in_a_job.wait().expect("the job catches both"), both);
         pool.shutdown_async();
-        let owned = OnDrop::new(|| panic!("the destructor"));
-        let thrown = catch_unwind(AssertUnwindSafe(|| pool.fork_join(|| panic!("one"), move || drop(owned))));
-        let thrown = thrown.map(|((), ())| ()).expect_err("the first one panics");
-        assert_eq!(thrown.downcast_ref(), Some(&"one"));
+        assert_eq!((of_the_first(&pool), of_the_second(&pool)), both);
     });
 }

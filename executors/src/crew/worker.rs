@@ -106,11 +106,15 @@ where
     /// in too late for that. But a part belongs to a job that has begun.
     fn run_or_discard(&self, job: Job) {
         if self.crew.life.is_discarding() && !self.meter.is_at_part() {
-            self.crew.discarded.fetch_add(1, Relaxed);
-            discard(job);
+            self.discard(job);
         } else {
             self.run(job);
         }
+    }
+
+    fn discard(&self, job: Job) {
+        self.crew.discarded.fetch_add(1, Relaxed);
+        discard(job);
     }
 
     /// Runs one job, on a thread that is no worker otherwise; and whatever waits, if there is no worker for it.

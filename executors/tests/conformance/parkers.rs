@@ -1,7 +1,7 @@
 //! Parkers of users: one that panics, which costs the pool the worker that called it and nothing else, or that owns its
 //! pool; and one that wraps a parker of the crate.
 
-use super::tools::{Counter, Life, Witness, panic_quietly};
+use super::tools::{Bomb, Counter, Life, Witness, panic_quietly};
 use crate::support::{
     child::Child,
     gate::{Gate, occupy},
@@ -181,8 +181,10 @@ pub(crate) fn a_job_in_the_hand_of_a_lost_worker_is_dropped(subject: &impl Fn() 
         let (pool, stopped) = pool_with(&parker);
         until("both workers are asleep", || parker.parked.load(SeqCst) == 2);
         parker.light(Event::StopLooking);
-        assert!(matches!(pool.submit(|| ()).wait(), Err(TaskError::Dropped)));
+        let bomb = Bomb;
+        assert!(matches!(pool.submit(move || drop(bomb)).wait(), Err(TaskError::Dropped)));
         goes_on_with_one(&pool, &stopped);
+        assert_eq!((pool.stats().discarded, pool.stats().done), (1, 10));
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::Worker;
 use crate::{
+    containment::{contain, discard},
     courtesy::{self, Courtesy},
     crew::{Crew, nap::Nap},
     job::Job,
@@ -13,6 +14,7 @@ use crate::{
 use crossbeam_utils::Backoff;
 use std::{
     hint, mem,
+    panic::resume_unwind,
     time::{Duration, Instant},
 };
 
@@ -28,9 +30,11 @@ where
         self.meter.work_ends();
         self.publish();
         if let Some(job) = self.search_at_own_pace() {
-            self.become_busy();
-            self.see_to_the_rest(false);
-            return Some(job);
+            let get_ready = || {
+                self.become_busy();
+                self.see_to_the_rest(false);
+            };
+            return Some(self.with_job_in_hand(job, get_ready));
         }
         // What it looks for may take long to come.
         self.account.settle();
@@ -170,14 +174,30 @@ where
 
     /// The worker stops looking, as it has found `job`.
     fn found(&self, job: Job) -> Job {
-        self.become_busy();
-        let last = self.crew.parker.stop_looking(self.seat);
-        self.see_to_the_rest(last);
-        if self.crew.hires() {
-            // Beyond what is needed: jobs that block keep their workers, so that soon each job will need another.
-            for _ in 0..self.crew.source.len().min(2) {
-                self.crew.parker.unpark_one();
+        let get_ready = || {
+            self.become_busy();
+            let last = self.crew.parker.stop_looking(self.seat);
+            self.see_to_the_rest(last);
+            if self.crew.hires() {
+                // Beyond what is needed: jobs that block keep their workers, so that soon each job will need another.
+                for _ in 0..self.crew.source.len().min(2) {
+                    self.crew.parker.unpark_one();
+                }
             }
+        };
+        self.with_job_in_hand(job, get_ready)
+    }
+
+    /// What the worker does between taking a `job` and beginning it. If a user's parker panics over that, the job is
+    /// lost, and counts as discarded. (A part goes back to its forker.)
+    fn with_job_in_hand(&self, job: Job, get_ready: impl FnOnce()) -> Job {
+        if let Err(payload) = contain(get_ready) {
+            if self.meter.is_at_part() {
+                discard(job)
+            } else {
+                self.discard(job)
+            }
+            resume_unwind(payload);
         }
         job
     }
