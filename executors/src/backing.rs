@@ -98,7 +98,8 @@ pub(crate) trait Backing {
 
     fn max_workers(&self) -> usize;
 
-    /// What log messages say of the pool if it is open but has not admitted a job.
+    /// What log messages say of the pool if it is open but has not admitted a job. `None` if it is closed, or never
+    /// does that.
     fn refusal_while_open(&self) -> Option<&'static str> {
         None
     }

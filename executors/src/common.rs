@@ -112,6 +112,14 @@ pub trait Executor: CanExecute + Clone + Send {
     /// returns a typed report.
     fn shutdown_borrowed(&self) -> Result<(), String>;
 
+    /// Whether this executor, which has refused or discarded a job, may accept one later: it is open, and was full.
+    ///
+    /// A [timer](crate::timer) asks this before it gives up a repeated job. By default it is `false`. An executor that
+    /// passes jobs on to another should pass this question on, too.
+    fn may_accept_later(&self) -> bool {
+        false
+    }
+
     /// Describes this executor's metrics to the `metrics` recorder.
     ///
     /// All executors of this crate do so: see [metrics](crate#metrics). By default this does nothing.

@@ -17,7 +17,7 @@ pub(crate) use employer::Employer;
 pub(crate) use home::{Home, PoolId};
 
 use crate::{
-    containment::{end_out_of_turn, warn_ignored},
+    containment::{discard_payload, end_out_of_turn, warn_ignored},
     job::Job,
     sync::thread_local,
 };
@@ -41,6 +41,12 @@ pub(crate) trait Attendant {
     fn help(&self, division: usize) -> Help {
         let _ = division;
         Help::Run
+    }
+
+    /// Whether what this thread submits is part of the executor's jobs although it is no worker: it is dropping one of
+    /// them, and runs others within that.
+    fn stands_in(&self) -> bool {
+        false
     }
 
     /// The thread is about to block: its executor may let another thread stand in for it until it
@@ -203,6 +209,11 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
+/// Whether this thread [stands in](Attendant::stands_in) for a worker of `pool`.
+pub(crate) fn stands_in(pool: PoolId) -> bool {
+    with_post_of(pool, |post| post.is_some_and(|post| post.attendant.stands_in()))
+}
+
 /// If this thread runs a job of the executor of `home` (also if a job of another executor runs further in), and its
 /// attendant says so, runs a job that belongs to `home` and has not begun, by `run`, or drops it, by `drop`, as part of
 /// a job of that executor.
@@ -248,13 +259,18 @@ pub(crate) fn seat() -> Option<usize> {
     with_current(|post| post?.attendant.seat())
 }
 
-/// Counts and reports a panic with the executor whose job this thread is running.
-pub(crate) fn report(payload: &(dyn Any + Send)) {
-    with_current(|post| {
-        if let Some(post) = post {
-            post.attendant.report(payload);
-        }
-    });
+/// Counts and reports a panic with the executor whose job this thread is running. Returns whether there is one.
+pub(crate) fn report(payload: &(dyn Any + Send)) -> bool {
+    with_current(|post| post.map(|post| post.attendant.report(payload)).is_some())
+}
+
+/// The same for a panic that goes no further. Returns the payload if this thread runs no job of an executor.
+pub(crate) fn report_and_drop(payload: Box<dyn Any + Send>) -> Option<Box<dyn Any + Send>> {
+    if !report(&*payload) {
+        return Some(payload);
+    }
+    discard_payload(payload);
+    None
 }
 
 /// Calls `f`, which blocks. Meanwhile the executor whose job this thread is running may let another thread stand in for

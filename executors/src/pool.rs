@@ -326,6 +326,10 @@ macro_rules! impl_pool {
                 $crate::backing::Backing::shutdown_borrowed(&self.handle)
             }
 
+            fn may_accept_later(&self) -> bool {
+                $crate::backing::Backing::refusal_while_open(&self.handle).is_some()
+            }
+
             #[cfg(feature = "produce-metrics")]
             fn register_metrics(&self) {
                 $crate::meter::Exporter::describe();

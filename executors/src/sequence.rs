@@ -110,7 +110,8 @@ where
     let mut elements = elements.into_iter().fuse();
     let mut group = Group::new();
     loop {
-        let mut cluster = Each::of(elements.by_ref().take(size).collect());
+        let mut cluster = Each::of(Vec::new());
+        cluster.extend(elements.by_ref().take(size));
         if cluster.is_empty() {
             return Ok(group);
         }

@@ -35,10 +35,13 @@
 //! # The end of an executor
 //!
 //! A scheduled job owns a handle to its executor: a pool that is not shut down stays open until the job's time, or
-//! until the job is cancelled. A job that comes up when its executor is closed, or so full that it refuses the job, is
-//! dropped, with one `warn!`, and does not come up again; nor does a job that its executor accepts and then discards.
-//! In these cases the handle of a job that was scheduled once reports
-//! [`TaskError::Dropped`](crate::TaskError::Dropped), and [`Periodic::is_scheduled`] is false.
+//! until the job is cancelled. A job that comes up when its executor is closed is dropped, with one `warn!`, and does
+//! not come up again; nor does a job that its executor accepts and then discards. In these cases the handle of a job
+//! that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped), and [`Periodic::is_scheduled`] is
+//! false.
+//!
+//! The same happens to a job that was scheduled once if its executor is so full that it refuses the job, or discards it
+//! for another. A repeated job only misses that time ([`Executor::may_accept_later`]).
 //!
 //! # Tests
 //!
@@ -205,8 +208,8 @@ impl Timer {
     ///
     /// The job does not overlap with itself: if it has not ended when its time comes, that time is skipped, and it runs
     /// again at the next multiple of `period` after its end. If it panics, its executor handles that as for any job,
-    /// and the next time comes nevertheless. Once refused or discarded by the executor, it [does not come up
-    /// again](self#the-end-of-an-executor).
+    /// and the next time comes nevertheless. If the executor is full, the job misses that time; once it is closed, the
+    /// job [does not come up again](self#the-end-of-an-executor).
     ///
     /// # Errors
     ///

@@ -169,7 +169,7 @@ fn a_full_pool_logs_that_it_drops_a_job() {
     assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 1);
 }
 
-/// As if it were closed: the timer does not try again.
+/// A repeated one only misses the time, unless the pool has been closed.
 #[test]
 fn a_full_pool_drops_the_jobs_of_a_timer() {
     let _watchdog = watch();
@@ -177,14 +177,19 @@ fn a_full_pool_drops_the_jobs_of_a_timer() {
     let (timer, clock) = Timer::manual();
     let second = Duration::from_secs(1);
     let once = timer.after(second, &pool, || ()).expect("a thread");
-    let beat = timer.at_fixed_rate(second, &pool, || ()).expect("a thread");
-    let occupied = occupy(&pool, 1);
-    assert!(beat.is_scheduled());
+    let (tell, told) = channel();
+    let beat = timer.at_fixed_rate(second, &pool, move || tell.send(()).expect("the test listens"));
+    let (beat, occupied) = (beat.expect("a thread"), occupy(&pool, 1));
     clock.advance(second);
     assert!(matches!(once.wait(), Err(TaskError::Dropped)));
-    assert!(!beat.is_scheduled());
+    assert!(beat.is_scheduled() && told.try_recv().is_err());
     occupied.open();
+    pool.join().expect("this is no worker");
+    clock.advance(second);
+    assert_eq!(told.recv(), Ok(()));
     pool.shutdown().expect("nothing blocks");
+    clock.advance(second);
+    assert!(!beat.is_scheduled() && told.recv().is_err());
 }
 
 /// Also while workers start, and steal from each other.

@@ -230,6 +230,7 @@ macro_rules! any_pool {
                     an_idle_pool_reports_all_workers_as_idle
                     running_and_queued_jobs_are_counted
                     workers_are_counted;
+                timers: a_panic_is_reported_before_the_job_is_given_again;
                 waiting: many_waiters_are_released;
             }
         }

@@ -66,8 +66,8 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// # Panics
     ///
-    /// If the operating system refuses the thread, or the pool is closed; [`try_spawn`](Self::try_spawn) returns an
-    /// error instead.
+    /// If the operating system refuses the thread, or the pool is closed (unless a handler calls this while it drains);
+    /// [`try_spawn`](Self::try_spawn) returns an error instead.
     pub fn spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) {
         self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -76,8 +76,8 @@ impl<T: Send + 'static> BurstPool<T> {
     ///
     /// # Errors
     ///
-    /// If the operating system refuses the thread, there are too many threads, or the pool is closed. The pool stays as
-    /// it was.
+    /// If the operating system refuses the thread, there are too many threads, or the pool is closed (unless a handler
+    /// calls this while it drains). The pool stays as it was.
     ///
     /// # Examples
     ///

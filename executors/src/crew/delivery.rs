@@ -129,12 +129,20 @@ where
         self.life.is_discarding()
     }
 
+    /// Whether jobs are refused that a thread submits which is no worker of the crew.
     #[inline(always)]
     pub(super) fn refuses(&self, admission: Admission) -> bool {
         match admission {
-            Admission::New => self.life.is_closed(),
+            Admission::New => self.life.is_closed() && self.refuses_this_thread(),
             Admission::Continued | Admission::CarriedOn => self.life.is_discarding_or_over(),
         }
+    }
+
+    /// The same for new jobs if the crew is closed. A thread that drops a job in favour of another is active meanwhile:
+    /// so the end has not come yet.
+    #[cold]
+    fn refuses_this_thread(&self) -> bool {
+        self.refuses_from_inside() || !local::stands_in(self.id())
     }
 
     /// Calls `then` with the worker of this crew that the current thread is, if it is one. A worker that has left does

@@ -120,7 +120,7 @@ where
     P: Parker + 'static,
 {
     fn accept(&self, job: Job) -> bool {
-        let accepted = !self.0.life.is_closed();
+        let accepted = !self.0.refuses_from_inside();
         if accepted {
             self.0.myself().put_from_outside(self.0.source.anywhere(), job);
         } else {
@@ -133,6 +133,10 @@ where
         let Crew { options, panicked_in_sweeps, .. } = self.0;
         panicked_in_sweeps.fetch_add(1, Relaxed);
         containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
+    }
+
+    fn stands_in(&self) -> bool {
+        true
     }
 
     /// A destructor may wait for a job that is to be dropped after it. Running that job would violate `shutdown_now`,

@@ -77,7 +77,7 @@ impl Worker {
     pub(super) fn accept(&self, job: Job) -> bool {
         match self.pool.upgrade() {
             Some(pool) => pool.deliver(move || job.run(), |_| false).map_err(containment::discard).is_ok(),
-            None if !self.at_work.get() => {
+            None if !self.at_work.get() || self.records.discarding.load(SeqCst) => {
                 containment::discard(job);
                 false
             }

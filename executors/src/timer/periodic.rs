@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     common::Executor,
-    containment::{contain, discard},
+    containment::{contain, discard, guard},
+    local,
 };
 use std::{
     fmt, mem,
@@ -108,8 +109,7 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job will come up again: it was not cancelled, and when it came up last its executor neither refused
-    /// nor discarded it.
+    /// Whether the job will come up again: it was not cancelled, and when it came up last its executor was not closed.
     ///
     /// # Examples
     ///
@@ -210,6 +210,14 @@ where
         self.rhythm.next(self.agenda.now())
     }
 
+    /// Enters the next time of a job that has come up before.
+    fn come_again(self: &Arc<Self>, load: Load<E, F>) {
+        if let Err(error) = self.schedule(self.next_time(), load) {
+            // The agenda's thread was there all the time.
+            unreachable!("{error}");
+        }
+    }
+
     /// Enters the next `time` of a job that is [`Stage::Given`]; ends a job that was cancelled.
     fn schedule(self: &Arc<Self>, time: Duration, load: Load<E, F>) -> Result<(), TimerError> {
         let mut stage = self.stage();
@@ -287,8 +295,13 @@ where
     }
 }
 
-/// The job while its executor has it. If this is dropped before the job was taken, it is the last occurrence.
-struct Occurrence<E, F> {
+/// The job while its executor has it. If this is dropped before the job was taken, it has not been accepted, or was
+/// discarded, and is the last occurrence unless the executor was only full.
+struct Occurrence<E, F>
+where
+    E: Executor + 'static,
+    F: FnMut() + Send + 'static,
+{
     repeated: Arc<Repeated<E, F>>,
     load: Option<Load<E, F>>,
 }
@@ -303,20 +316,28 @@ where
             return;
         }
         let Some(mut load) = self.load.take() else { return };
-        let result = contain(|| (load.job)());
-        if let Err(error) = self.repeated.schedule(self.repeated.next_time(), load) {
-            // The agenda's thread was there all the time.
-            unreachable!("{error}");
-        }
-        if let Err(payload) = result {
+        // A panic is reported before the next time is entered: that may take long, and the job has not ended until
+        // then.
+        let unreported = contain(|| (load.job)()).err().and_then(local::report_and_drop);
+        self.repeated.come_again(load);
+        if let Some(payload) = unreported {
             resume_unwind(payload);
         }
     }
 }
 
-impl<E, F> Drop for Occurrence<E, F> {
+impl<E, F> Drop for Occurrence<E, F>
+where
+    E: Executor + 'static,
+    F: FnMut() + Send + 'static,
+{
     fn drop(&mut self) {
-        if let Some(load) = self.load.take() {
+        let Some(load) = self.load.take() else { return };
+        let mut may_come_again = false;
+        guard(|| may_come_again = load.executor.may_accept_later());
+        if may_come_again {
+            self.repeated.come_again(load);
+        } else {
             *self.repeated.stage() = Stage::Over;
             self.repeated.finish(load);
         }

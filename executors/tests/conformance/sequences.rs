@@ -12,6 +12,7 @@ use executors::{
 };
 use std::{
     mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Barrier},
     time::Duration,
 };
@@ -76,8 +77,8 @@ pub(crate) fn a_function_that_panics_when_dropped_costs_no_result(subject: &impl
     });
 }
 
-/// More than one value of a cluster may panic when it is dropped: elements of clusters that do not run, results that
-/// nobody takes, and results of a group that is dropped half-way.
+/// More than one value of a cluster may panic when it is dropped: elements of clusters that do not run, or are left
+/// when the iterator panics, results that nobody takes, and results of a group that is dropped half-way.
 pub(crate) fn clusters_whose_values_panic_when_dropped_are_survived(subject: &impl Subject) {
     struct Charge;
 
@@ -93,6 +94,9 @@ pub(crate) fn clusters_whose_values_panic_when_dropped_are_survived(subject: &im
             let gate = occupy(pool, 2);
             let unrun = sequence::clusters(pool, [Charge, Charge], 2, mem::forget).expect("the size is not 0");
             assert_eq!(unrun.cancel(), 2);
+            let panics = [0, 1, 2].into_iter().map(|n| if n == 2 { panic_quietly("the iterator") } else { Charge });
+            let cut_short = catch_unwind(AssertUnwindSafe(|| sequence::clusters(pool, panics, 3, mem::forget)));
+            assert!(cut_short.is_err(), "its panic is the caller's");
             gate.open();
             sequence::clusters(pool, 0..2, 2, |_| Charge).expect("the size is not 0").detach();
             pool.join().expect("this is no worker");

@@ -234,6 +234,38 @@ pub(crate) fn a_repetition_survives_panics(subject: &impl Subject) {
     });
 }
 
+/// Until then the job has not ended, so a time that comes meanwhile is skipped.
+pub(crate) fn a_panic_is_reported_before_the_job_is_given_again(subject: &impl Crew) {
+    let [reached, left] = [(); 2].map(|()| Gate::default());
+    let builder = subject.builder().threads(1).panic_handler({
+        let (reached, left) = (reached.clone(), left.clone());
+        move |_| {
+            reached.open();
+            left.pass();
+        }
+    });
+    with(builder.build().expect("one thread"), |pool| {
+        let (timer, clock) = Timer::manual();
+        let runs = Counter::default();
+        let count = runs.clone();
+        let job = move || {
+            count.add();
+            panic_quietly("expected");
+        };
+        let beat = timer.at_fixed_rate(SECOND, pool, job).expect("a thread");
+        clock.advance(SECOND);
+        reached.pass();
+        clock.advance(SECOND);
+        assert_eq!((pool.stats().queued, beat.is_scheduled()), (0, true));
+        left.open();
+        pool.join().expect("this is no worker");
+        assert_eq!(runs.get(), 1);
+        advance(&clock, pool, SECOND);
+        assert_eq!(runs.get(), 2);
+        assert!(beat.cancel());
+    });
+}
+
 pub(crate) fn a_period_of_zero_is_refused(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let (timer, _clock) = Timer::manual();

@@ -12,6 +12,7 @@ use executors::{
     Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
     elastic_pool::{Refusal, Saturation, ThreadPool},
     run_now::RunNowExecutor,
+    timer::Timer,
     try_execute_locally,
 };
 use std::{
@@ -528,5 +529,54 @@ fn jobs_that_may_be_dropped_and_steps_go_in_turn() {
         let order = book.lock().expect("no panic under this lock").clone();
         assert!(order.chunks(2).all(|two| two[0] != two[1]), "{order:?}");
         end(&pool);
+    });
+}
+
+/// Whether the pool refuses it or discards it for another job; but when the pool is closed, it does not come up again.
+#[test]
+fn a_repeated_job_misses_times_at_which_there_is_no_room() {
+    for saturation in [Saturation::Refuse { queue: 0 }, Saturation::DiscardOldest { queue: 1 }] {
+        within(|| {
+            let pool = sized(1, 1, FOR_EVER).when_saturated(saturation).build().expect("one thread");
+            let (gate, (timer, clock)) = (Gate::default(), Timer::manual());
+            occupy(&pool, &gate);
+            let (second, (tell, told)) = (Duration::from_secs(1), mpsc::channel());
+            let beat = timer.at_fixed_rate(second, &pool, move || tell.send(()).expect("the test listens"));
+            let beat = beat.expect("a thread");
+            clock.advance(second);
+            pool.execute(|| ()); // takes its place, or is refused, too
+            assert!(beat.is_scheduled());
+            gate.open();
+            pool.join().expect("this is no worker");
+            assert!(told.try_recv().is_err());
+            clock.advance(second);
+            assert_eq!(told.recv(), Ok(()));
+            pool.shutdown_borrowed().expect("nothing blocks");
+            clock.advance(second);
+            assert!(!beat.is_scheduled() && told.recv().is_err());
+        });
+    }
+}
+
+/// The thread is no worker, but what it runs is a job of the pool: one for which the destructor of another waits.
+#[test]
+fn a_job_within_the_drop_of_another_may_submit_while_the_pool_drains() {
+    within(|| {
+        let (pool, gate) = occupied(Saturation::DiscardOldest { queue: 2 });
+        let (tell, told) = mpsc::channel::<TaskHandle<()>>();
+        let waits = OnDrop::new(move || told.recv().expect("it is sent").wait().expect("it runs"));
+        pool.execute(move || drop(waits));
+        let (local, ran) = (pool.clone(), Arc::new(AtomicUsize::new(0)));
+        let counts = [(); 2].map(|()| Arc::clone(&ran));
+        let parent = pool.submit(move || {
+            local.shutdown_async();
+            let [one, other] = counts.map(|count| move || _ = count.fetch_add(1, SeqCst));
+            assert!(local.try_execute(one).is_ok() && try_execute_locally(other).is_ok());
+        });
+        tell.send(parent).expect("the destructor listens");
+        pool.execute(|| ());
+        gate.open();
+        end(&pool);
+        assert_eq!(ran.load(SeqCst), 2);
     });
 }

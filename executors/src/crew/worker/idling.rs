@@ -193,9 +193,9 @@ where
     fn with_job_in_hand(&self, job: Job, get_ready: impl FnOnce()) -> Job {
         if let Err(payload) = contain(get_ready) {
             if self.meter.is_at_part() {
-                discard(job)
+                discard(job);
             } else {
-                self.discard(job)
+                self.discard(job);
             }
             resume_unwind(payload);
         }
