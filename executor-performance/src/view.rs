@@ -7,7 +7,7 @@ mod table;
 pub use self::{
     results::results,
     sweep::{Sweep, sweeps},
-    table::{Column, Content, Table, decimals},
+    table::{Column, Content, Table, decimals, decimals_for},
 };
 
 use crate::record::{Record, Run, Value};

@@ -1,7 +1,10 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
 use super::{Sink, Target, appended, is_stream, located, probed};
-use crate::record::{Record, Row, Run, Status};
+use crate::{
+    record::{Column, Record, Row, Run, Status},
+    view::decimals_for,
+};
 use std::{
     fs::{self, File},
     io::{self, ErrorKind, Write},
@@ -200,7 +203,7 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
     ];
     cells.extend(run.settings.values().chain(run.fitted.values()).map(ToString::to_string));
     cells.push(row.samples.count().to_string());
-    cells.extend(run.columns.iter().map(|column| number(row.figure(column), column.decimals)));
+    cells.extend(run.columns.iter().map(|column| row.figure(column).map(|it| figure(it, column)).unwrap_or_default()));
     let three = |numbers: Option<[f64; 3]>, decimals| {
         numbers.map_or([None; 3], |numbers| numbers.map(Some)).map(|it| number(it, decimals))
     };
@@ -217,6 +220,15 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
     ]);
     cells.extend(three(run.surroundings.handover.map(|way| [way.p10_ns, way.p50_ns, way.p90_ns]), 1));
     cells
+}
+
+/// `value` as it stands in `column`. A column without decimals is of counts, or of large numbers: any other has four
+/// digits there, because a rate of some jobs per second would be left with one.
+fn figure(value: f64, column: &Column) -> String {
+    const DIGITS: u8 = 4;
+    let lacks_digits = column.decimals == 0 && value.fract() != 0.0;
+    let decimals = if lacks_digits { decimals_for(DIGITS, value) } else { column.decimals };
+    format!("{value:.decimals$}")
 }
 
 /// `cells` as one line of CSV.
@@ -245,6 +257,14 @@ mod tests {
         );
         let text = [file.rows(&first), file.rows(&record)].concat();
         insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+    }
+
+    #[test]
+    fn small_rates_keep_their_digits_and_large_ones_and_counts_are_whole() {
+        let whole = Column { decimals: 0, ..record().runs[0].columns[0].clone() };
+        let written = [0.012_346, 1.5, 49.7512, 731.28, 1999.6, 12_345_678.9, 3.0, 0.0].map(|it| figure(it, &whole));
+        assert_eq!(written, ["0.01235", "1.500", "49.75", "731.3", "2000", "12345679", "3", "0"]);
+        assert_eq!(figure(0.05, &Column { decimals: 3, ..whole }), "0.050");
     }
 
     #[test]

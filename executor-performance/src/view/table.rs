@@ -58,13 +58,13 @@ pub fn decimals(figures: &[Option<f64>]) -> usize {
     let known = || figures.iter().flatten().map(|figure| figure.abs());
     let (smallest, largest) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
     let whole = known().all(|figure| figure.fract() == 0.0);
-    if whole { 0 } else { three_digits(smallest).min(4).max(three_digits(largest)) }
+    if whole { 0 } else { decimals_for(3, smallest).min(4).max(decimals_for(3, largest)) }
 }
 
-/// How many decimals `figure` needs for three digits, but at most nine.
-fn three_digits(figure: f64) -> usize {
+/// How many decimals `figure`, which is not negative, needs for so many `digits`, but at most nine.
+pub fn decimals_for(digits: u8, figure: f64) -> usize {
     // The conversion saturates for what is no number of decimals: infinity needs none.
-    (2.0 - figure.log10().floor()).min(9.0) as usize
+    (f64::from(digits) - 1.0 - figure.log10().floor()).min(9.0) as usize
 }
 
 #[cfg(test)]
