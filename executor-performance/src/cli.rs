@@ -57,7 +57,10 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
         (None, Some(path)) => {
             let known = |name: &str| matches.ids().any(|id| id == name);
             let given = |name: &str| known(name) && matches.value_source(name) == Some(ValueSource::CommandLine);
-            let lines = config::command_lines(path, &words, given).map_err(Refusal::Wrong)?;
+            // Who debugs or profiles what a team's file says should not have to change the file.
+            let in_process = given("in_process");
+            let settled = |name: &str| given(name) || in_process && options::OF_PROCESSES.contains(&name);
+            let lines = config::command_lines(path, &words, settled).map_err(Refusal::Wrong)?;
             lines.into_iter().map(|words| ordered(words, path).map_err(|refusal| refusal.within(path))).collect()
         }
         (Some(command), Some(path)) => Err(Refusal::Wrong(format!(

@@ -10,7 +10,7 @@ const COMMON: &[&str] =
     &["output", "color", "quiet", "baseline", "noise_threshold", "fail_on_regression", "force", "seed"];
 
 /// A command line for each run in the file at `path`: `words` without `--config`, and the entries of the file for
-/// options that are not `given` in `words`.
+/// options that are not `settled` by `words`.
 ///
 /// # Errors
 ///
@@ -18,21 +18,21 @@ const COMMON: &[&str] =
 pub(super) fn command_lines(
     path: &Path,
     words: &[OsString],
-    given: impl Fn(&str) -> bool,
+    settled: impl Fn(&str) -> bool,
 ) -> Result<Vec<Vec<OsString>>, String> {
     let name = path.display();
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
     let file: Table = text
         .parse()
         .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", first_line(&error.to_string())))?;
-    lines(file, words, given).map_err(|why| format!("{name}: {why}"))
+    lines(file, words, settled).map_err(|why| format!("{name}: {why}"))
 }
 
 fn first_line(text: &str) -> String {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> Result<Vec<Vec<OsString>>, String> {
+fn lines(mut file: Table, words: &[OsString], settled: impl Fn(&str) -> bool) -> Result<Vec<Vec<OsString>>, String> {
     const NO_RUNS: &str =
         "there is no run: begin one with [[run]] and name its experiment, as in `experiment = \"throughput\"`";
     let Some(Value::Array(runs)) = file.remove("run") else { return Err(NO_RUNS.to_owned()) };
@@ -64,7 +64,7 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
             let mut line = vec![program.clone()];
             for (key, value) in &file {
                 let is = |other: &String| id(options, other) == id(options, key);
-                if !given(&id(options, key)) && !run.keys().any(is) {
+                if !settled(&id(options, key)) && !run.keys().any(is) {
                     line.extend(option(options, key, value)?);
                 }
             }
@@ -73,7 +73,7 @@ fn lines(mut file: Table, words: &[OsString], given: impl Fn(&str) -> bool) -> R
                 if COMMON.contains(&id(options, key).as_str()) {
                     return Err(format!("`{key}` is for all runs: move it to the top of the file"));
                 }
-                if !given(&id(options, key)) {
+                if !settled(&id(options, key)) {
                     line.extend(option(options, key, value)?);
                 }
             }

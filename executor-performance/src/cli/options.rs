@@ -25,6 +25,9 @@ Example: --config bench.toml, which may say:
   experiment = \"throughput\"
   messages = 100000";
 
+/// Options that only matter to processes that run executors, so that `--in-process` excludes them.
+pub(super) const OF_PROCESSES: &[&str] = &["timeout", "processes"];
+
 /// The default number of threads for jobs that block.
 const BLOCKED_THREADS: usize = 64;
 
@@ -341,9 +344,16 @@ impl ComparisonOptions {
 impl SamplingOptions {
     /// Refuses options that exclude each other. The parser would check only those on the same side of the subcommand.
     pub(super) fn agree(&self) -> Result<(), String> {
-        const EXCLUDED: &str =
-            "--timeout has no effect with --in-process, which cannot end an executor: leave out one of them";
-        if self.in_process && self.timeout.is_some() { Err(EXCLUDED.to_owned()) } else { Ok(()) }
+        let excluded = [
+            ("--timeout", self.timeout.is_some(), "which cannot end an executor"),
+            ("--processes", self.processes.is_some(), "which is a single process"),
+        ];
+        match excluded.iter().find(|(_, is_given, _)| self.in_process && *is_given) {
+            Some((option, _, why)) => {
+                Err(format!("{option} has no effect with --in-process, {why}: leave out one of them"))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -512,7 +522,7 @@ mod tests {
             ("--processes 3", (3, 5)),
             ("--processes 3 --min-samples 2", (3, 3)),
             ("--min-samples 2", (2, 2)),
-            ("--in-process --processes 7", (1, 5)),
+            ("--in-process", (1, 5)),
         ] {
             assert_eq!(pace(line), Ok(expected), "{line}");
         }

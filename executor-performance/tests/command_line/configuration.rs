@@ -78,6 +78,18 @@ fn each_run_has_its_own_limits() {
     assert!(error(1).is_some_and(|why| why.starts_with("hung: a sample took more than 0.01 s")), "{:?}", error(1));
 }
 
+/// As who debugs it wants, without changing a file that others use.
+#[test]
+fn what_a_file_says_of_processes_gives_way_to_in_process() {
+    let (config, record) = (fresh("in-process", "toml"), fresh("in-process", "json"));
+    let text = "executor = \"channel\"\nbudget = 0.01\nprocesses = 3\n[[run]]\nexperiment = \"wake\"\ntimeout = 60\n";
+    fs::write(&config, text).expect("written");
+    measured(&format!("--config {config} --in-process -o {record}"));
+    let written = json(&fs::read_to_string(&record).expect("a record"));
+    let processes = written["runs"][0]["rows"][0]["samples"]["process"].as_array().expect("a list").clone();
+    assert!(processes.iter().all(|process| process == 0), "{processes:?}");
+}
+
 /// README, the documentation, and the example for a team.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -149,11 +149,13 @@ const WRONG: &[&str] = &[
     "-o rows.csv throughput",
     "--in-process --timeout 1 throughput",
     "--in-process throughput --timeout 1",
+    "--in-process --processes 2 throughput",
     "-o a.md compare record.json record.json -o b.md",
     "-e channel throughput -e workstealing",
     "-t 2 wake -t 4",
     "--seed 1 -o throughput throughput --seed 2",
     "--config useless-limit.toml",
+    "--config in-process.toml --processes 2",
     "--patience 0.5 blocking -s 500",
     "--min-samples 5 --processes 9 --max-samples 8 throughput",
     "--fail-on-regression throughput",
@@ -240,6 +242,7 @@ fn wrong_files() -> Vec<(&'static str, String)> {
         ("misplaced.toml", run("experiment = \"wake\"\noutput = \"run.json\"")),
         ("useless.toml", run("experiment = \"wake\"\nproducers = 2")),
         ("useless-limit.toml", format!("timeout = 5\n{}", run("experiment = \"wake\"\nin-process = true"))),
+        ("in-process.toml", run("experiment = \"wake\"\nin-process = true")),
         ("sound.toml", run("experiment = \"wake\"")),
     ]
 }
