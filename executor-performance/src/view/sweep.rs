@@ -19,7 +19,8 @@ const PRODUCT: (&str, &str) = ("jobs_per_burst", "messages_per_producer");
 pub struct Sweep<'a> {
     /// The setting.
     pub axis: String,
-    /// The other settings, if there are several sweeps.
+    /// What tells it from other sweeps, if there are several: the other settings, and which it is of those that have
+    /// the same.
     pub choice: String,
     /// The runs, by the values of the setting.
     pub runs: Vec<(u64, &'a Run)>,
@@ -57,14 +58,30 @@ fn sweeps_of<'a>(record: &'a Record, experiment: &str) -> Vec<Sweep<'a>> {
         let choice: Vec<String> =
             others.iter().filter_map(|name| Some(setting(name, run.settings.get(*name)?))).collect();
         let (choice, point) = (choice.join(", "), (run.number(axis).unwrap_or_default(), run));
-        match sweeps.iter_mut().find(|sweep| sweep.choice == choice) {
-            Some(sweep) => sweep.runs.push(point),
-            None => sweeps.push(Sweep { axis: axis.clone(), choice, runs: vec![point] }),
+        let has_it = |sweep: &Sweep<'_>| sweep.runs.iter().any(|(value, _)| *value == point.0);
+        match sweeps.iter_mut().rfind(|sweep| sweep.choice == choice) {
+            // A point that comes again begins another sweep: a file may ask for it twice, of other executors.
+            Some(sweep) if !has_it(sweep) => sweep.runs.push(point),
+            _ => sweeps.push(Sweep { axis: axis.clone(), choice, runs: vec![point] }),
         }
     }
     sweeps.retain(|sweep| sweep.runs.len() > 1);
+    number_the_alike(&mut sweeps);
     sweeps.iter_mut().for_each(|sweep| sweep.runs.sort_by_key(|(value, _)| *value));
     sweeps
+}
+
+/// Tells sweeps with the same settings apart.
+fn number_the_alike(sweeps: &mut [Sweep<'_>]) {
+    let choices: Vec<String> = sweeps.iter().map(|sweep| sweep.choice.clone()).collect();
+    for (index, sweep) in sweeps.iter_mut().enumerate() {
+        let alike = |choices: &[String]| choices.iter().filter(|choice| **choice == sweep.choice).count();
+        let (number, all) = (alike(&choices[..=index]), alike(&choices));
+        if all > 1 {
+            let settings = if sweep.choice.is_empty() { String::new() } else { format!("{}; ", sweep.choice) };
+            sweep.choice = format!("{settings}{number} of {all}");
+        }
+    }
 }
 
 impl Sweep<'_> {
@@ -224,6 +241,29 @@ mod tests {
         let choices: Vec<&str> = sweeps.iter().map(|sweep| sweep.choice.as_str()).collect();
         assert_eq!(choices, ["producers 2", "producers 9"]);
         assert!(sweeps.iter().all(|sweep| sweep.runs.len() == 2 && sweep.axis == "threads"));
+    }
+
+    #[test]
+    fn points_that_come_again_give_sweeps_of_their_own() {
+        let mut record = record();
+        record.runs.truncate(2);
+        let of_another_load = |run: &Run| {
+            let settings =
+                run.settings.clone().into_iter().chain([("producers".to_owned(), Value::Number(9))]).collect();
+            Run { settings, ..run.clone() }
+        };
+        let [one, two] = [record.runs[0].clone(), record.runs[1].clone()];
+        record.runs.extend([one.clone(), two.clone()]);
+        let told =
+            |record: &Record| sweeps(record).iter().map(|it| (it.choice.clone(), it.runs.len())).collect::<Vec<_>>();
+        assert_eq!(told(&record), [("1 of 2".to_owned(), 2), ("2 of 2".to_owned(), 2)]);
+        assert!(sweeps(&record)[1].has(&record.runs[3]) && !sweeps(&record)[1].has(&record.runs[1]));
+        assert!(sweeps(&record)[1].title().starts_with("throughput (2 of 2): "));
+        record.runs.extend([of_another_load(&one), of_another_load(&two)]);
+        let choices: Vec<String> = told(&record).into_iter().map(|(choice, _)| choice).collect();
+        assert_eq!(choices, ["producers 2; 1 of 2", "producers 2; 2 of 2", "producers 9"]);
+        record.runs.remove(3);
+        assert_eq!(told(&record), [("producers 2".to_owned(), 2), ("producers 9".to_owned(), 2)]);
     }
 
     #[test]
