@@ -277,7 +277,10 @@ fn complaints(rows: &[Row]) -> Vec<String> {
 /// Why sampling stopped.
 fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds: f64) -> Stop {
     let sound = || series.iter().filter(|series| series.failure.is_none());
-    let samples = number(sound().map(|series| series.samples.len()).max().unwrap_or(0), "sample");
+    let counts = || sound().map(|series| series.samples.len());
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    // An interrupted round has given some executors a sample, and others not.
+    let samples = if least < most { format!("{least} or {most} samples") } else { number(most, "sample") };
     let all = sound().count() == series.len();
     let target = percent(pace.target);
     // Milliseconds are more than enough: parts of a budget are no round numbers.
@@ -371,6 +374,8 @@ mod tests {
         assert!(remark(&[series(1, None)], Stopped::Enough).contains("with 1 sample of each executor, as"));
         let told = remark(&[series(7, failed()), series(5, None)], Stopped::Enough);
         assert!(told.contains("with 5 samples of each executor that was measured, as"), "{told}");
+        let told = remark(&[series(2, None), series(3, None)], Stopped::Interrupted);
+        assert_eq!(told, "Stopped after 1.0 s with 2 or 3 samples of each executor, as it was interrupted.");
         let told = remark(&[series(7, failed())], Stopped::NothingLeft);
         assert_eq!(told, "Stopped after 1.0 s, as no executor is left.");
     }
