@@ -15,7 +15,8 @@ use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use std::{fmt, path::PathBuf, thread, time::Duration};
 
 const LONG_CONFIG: &str = "\
-Take all options and experiments from this file; options on the command line win
+Take all options and experiments from this file; options of every experiment, such as --budget, may be given on the \
+command line as well, and win there. Those of some experiments only, such as --pre, cannot
 
 Example: --config bench.toml, which may say:
 
@@ -68,7 +69,7 @@ pub struct Options {
     #[arg(long, visible_alias = "skip-tpe", global = true)]
     pub skip_threadpool_executor: bool,
 
-    /// Take all options and experiments from this file; options on the command line win
+    /// Take all options and experiments from this file; options of every experiment may be given as well, and win
     #[arg(long, global = true, value_name = "FILE", long_help = LONG_CONFIG)]
     pub config: Option<PathBuf>,
 

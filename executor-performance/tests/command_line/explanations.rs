@@ -172,6 +172,7 @@ const WRONG: &[&str] = &[
     "--config useless.toml",
     "--config none.toml",
     "--config sound.toml throughput",
+    "--config sound.toml --pre 5",
     "recommend --workload blocking,inside",
     "recommend --workload outsid",
     "recommend --job-time 0",
