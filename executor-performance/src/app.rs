@@ -90,7 +90,7 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let terms = terms(options);
     let plan = plan(orders, None)?;
     let record = Record::new(options.sampling.seed);
-    let baseline = baseline(options, &record, &plan, terms)?.map(Rc::new);
+    let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
     let host = host(orders)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
         Some(baseline) => Comparison::of(&baseline.record, record, &terms)
@@ -164,18 +164,16 @@ pub fn serve(orders: &[Order], service: &Service) -> Result<Outcome, String> {
 
 /// The baseline to compare with, if there is one. Checks that it can be compared before anything is measured.
 fn baseline(
-    options: &Options,
+    options: &ComparisonOptions,
     record: &Record,
     plan: &[Box<dyn Planned>],
     terms: Terms,
 ) -> Result<Option<Baseline>, String> {
-    // A team may agree on a threshold in its file, for whoever compares.
-    let (options, is_of_file) = (&options.comparison, options.config.is_some());
     let Some(path) = &options.baseline else {
         let useless = [
             ("--fail-on-regression", options.fail_on_regression),
             ("--force", options.force),
-            ("--noise-threshold", options.noise_threshold.is_some() && !is_of_file),
+            ("--noise-threshold", options.noise_threshold.is_some()),
         ];
         return match useless.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(format!("{option} has no effect without --baseline: name a file to compare with")),

@@ -61,7 +61,14 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
             let in_process = given("in_process");
             let settled = |name: &str| given(name) || in_process && options::OF_PROCESSES.contains(&name);
             let lines = config::command_lines(path, &words, settled).map_err(Refusal::Wrong)?;
-            lines.into_iter().map(|words| ordered(words, path).map_err(|refusal| refusal.within(path))).collect()
+            let ordered = |words| {
+                let mut order = ordered(words, path).map_err(|refusal| refusal.within(path))?;
+                if !given("noise_threshold") {
+                    order.options.comparison.forget_idle_threshold();
+                }
+                Ok(order)
+            };
+            lines.into_iter().map(ordered).collect()
         }
         (Some(command), Some(path)) => Err(Refusal::Wrong(format!(
             "--config {} says what to measure: leave out `{}`",

@@ -335,6 +335,11 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
+    /// Forgets a threshold that has no effect. A team may agree on one in its file, for whoever compares.
+    pub(super) fn forget_idle_threshold(&mut self) {
+        self.noise_threshold = self.noise_threshold.filter(|_| self.baseline.is_some());
+    }
+
     /// Up to which differences are noise, as a fraction.
     pub fn threshold(&self) -> f64 {
         const PERCENT: f64 = 5.0;

@@ -21,7 +21,7 @@ use {
 fn follows_a_configuration_file() {
     let (config, record) = (fresh("bench", "toml"), fresh("bench", "json"));
     let text = format!(
-        "executor = \"channel\"\nbudget = 0.01\nmin-samples = 2\noutput = \"{record}\"\n\
+        "executor = \"channel\"\nbudget = 0.01\nmin-samples = 2\nnoise-threshold = 10\noutput = \"{record}\"\n\
          [[run]]\nexperiment = \"throughput\"\nthreads = [1, 2]\nmessages = 10\npre = 5\n\
          [[run]]\nexperiment = \"latency\"\nmessages = 10\nsleep_time = 1\n"
     );

@@ -160,6 +160,7 @@ const WRONG: &[&str] = &[
     "--min-samples 5 --processes 9 --max-samples 8 throughput",
     "--fail-on-regression throughput",
     "--noise-threshold 10 throughput",
+    "--config sound.toml --noise-threshold 10",
     "--baseline rows.json throughput",
     "--baseline record.json -o ./record.json throughput",
     "--config no.toml",
