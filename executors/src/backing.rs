@@ -98,8 +98,12 @@ pub(crate) trait Backing {
 
     fn max_workers(&self) -> usize;
 
-    /// What log messages say of the pool if it is open but has not admitted a job. `None` if it is closed, or never
-    /// does that.
+    /// Whether the pool is open to all, and may nevertheless not admit a job, or discard one for another.
+    fn may_be_full(&self) -> bool {
+        false
+    }
+
+    /// What log messages say of the pool if it is open but has not admitted a job.
     fn refusal_while_open(&self) -> Option<&'static str> {
         None
     }

@@ -43,9 +43,9 @@ pub(crate) trait Attendant {
         Help::Run
     }
 
-    /// Whether what this thread submits is part of the executor's jobs although it is no worker: it is dropping one of
-    /// them, and runs others within that.
-    fn stands_in(&self) -> bool {
+    /// Whether this thread, which is no worker of the executor, is dropping one of its jobs, and may run others within
+    /// that.
+    fn drops_jobs(&self) -> bool {
         false
     }
 
@@ -209,9 +209,9 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Whether this thread [stands in](Attendant::stands_in) for a worker of `pool`.
-pub(crate) fn stands_in(pool: PoolId) -> bool {
-    with_post_of(pool, |post| post.is_some_and(|post| post.attendant.stands_in()))
+/// Whether this thread, which is no worker of `pool`, is [dropping one of its jobs](Attendant::drops_jobs).
+pub(crate) fn drops_jobs(pool: PoolId) -> bool {
+    with_post_of(pool, |post| post.is_some_and(|post| post.attendant.drops_jobs()))
 }
 
 /// If this thread runs a job of the executor of `home` (also if a job of another executor runs further in), and its

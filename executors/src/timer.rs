@@ -36,9 +36,9 @@
 //!
 //! A scheduled job owns a handle to its executor: a pool that is not shut down stays open until the job's time, or
 //! until the job is cancelled. A job that comes up when its executor is closed is dropped, with one `warn!`, and does
-//! not come up again; nor does a job that its executor accepts and then discards. In these cases the handle of a job
-//! that was scheduled once reports [`TaskError::Dropped`](crate::TaskError::Dropped), and [`Periodic::is_scheduled`] is
-//! false.
+//! not come up again; nor does a job that its executor accepts, and drops when it is shut down at once
+//! ([`shutdown_now`](crate::Pool::shutdown_now)). In these cases the handle of a job that was scheduled once reports
+//! [`TaskError::Dropped`](crate::TaskError::Dropped), and [`Periodic::is_scheduled`] is false.
 //!
 //! The same happens to a job that was scheduled once if its executor is so full that it refuses the job, or discards it
 //! for another. A repeated job only misses that time ([`Executor::may_accept_later`]).

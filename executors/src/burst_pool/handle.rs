@@ -79,6 +79,10 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
         self.offer(closure, |closure| closure).map_err(BurstError::into_value)
     }
 
+    fn may_be_full(&self) -> bool {
+        self.when_busy != WhenBusy::Queue && self.crew.is_open()
+    }
+
     fn refusal_while_open(&self) -> Option<&'static str> {
         (!self.crew.is_closed_to_caller()).then_some("has no idle worker")
     }

@@ -142,7 +142,7 @@ where
     /// so the end has not come yet.
     #[cold]
     fn refuses_this_thread(&self) -> bool {
-        self.refuses_from_inside() || !local::stands_in(self.id())
+        self.refuses_from_inside() || !local::drops_jobs(self.id())
     }
 
     /// Calls `then` with the worker of this crew that the current thread is, if it is one. A worker that has left does

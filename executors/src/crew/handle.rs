@@ -141,6 +141,11 @@ where
         self.crew().caller_stands_in()
     }
 
+    /// Whether new jobs are admitted from outside.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.crew().life.is_closed()
+    }
+
     /// Whether a new job would be refused.
     pub(crate) fn is_closed_to_caller(&self) -> bool {
         let crew = self.crew();

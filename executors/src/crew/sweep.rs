@@ -18,7 +18,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    cell::RefCell,
+    cell::{Cell, RefCell},
     iter,
     mem::{self, ManuallyDrop},
 };
@@ -55,9 +55,11 @@ where
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
     fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> usize {
+        let attendant = Sweep { crew: self, is_dropping: Cell::new(false) };
         let sweep = || {
             self.life.become_active();
             let drop_one = |job| {
+                attendant.is_dropping.set(true);
                 self.discarded.fetch_add(1, Relaxed);
                 drop(job);
             };
@@ -66,7 +68,7 @@ where
             dropped
         };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
-        let dropped = Post::without_worker(self.id(), &Sweep(self)).stand_once_more(sweep);
+        let dropped = Post::without_worker(self.id(), &attendant).stand_once_more(sweep);
         // Workers may have looked before, and be asleep.
         self.is_over();
         dropped
@@ -112,7 +114,11 @@ impl Drop for Sweeping {
 }
 
 /// A thread that drops jobs, and is no worker of the crew.
-struct Sweep<'a, S: Source, P>(&'a Crew<S, P>);
+struct Sweep<'a, S: Source, P> {
+    crew: &'a Crew<S, P>,
+    /// Whether it has begun to: before that it takes the first one.
+    is_dropping: Cell<bool>,
+}
 
 impl<S, P> Attendant for Sweep<'_, S, P>
 where
@@ -120,9 +126,9 @@ where
     P: Parker + 'static,
 {
     fn accept(&self, job: Job) -> bool {
-        let accepted = !self.0.refuses_from_inside();
+        let accepted = !self.crew.refuses_from_inside();
         if accepted {
-            self.0.myself().put_from_outside(self.0.source.anywhere(), job);
+            self.crew.myself().put_from_outside(self.crew.source.anywhere(), job);
         } else {
             containment::discard(job);
         }
@@ -130,19 +136,19 @@ where
     }
 
     fn report(&self, payload: &(dyn Any + Send)) {
-        let Crew { options, panicked_in_sweeps, .. } = self.0;
+        let Crew { options, panicked_in_sweeps, .. } = self.crew;
         panicked_in_sweeps.fetch_add(1, Relaxed);
-        containment::report(payload, format_args!("A job of {}", self.0.name()), options.panic_handler.as_ref());
+        containment::report(payload, format_args!("A job of {}", self.crew.name()), options.panic_handler.as_ref());
     }
 
-    fn stands_in(&self) -> bool {
-        true
+    fn drops_jobs(&self) -> bool {
+        self.is_dropping.get()
     }
 
     /// A destructor may wait for a job that is to be dropped after it. Running that job would violate `shutdown_now`,
     /// and possibly the limit of its division; blocking would be a wait of the thread for itself. So it is dropped now.
     fn help(&self, _division: usize) -> Help {
-        let life = &self.0.life;
+        let life = &self.crew.life;
         // Otherwise a job is dropped to make room for another, in a pool without divisions.
         if life.is_discarding() || life.is_over() { Help::Drop } else { Help::Run }
     }

@@ -160,6 +160,10 @@ impl Backing for Handle {
         self.offer(closure).map_err(Refusal::into_job)
     }
 
+    fn may_be_full(&self) -> bool {
+        self.semaphore.is_some() && self.crew.is_open()
+    }
+
     fn refusal_while_open(&self) -> Option<&'static str> {
         (!self.crew.is_closed_to_caller()).then_some("is full")
     }

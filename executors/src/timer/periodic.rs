@@ -109,7 +109,8 @@ impl Periodic {
         self.job.cancel()
     }
 
-    /// Whether the job will come up again: it was not cancelled, and when it came up last its executor was not closed.
+    /// Whether the job will come up again: it was not cancelled, and its executor has not [dropped it for
+    /// good](super#the-end-of-an-executor).
     ///
     /// # Examples
     ///
@@ -316,8 +317,8 @@ where
             return;
         }
         let Some(mut load) = self.load.take() else { return };
-        // A panic is reported before the next time is entered: that may take long, and the job has not ended until
-        // then.
+        // A panic is reported before the next time is entered: the report may take long, and the job has not ended
+        // before it has been made.
         let unreported = contain(|| (load.job)()).err().and_then(local::report_and_drop);
         self.repeated.come_again(load);
         if let Some(payload) = unreported {

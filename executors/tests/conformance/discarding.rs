@@ -118,14 +118,15 @@ impl LateJobs {
                 }
             })
         };
-        while submit().is_ok() {
+        const MOST: usize = 100_000; // for the memory of a machine on which the other thread is late
+        while self.submitted.get() < MOST && submit().is_ok() {
             self.submitted.add();
         }
     }
 
-    /// Ends the pool when there are some, as many as there were `rounds` before.
-    fn end_meanwhile(&self, pool: &impl Pool, rounds: usize) {
-        while self.submitted.get() < rounds {
+    /// Ends the pool as soon as so many are in.
+    fn end_meanwhile(&self, pool: &impl Pool, jobs: usize) {
+        while self.submitted.get() < jobs {
             thread::yield_now();
         }
         let _ = pool.shutdown_now();
