@@ -4,6 +4,10 @@
 //! it costs an eighth to a half of that (measured in `docs/results/queues.md`). The pieces do not come from the
 //! allocator: for each aligned piece it would take almost as much memory again for its own mark, and it would keep what
 //! is given back.
+//!
+//! In some virtual machines a huge page may come slowly: what the system has reported to its host as free must be
+//! fetched back, all of it before the first write returns. That takes 4 to 20 ms, and small pages seldom need it,
+//! because smaller pieces of free memory are not reported. So after a slow one, pieces are in small pages for a while.
 
 use std::ptr::NonNull;
 
@@ -27,9 +31,25 @@ pub(super) unsafe fn unmap(piece: NonNull<u8>) {
 mod system {
     use super::BYTES;
     use libc::{
-        MADV_HUGEPAGE, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, c_void, madvise, mmap, munmap,
+        CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MAP_ANONYMOUS, MAP_FAILED,
+        MAP_PRIVATE, PROT_READ, PROT_WRITE, c_int, c_void, clock_gettime, clockid_t, madvise, mmap, munmap, timespec,
     };
-    use std::ptr::{self, NonNull};
+    use std::{
+        ptr::{self, NonNull},
+        sync::atomic::{AtomicU64, Ordering::Relaxed},
+        time::Duration,
+    };
+
+    /// A first write that takes a thread this much of its time, or longer, was slow. Usual are 0.1 to 0.3 ms; in small
+    /// pages the same memory takes 0.6 to 1 ms.
+    const SLOW: Duration = Duration::from_millis(2);
+
+    /// How many times as long to do without huge pages then. So they take an eleventh of the time at most. They are
+    /// tried again soon, because one that has come will come fast for as long as memory is freed and needed in turns.
+    const PAUSE: u32 = 10;
+
+    /// Of all threads: they get memory from the same system.
+    static PAUSED: Pause = Pause::new();
 
     pub(super) fn map() -> Option<NonNull<u8>> {
         let (protection, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -46,9 +66,51 @@ mod system {
             give_back(start, before);
             give_back(behind, BYTES - before);
         }
-        // SAFETY: advice about memory that is ours. It is usable even if the system does not take the advice.
-        unsafe { madvise(piece, BYTES, MADV_HUGEPAGE) };
-        NonNull::new(piece.cast())
+        let piece = NonNull::new(piece)?;
+        if PAUSED.is_over(time(CLOCK_MONOTONIC)) {
+            advise(piece, MADV_HUGEPAGE);
+            let before = time(CLOCK_THREAD_CPUTIME_ID);
+            // SAFETY: the piece is ours alone. This write waits for the page; otherwise the caller's first one would.
+            unsafe { piece.cast::<u8>().write_volatile(0) };
+            PAUSED.after(time(CLOCK_THREAD_CPUTIME_ID).saturating_sub(before), time(CLOCK_MONOTONIC));
+        } else {
+            advise(piece, MADV_NOHUGEPAGE);
+        }
+        Some(piece.cast())
+    }
+
+    fn advise(piece: NonNull<c_void>, advice: c_int) {
+        // SAFETY: about memory that is ours. It is usable even if the system does not take the advice.
+        unsafe { madvise(piece.as_ptr(), BYTES, advice) };
+    }
+
+    /// Zero if the system has no such clock: then nothing seems to be slow.
+    fn time(clock: clockid_t) -> Duration {
+        let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the time is ours to write to.
+        unsafe { clock_gettime(clock, &mut time) };
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+
+    /// Until when to do without huge pages, in nanoseconds of the system's clock. It is advice: no memory is read or
+    /// written because of it, so relaxed accesses are enough.
+    struct Pause(AtomicU64);
+
+    impl Pause {
+        const fn new() -> Pause {
+            Pause(AtomicU64::new(0))
+        }
+
+        fn is_over(&self, now: Duration) -> bool {
+            now.as_nanos() as u64 >= self.0.load(Relaxed)
+        }
+
+        /// A huge page has taken this much of a thread's time.
+        fn after(&self, taken: Duration, now: Duration) {
+            if taken >= SLOW {
+                self.0.store((now + PAUSE * taken).as_nanos() as u64, Relaxed);
+            }
+        }
     }
 
     /// # Safety
@@ -66,6 +128,23 @@ mod system {
         if bytes > 0 {
             // SAFETY: as promised. If the system should refuse, they stay mapped.
             unsafe { munmap(start, bytes) };
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn only_after_a_slow_page_there_is_a_pause() {
+            let pause = Pause::new();
+            let now = time(CLOCK_MONOTONIC);
+            assert!(now > Duration::ZERO && pause.is_over(now));
+            pause.after(SLOW - Duration::from_nanos(1), now);
+            assert!(pause.is_over(now));
+            pause.after(SLOW, now);
+            let end = now + PAUSE * SLOW;
+            assert!(!pause.is_over(end - Duration::from_nanos(1)) && pause.is_over(end));
         }
     }
 }
