@@ -61,7 +61,7 @@ use crate::{
     backing::Backing,
     builder::Builder,
     crew::Charter,
-    handle::{TaskHandle, block_on},
+    handle::{TaskHandle, completion},
     local,
     options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
@@ -210,8 +210,10 @@ impl ThreadPool {
     /// ```
     pub fn complete<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> TaskHandle<R> {
         // However large the future is, the worker has it in a box.
-        let future = Box::pin(future);
-        Backing::submit(&self.handle, move || block_on(future))
+        let (job, handle) = completion(self.handle.home(), Box::pin(future));
+        // As for other tasks: if it is not admitted, its handle is told so when it is dropped.
+        let _ = self.handle.admit(job);
+        handle
     }
 
     /// Starts workers until the core is full, so that the first jobs find them there. Does nothing once the pool has
@@ -286,7 +288,7 @@ impl ThreadPool {
 ///
 /// # Panics
 ///
-/// If the variable is not a number of at least 1.
+/// If the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool {
     fn default() -> Self {

@@ -26,6 +26,8 @@ use crate::{
         thread_local,
     },
 };
+#[cfg(feature = "elastic-exec")]
+pub(crate) use continuation::completion;
 #[cfg(feature = "_futures")]
 pub(crate) use continuation::continuation;
 use std::{
@@ -58,8 +60,8 @@ use std::{
 /// [`TaskError::Dropped`].
 ///
 /// A job that a waiter runs is nested on the waiter's stack. So a chain of jobs, each of which waits for the one before
-/// and none of which has begun, takes stack for each: the 2 MiB that a thread has by default have room for some 4,000
-/// small jobs (some 1,000 in a debug build), and the process ends when the stack overflows. Await such handles in
+/// and none of which has begun, takes stack for each: the 2 MiB that a thread has by default have room for some 3,500
+/// small jobs (some 750 in a debug build), and the process ends when the stack overflows. Await such handles in
 /// futures (`FuturesExecutor::submit_future`), which hold no stack while they wait, or ask for a larger
 /// [`stack_size`](crate::Builder::stack_size).
 ///
@@ -90,7 +92,14 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let task = Task::new(Call(closure));
+    task_of(home, Call(closure))
+}
+
+fn task_of<W>(home: Home, work: W) -> (impl FnOnce() + Send + 'static, TaskHandle<W::Output>)
+where
+    W: Work<Output: Send> + Send + 'static,
+{
+    let task = Task::new(work);
     let ticket = Ticket(Some(Arc::clone(&task)));
     (move || ticket.redeem(), TaskHandle { task, home })
 }
@@ -199,7 +208,9 @@ impl<T> TaskHandle<T> {
 
     /// Lets the job run unobserved. If its result is there already, it is dropped here; a panic in its `Drop` is
     /// caught.
-    pub fn detach(self) {}
+    pub fn detach(self) {
+        self.drop_result();
+    }
 
     /// Whether the job is a future: it may wait for other jobs without running them.
     pub(crate) fn awaits(&self) -> bool {

@@ -180,7 +180,7 @@ macro_rules! every_pool {
 
             tests! { $subject;
                 // Its jobs wait for each other: none may wait behind one that a worker is running.
-                handles: every_worker_may_wait;
+                handles: detaching_drops_a_result_that_is_there every_worker_may_wait;
                 // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
             }
@@ -216,6 +216,7 @@ macro_rules! any_pool {
                     shutdown_timeout_reports_unfinished_jobs;
                 discarding:
                     no_late_job_begins_after_shutdown_now_has_returned
+                    a_late_submitter_drops_no_job
                     shutdown_now_discards_the_backlog;
                 dropping:
                     a_closed_pool_may_be_dropped
@@ -756,6 +757,7 @@ macro_rules! takes_from_all {
                     a_child_cannot_wait_for_the_job_that_runs_it
                     a_panic_does_not_pass_through_a_helping_waiter
                     a_worker_may_wait_with_a_timeout
+                    detaching_drops_a_result_that_is_there
                     every_worker_may_wait
                     jobs_may_wait_recursively;
                 running:

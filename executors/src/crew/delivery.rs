@@ -133,7 +133,7 @@ where
     #[inline(always)]
     pub(super) fn refuses(&self, admission: Admission) -> bool {
         match admission {
-            Admission::New => self.life.is_closed() && self.refuses_this_thread(),
+            Admission::New => self.life.is_closed_or_discarding() && self.refuses_this_thread(),
             Admission::Continued | Admission::CarriedOn => self.life.is_discarding_or_over(),
         }
     }

@@ -117,19 +117,27 @@ where
         }
     }
 
-    /// Runs jobs that were admitted just before the end and put in just after it, on one more thread; or on this one,
-    /// if the operating system refuses that. Or drops them, if jobs are to be dropped: all workers may be busy.
+    /// [Settles](Self::settle) jobs that were admitted just before the end and put in just after it, on one more
+    /// thread: all workers may be busy. On this thread only if the operating system refuses the other: destructors of
+    /// other jobs may wait for this one, or for a lock that it holds.
     #[cold]
     fn settle_late_jobs(self: &Arc<Self>) {
-        if self.life.is_discarding() {
-            self.discard_backlog();
-            return;
+        if !self.source.has_unfinished() {
+            return; // another thread has seen to them
         }
         let seat = self.vacancies.take();
-        let spawned = self.spawn(seat, |crew, seat| Worker::stranger(crew, seat).work_late());
-        if spawned.is_err() {
+        if self.spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {
             self.vacancies.give_back(seat);
-            self.stand_in(|worker| worker.work_late());
+            self.stand_in(|worker| self.settle(worker));
+        }
+    }
+
+    /// Runs what is left, or drops it, if jobs are to be dropped.
+    fn settle(&self, worker: Worker<'_, S, P>) {
+        if self.life.is_discarding() {
+            self.discard_backlog();
+        } else {
+            worker.work_late();
         }
     }
 }

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// around them. For `threads`: a thread that waits for zero must see the last decrement; the bell's fences ensure that.
 #[derive(Debug)]
 pub(super) struct Life {
-    /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written at most three times in a pool's life, read by every submit.
+    /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written by closing and ending only, read by every submit.
     phase: Apart<AtomicU8>,
     roll: Apart<RollWord>,
     /// Threads that have been started and have not signed off.
@@ -69,6 +69,11 @@ impl Life {
     #[inline]
     pub(super) fn is_discarding(&self) -> bool {
         self.phase() & DISCARDING != 0
+    }
+
+    #[inline]
+    pub(super) fn is_closed_or_discarding(&self) -> bool {
+        self.phase() & (CLOSED | DISCARDING) != 0
     }
 
     #[inline]

@@ -10,7 +10,7 @@ pub struct ShutdownReport {
     /// counts as finished once its turn has come.
     pub finished: u64,
     /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
-    /// by a pool that is built to discard the oldest.
+    /// by a pool that is built to discard the oldest. Also one that a waiting job had run, if its turn had not come.
     pub discarded: u64,
     /// Jobs that were still running when the report was made, as in [`Stats::running`](crate::Stats::running).
     pub running: usize,
@@ -28,9 +28,10 @@ pub enum ShutdownError {
     FromWorker,
     /// The time was up before everything had run.
     TimedOut {
-        /// How long the caller waited.
+        /// How long the caller was ready to wait.
         waited: Duration,
-        /// Workers that have not left yet; 0 if other threads run jobs in their place, or if jobs have no worker left.
+        /// Workers that have not left yet (of a `RunNowExecutor`, jobs that run); 0 if other threads run jobs in their
+        /// place, or if jobs have no worker left.
         workers: usize,
         /// The state of the jobs at that moment.
         report: ShutdownReport,

@@ -4,6 +4,8 @@
 //! the pool polls, or by a worker that waits for the result before that, and then polls the future to its end itself.
 //! Once the driver has taken the future, no waiter can.
 
+#[cfg(feature = "elastic-exec")]
+use super::task_of;
 use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
 use crate::{
     containment::{contain, guard},
@@ -31,7 +33,16 @@ where
     (Driver { future: None, claim }, TaskHandle { task, home })
 }
 
-/// The work of a future, for a waiter that runs it in one go.
+/// Makes a task that polls `future` to its end in one go: the job to give to its `home`, and the handle to the result.
+#[cfg(feature = "elastic-exec")]
+pub(crate) fn completion<F>(home: Home, future: F) -> (impl FnOnce() + Send + 'static, TaskHandle<F::Output>)
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    task_of(home, Await(future))
+}
+
+/// The work of a future, for a thread that runs it in one go.
 struct Await<F>(F);
 
 impl<F: Future> Work for Await<F> {

@@ -7,6 +7,7 @@ use super::{
 use crate::support::{child::Child, gate::Gate, log_book, on_drop::OnDrop, watchdog::PATIENCE};
 use executors::{Executor, Pool, TaskError, TaskHandle, try_execute_locally};
 use std::{
+    cell::Cell,
     future::Future,
     pin::Pin,
     sync::{Arc, Barrier, Mutex, mpsc},
@@ -100,6 +101,53 @@ pub(crate) fn no_late_job_begins_after_shutdown_now_has_returned(subject: &impl 
     }
 }
 
+/// A submitter that comes late may hold a lock that the destructors of other jobs take.
+pub(crate) fn a_late_submitter_drops_no_job(subject: &impl Crew) {
+    thread_local! {
+        static SUBMITS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    struct Owned(Counter);
+
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            if SUBMITS.get() {
+                self.0.add();
+            }
+        }
+    }
+
+    for round in 0..30 {
+        with_pool(subject, 1, |pool| {
+            let (gate, submitted, dropped_here) = (occupy(pool, 1), Counter::default(), Counter::default());
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    loop {
+                        let owned = Owned(dropped_here.clone());
+                        SUBMITS.set(true);
+                        let result = pool.try_execute(move || drop(owned));
+                        SUBMITS.set(false);
+                        if result.is_err() || submitted.get() == MOST {
+                            break;
+                        }
+                        submitted.add();
+                    }
+                });
+                while submitted.get() < round {
+                    thread::yield_now();
+                }
+                let _ = pool.shutdown_now();
+            });
+            gate.open();
+            let _ = pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
+            assert_eq!(dropped_here.get(), 0);
+        });
+    }
+}
+
+/// For the memory of a machine on which the thread that ends a pool is late.
+const MOST: usize = 100_000;
+
 /// Jobs that are submitted until one is refused, some of them while the pool is ended.
 #[derive(Clone, Default)]
 struct LateJobs {
@@ -118,7 +166,6 @@ impl LateJobs {
                 }
             })
         };
-        const MOST: usize = 100_000; // for the memory of a machine on which the other thread is late
         while self.submitted.get() < MOST && submit().is_ok() {
             self.submitted.add();
         }

@@ -4,7 +4,10 @@ use super::{
     subject::{Crew, Subject, with_pool},
     tools::{Counter, Witness, occupy, panic_quietly, threads_of},
 };
-use crate::support::{gate::Gate, watchdog::PATIENCE};
+use crate::support::{
+    gate::Gate,
+    watchdog::{PATIENCE, until},
+};
 use ::futures::executor::block_on;
 use executors::{Executor, Pool, TaskError, TaskHandle};
 use std::{
@@ -278,6 +281,33 @@ pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
 }
 
 /// Every worker waits for a job that no worker is left to run.
+/// Its worker still has the result then, because it is waking somebody who waited.
+pub(crate) fn detaching_drops_a_result_that_is_there(subject: &impl Crew) {
+    struct Busy(Gate);
+
+    impl Wake for Busy {
+        fn wake(self: Arc<Self>) {
+            self.0.pass();
+        }
+    }
+
+    with_pool(subject, 1, |pool| {
+        let (gate, dropped) = (occupy(pool, 1), Counter::default());
+        let witness = Witness(dropped.clone());
+        let mut handle = pool.submit(move || witness);
+        let busy = Gate::default();
+        let waker = Waker::from(Arc::new(Busy(busy.clone())));
+        assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+        gate.open();
+        until("the result is there", || handle.is_finished());
+        handle.detach();
+        let at_once = dropped.get();
+        busy.open();
+        pool.join().expect("this is no worker");
+        assert_eq!((at_once, dropped.get()), (1, 1));
+    });
+}
+
 pub(crate) fn every_worker_may_wait(subject: &impl Crew) {
     for threads in [1, 2, subject.at_most(8)] {
         with_pool(subject, threads, |pool| {

@@ -5,7 +5,7 @@ use crate::support::{
     suspend,
     watchdog::{until, within},
 };
-use executors::{Executor, FuturesExecutor, Pool};
+use executors::{Executor, FuturesExecutor, Pool, group::Group};
 use futures::executor::block_on;
 use std::{future, task::Poll, thread};
 
@@ -25,6 +25,27 @@ fn futures_run_on_one_worker_or_step_by_step() {
         let waiting = pool.complete(told);
         pool.execute(move || tell.send(9).expect("the future waits"));
         assert_eq!(waiting.wait().expect("no panic"), Ok(9));
+        end(&pool);
+    });
+}
+
+/// The future waits for a closure of the same group, and there is no other worker: the waiter runs the closure first.
+#[test]
+fn the_waiter_of_a_group_runs_closures_before_a_future_that_keeps_its_worker() {
+    within(|| {
+        let pool = pool(1, 1, FOR_EVER);
+        let inner = pool.clone();
+        let outer = pool.submit(move || {
+            let (tell, told) = futures::channel::oneshot::channel();
+            let completed = inner.complete(async { told.await.expect("the closure tells") });
+            let closure = inner.submit(move || {
+                tell.send(1).expect("the future waits");
+                2
+            });
+            let group: Group<_> = [completed, closure].into_iter().collect();
+            group.wait().into_iter().map(|result| result.expect("no panic")).collect::<Vec<_>>()
+        });
+        assert_eq!(outer.wait().expect("no panic"), [1, 2]);
         end(&pool);
     });
 }
