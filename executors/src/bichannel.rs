@@ -19,8 +19,8 @@ use std::{
 /// Creates both ends of an unbounded channel in both directions.
 ///
 /// The first end sends `Left` and receives `Right`, the second the other way round. What is sent on one end arrives on
-/// the other in the same order; sending never blocks. An end that sends to, or receives from, an end that is gone gets
-/// an error. Ends can be sent to other threads, but not cloned.
+/// the other in the same order; sending never blocks. Sending to an end that is gone is an error, and so is receiving
+/// from it, once all that it sent has been received. Ends can be sent to other threads, but not cloned.
 #[must_use]
 pub fn bichannel<Left, Right>() -> (Endpoint<Right, Left>, Endpoint<Left, Right>) {
     let (to_right, from_left) = mpsc::channel();

@@ -108,7 +108,8 @@ impl<P: Build> Builder<P> {
     /// also appears in log messages about the pool.
     ///
     /// Without it they are called `cb-ws-pool-worker-0`, `elastic-pool-worker-0`, `burst-pool-worker-0` or
-    /// `dispatcher-worker-0` and so on; in the channel pool all are called `cb-channel-pool-worker`, as in 0.10.
+    /// `dispatcher-worker-0` and so on; in the channel pool all are called `cb-channel-pool-worker`, as in 0.10; those
+    /// of `ThreadPoolExecutor` have no name.
     ///
     /// # Examples
     ///
@@ -183,7 +184,7 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Called once for each job that panics, on its worker, with the payload.
+    /// Called once for each job that panics, and each start or stop hook, on the thread that runs it, with the payload.
     ///
     /// Independently of the handler, the panic hook has printed the panic, and an `error!` names the pool and the
     /// worker. A panic in the handler itself is caught and logged.

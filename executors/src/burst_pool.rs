@@ -15,7 +15,8 @@
 //!
 //! A worker that has nothing to do takes jobs from the mailboxes of others ([`stealing`](crate::Builder::stealing)), so
 //! that jobs of uneven length do not wait behind a busy worker while another is idle. Without stealing, what was dealt
-//! to a worker is run by that worker and in order, and the submitter wakes that worker for it.
+//! to a worker is run by that worker and in order (with two [exceptions](crate::Builder::stealing)), and the submitter
+//! wakes that worker for it.
 //!
 //! On Linux the workers ask for short [time slices](crate::Builder::time_slice) by default, so that a worker that is
 //! woken begins at once even if another thread, such as the one that woke it, is running on that core. They do not ask
@@ -162,7 +163,7 @@ impl ThreadPool {
 ///
 /// # Panics
 ///
-/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+/// If the operating system refuses a thread, or the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool {
     fn default() -> Self {

@@ -64,11 +64,12 @@ pub trait Executor: CanExecute + Clone + Send {
     /// told to discard it before it begins ([`shutdown_now`](crate::Pool::shutdown_now), `Saturation::DiscardOldest`).
     ///
     /// Returns without waiting for the job. The exceptions are a [`RunNowExecutor`](crate::run_now::RunNowExecutor),
-    /// which runs the job here; and an elastic or a burst pool that was built to block until it has room, or to run the
-    /// job here. The call may start a thread, which takes some ten microseconds. After an idle period, the call for the
-    /// second job, or for one of the next, may yield the caller's core once, to a worker that may be waiting for it; a
-    /// yield can last as long as the time slice of another thread. Each pool documents the order in which its jobs
-    /// start.
+    /// which runs the job here; an elastic or a burst pool that was built to block until it has room, or to run the job
+    /// here; and a pool to which the system refuses a thread when it has no other, which may run the job here, too (see
+    /// `elastic_pool::ThreadPool::offer`). The call may start a thread, which takes some ten microseconds. After an
+    /// idle period, the call for the second job, or for one of the next, may yield the caller's core once, to a worker
+    /// that may be waiting for it; a yield can last as long as the time slice of another thread. Each pool documents
+    /// the order in which its jobs start.
     ///
     /// A job is refused if the executor is closed, unless one of its own jobs submits it while the executor drains; or
     /// if the executor is full and was built to refuse jobs then. A refused job is dropped, and a `warn!` says so;

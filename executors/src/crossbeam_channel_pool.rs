@@ -98,7 +98,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If that makes no worker at all, or the operating system refuses the first thread.
+    /// If that makes no worker at all, or more than 1 048 575, or the operating system refuses the first thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize) -> ThreadPool {
         Self::start(Options::with_cores(cores, floating)).unwrap_or_else(|error| panic!("{error}"))
@@ -145,7 +145,7 @@ impl Recipe for ThreadPool {
 ///
 /// # Panics
 ///
-/// If the operating system refuses the first thread, or the variable is not a number of at least 1.
+/// If the operating system refuses the first thread, or the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool {
     fn default() -> Self {

@@ -127,7 +127,7 @@ fn auto_parker() -> DynParker {
 ///
 /// # Errors
 ///
-/// Gives the job back if this thread is not running a job.
+/// As those of [`try_execute_locally`](crate::try_execute_locally).
 pub fn execute_locally<F>(job: F) -> Result<(), F>
 where
     F: FnOnce() + Send + 'static,
@@ -208,8 +208,8 @@ where
     }
 
     /// Like [`with_affinity`](Self::with_affinity), but a worker steals from workers on near cores first, by the
-    /// distances in `pu_distance`. Workers that are not pinned, or are pinned to a core outside the matrix, are the
-    /// farthest from all others.
+    /// distances in `pu_distance`. Workers for which no core is listed, or one outside the matrix, are the farthest
+    /// from all others.
     ///
     /// # Panics
     ///
@@ -370,7 +370,7 @@ where
 ///
 /// # Panics
 ///
-/// If the operating system refuses the first thread, or the variable is not a number of at least 1.
+/// If the operating system refuses the first thread, or the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool<DynParker> {
     fn default() -> Self {

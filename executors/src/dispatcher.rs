@@ -125,8 +125,9 @@ impl Dispatcher {
     /// Chooses threads, subpools, name, hooks and policies.
     ///
     /// `threads` is the number of all threads, those reserved for bound subpools included. Without it there is one
-    /// thread for each core that the caller may use, plus the reserved ones. Subpools whose jobs block take threads
-    /// from the others: with as many threads as the limits add up to, no job waits for a thread.
+    /// thread for each core that the caller may use, or as many as `EXECUTORS_NUM_THREADS` says, plus the reserved
+    /// ones. Subpools whose jobs block take threads from the others: with as many threads as the limits add up to, no
+    /// job waits for a thread.
     ///
     /// The only `fairness` that a dispatcher can honour is [`Fairness::Counted`]: after that number of jobs a worker
     /// takes its next one from the waiting subpools and priorities in turn, see the [module](self).
@@ -231,7 +232,7 @@ impl fmt::Debug for Dispatcher {
 ///
 /// # Panics
 ///
-/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+/// If the operating system refuses a thread, or the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for Dispatcher {
     fn default() -> Self {

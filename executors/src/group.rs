@@ -79,7 +79,8 @@ impl<T> Group<T> {
         Group { results: Each::of(Vec::new()), parts: VecDeque::new() }
     }
 
-    /// Adds a job.
+    /// Adds a job, whose handle must not have given its result yet: waiting for the group would panic, as it does for
+    /// such a handle.
     pub fn push(&mut self, handle: TaskHandle<T>) {
         self.parts.push_back(Part::One(handle));
     }
@@ -291,6 +292,7 @@ fn in_order<T>(
     results.into_iter().chain(errors)
 }
 
+/// Polled again after it has returned the results, it is a group without jobs.
 impl<T> Future for Group<T> {
     type Output = Vec<Result<T, TaskError>>;
 

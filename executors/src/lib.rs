@@ -75,7 +75,8 @@
 //! `executor` is the kind of the executor (such as `crossbeam_workstealing_pool`): figures of executors of one kind add
 //! up. `thread_id` is the number of the worker. Workers publish when they run out of jobs and now and then while they
 //! are busy, not for each job, so the gauge is a sample. (`threadpool_executor` publishes after each job if few
-//! wait, and otherwise now and then; `run_now` after each job.)
+//! wait, and otherwise now and then, so that the last jobs may be published shortly after `join`; `run_now` after each
+//! job.)
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

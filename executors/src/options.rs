@@ -7,8 +7,8 @@ use crate::{
 use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, thread, time::Duration};
 
 /// Environment variable that sets the number of threads of a pool for which none is chosen: a number from 1 to
-/// 1 048 575. With any other value, also an empty one, such a pool is not built: `build` returns an error that names
-/// the variable and its value, and `default` panics.
+/// 1 048 575, with or without space around it. With any other value, also an empty one, such a pool is not built:
+/// `build` returns an error that names the variable and its value, and `default` panics.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
 /// The features that this crate was built with. Cargo unifies those that all dependents ask for, so only the crate
@@ -120,9 +120,10 @@ impl Fairness {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Placement {
-    /// With the feature `thread-pinning`, one worker on each core that the process may use, and further workers
-    /// unpinned; without it, no pinning. An elastic pool and a `BurstPool`, whose number of workers varies, pin none by
-    /// default; a `ThreadPoolExecutor` cannot pin any.
+    /// With the feature `thread-pinning`, one worker on each core that the process may use (the main thread's cores,
+    /// and those of the thread that builds the pool), and further workers unpinned; without it, no pinning. An elastic
+    /// pool and a `BurstPool`, whose number of workers varies, pin none by default; a `ThreadPoolExecutor` cannot pin
+    /// any.
     #[default]
     Auto,
     /// Wherever the operating system likes; on Linux, on the cores on which the thread that builds the pool may run at
@@ -130,7 +131,8 @@ pub enum Placement {
     /// thread that submits a job, may start other workers.)
     Floating,
     /// The first worker on the first of these cores (numbered as by the operating system), and so on; workers beyond
-    /// the end of the list are not pinned, as with `Floating`. Needs the feature `thread-pinning`.
+    /// the end of the list are not pinned, as with `Floating`. Cores that the process may not use (see `Auto`) are a
+    /// [`BuildError`](crate::BuildError). Needs the feature `thread-pinning`.
     Cores(Vec<usize>),
 }
 
@@ -204,7 +206,7 @@ impl Options {
     /// `idle` is what that kind of pool does by default when there is nothing to do.
     #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
     pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> std::ops::Range<usize> {
-        // A worker that spins never counts as free, so each of the first jobs would start a thread.
+        // Who lets threads spin pays for it with CPU time so that no job waits, and so none for a thread to start.
         let spins = self.idle.unwrap_or(idle) == Idle::Spin;
         let preheat = self.preheat.unwrap_or(if spins { threads } else { 1 });
         preheat.clamp(1, threads)..threads

@@ -52,7 +52,11 @@ const LABEL: &str = "threadpool_executor";
 ///   for what a waiting job owns is not released by that.
 /// - Threads that wait in `join` while further jobs are submitted are not all released at the same moment of idleness.
 /// - Every job is boxed.
-/// - If the system refuses a thread, those that have started end some time after the error is returned.
+/// - When the last handle is gone, a job that one of its jobs gives by `try_execute_locally` runs on the same worker,
+///   after that job, which must not wait for it; and steps of futures are dropped, because they have no way to the
+///   queue.
+/// - If the system refuses a thread, the crate panics. The panic is caught and becomes a `BuildError`, but the panic
+///   hook is called (and with `panic = "abort"` the program ends); threads that have started end some time later.
 /// - All threads have the same name; hooks, idling, fairness, time slices, placement and `preheat` cannot be chosen.
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
@@ -132,7 +136,7 @@ impl Recipe for ThreadPoolExecutor {
 ///
 /// # Panics
 ///
-/// If the operating system refuses a thread, or the variable is not a number of at least 1.
+/// If the operating system refuses a thread, or the variable is not a number from 1 to 1 048 575.
 #[cfg(feature = "defaults")]
 impl Default for ThreadPoolExecutor {
     fn default() -> Self {

@@ -69,7 +69,10 @@ impl<P: Build<Extra = BurstOptions>> Builder<P> {
     ///
     /// Without stealing, a job may wait behind one that takes long, or for ever behind one that waits for it, even
     /// though another worker is idle. `stealing(false)` is for jobs of equal length that never wait for each other, and
-    /// must run on the worker to which they were dealt.
+    /// are to run on the worker to which they were dealt. Two do not: a job that another job of the pool waits for by
+    /// [`TaskHandle::wait`](crate::TaskHandle::wait) may run on that one's worker, ahead of others; and a job that
+    /// comes in while the pool closes may run when its worker has left. (A value of a `BurstPool` then goes to the
+    /// handler of the first worker.)
     ///
     /// # Examples
     ///

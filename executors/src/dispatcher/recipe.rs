@@ -5,7 +5,7 @@ use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::{Setup, Terms},
     error::{BuildError, BuildErrorKind},
-    options::{Fairness, MAX_THREADS, Options},
+    options::{Fairness, Options, check_threads},
     parker::TwoParkers,
     placement::{Neighbourhood, cores},
     source::dispatch::{self, DispatchSource},
@@ -214,8 +214,9 @@ impl Extra {
         let (asked, bound) = (options.thread_count()?, self.bound.len());
         let threads = match options.threads {
             Some(_) => asked,
-            None => asked.saturating_add(self.reserve.unwrap_or(bound)).min(MAX_THREADS),
+            None => asked.saturating_add(self.reserve.unwrap_or(bound)),
         };
+        check_threads(threads)?;
         let reserve = self.reserve.unwrap_or(bound.min(threads - 1));
         if bound > threads {
             return Err(Misfit::TooManyBound { bound, threads }.into());

@@ -32,7 +32,7 @@ pub struct Subpool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubpoolStatus {
-    /// How many of its jobs may run at a time.
+    /// How many of its jobs may run at a time; 1 048 575 if the limit was set higher.
     pub limit: usize,
     /// Workers that run one of its jobs, have just run one, or are about to. Exceeds `limit` only after the limit was
     /// lowered, until enough jobs have ended.

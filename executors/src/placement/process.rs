@@ -3,6 +3,8 @@
 //! The standard library and `core_affinity` report the cores of the calling thread, which may be pinned itself, by this
 //! crate for instance. The cores that the main thread may use are a better guide to what the process was given.
 
+#[cfg(feature = "thread-pinning")]
+use super::Mask;
 use std::{sync::OnceLock, thread};
 
 /// How many threads of this process can run at the same time, as it was at the first call: reading the limits of a
@@ -24,10 +26,17 @@ fn count() -> usize {
     if is_pinned { given.len() } else { here }
 }
 
-/// The numbers of the process's cores; `None` if the platform does not tell.
+/// The numbers of the process's cores, in ascending order; `None` if the platform does not tell. Those of the caller
+/// are among them, though the main thread may be pinned to others.
 #[cfg(feature = "thread-pinning")]
 pub(super) fn cores_by_number() -> Option<Vec<usize>> {
-    system::cores_of_main_thread()
+    let mut cores = system::cores_of_main_thread()?;
+    if Mask::of_this_thread() != Mask::of_main_thread() {
+        cores.extend(system::cores_of_this_thread()?);
+        cores.sort_unstable();
+        cores.dedup();
+    }
+    Some(cores)
 }
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 //! `None` on other systems than Linux. On Linux, a `/proc` that does not say it is an error, so that no test passes for
 //! lack of it.
 
-use std::{fs, thread, time::Duration};
+use std::{fs, process, thread, time::Duration};
 
 /// How many threads this process has.
 pub(crate) fn count() -> Option<usize> {
@@ -68,8 +68,19 @@ pub(crate) fn on_pinned_thread<R: Send>(act: impl FnOnce() -> R + Send) -> Optio
 }
 
 /// Pins the calling thread to one core. Returns whether it did so and the thread could run on several before.
-#[cfg(target_os = "linux")]
 pub(crate) fn pin_to_one_of_several_cores() -> bool {
+    pin(0)
+}
+
+/// Pins the main thread, which runs no test, to the first of the caller's cores. Returns whether it did so and the
+/// caller can run on several.
+pub(crate) fn pin_main_thread() -> bool {
+    pin(process::id())
+}
+
+/// The calling thread if `thread` is 0.
+#[cfg(target_os = "linux")]
+fn pin(thread: u32) -> bool {
     let cores = allowed_cores().expect("this is Linux");
     let first = cores.split([',', '-']).next().expect("there is a core").parse().expect("cores have numbers");
     if cores == usize::to_string(&first) {
@@ -80,13 +91,13 @@ pub(crate) fn pin_to_one_of_several_cores() -> bool {
     let failed = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(first, &mut set);
-        libc::sched_setaffinity(0, size_of_val(&set), &raw const set)
+        libc::sched_setaffinity(thread as libc::pid_t, size_of_val(&set), &raw const set)
     };
-    assert_eq!(failed, 0, "a thread may pin itself");
+    assert_eq!(failed, 0, "a process may pin its threads");
     true
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn pin_to_one_of_several_cores() -> bool {
+fn pin(_thread: u32) -> bool {
     false
 }
