@@ -184,7 +184,7 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Called once for each job that panics, and each start or stop hook, on the thread that runs it, with the payload.
+    /// Called once for each job, and each start or stop hook, that panics: on its thread, with the payload.
     ///
     /// Independently of the handler, the panic hook has printed the panic, and an `error!` names the pool and the
     /// worker. A panic in the handler itself is caught and logged.

@@ -127,7 +127,7 @@ fn auto_parker() -> DynParker {
 ///
 /// # Errors
 ///
-/// As those of [`try_execute_locally`](crate::try_execute_locally).
+/// Those of [`try_execute_locally`](crate::try_execute_locally).
 pub fn execute_locally<F>(job: F) -> Result<(), F>
 where
     F: FnOnce() + Send + 'static,

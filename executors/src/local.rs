@@ -296,9 +296,9 @@ pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 ///
-/// Returns `f` if this thread is running neither a job of an executor of this crate nor a start or stop hook. Where a
-/// job from inside is refused (after `shutdown_now`, and in a stop hook) the result is `Ok`, and the job is dropped,
-/// with one `warn!`.
+/// Returns `f` if this thread is running neither a job of an executor of this crate nor a start or stop hook, nor drops
+/// a job that such an executor discards. Where a job from inside is refused (after `shutdown_now`, and in a stop hook)
+/// the result is `Ok`, and the job is dropped, with one `warn!`.
 ///
 /// # Examples
 ///

@@ -206,7 +206,7 @@ impl Options {
     /// `idle` is what that kind of pool does by default when there is nothing to do.
     #[cfg(any(feature = "cb-channel-exec", feature = "workstealing-exec"))]
     pub(crate) fn cold_seats(&self, threads: usize, idle: Idle) -> std::ops::Range<usize> {
-        // Who lets threads spin pays for it with CPU time so that no job waits, and so none for a thread to start.
+        // Whoever lets threads spin pays CPU time so that no job waits; so none should wait for a thread to start.
         let spins = self.idle.unwrap_or(idle) == Idle::Spin;
         let preheat = self.preheat.unwrap_or(if spins { threads } else { 1 });
         preheat.clamp(1, threads)..threads

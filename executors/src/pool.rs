@@ -200,9 +200,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// May be called from a job of this pool, and any number of times: the report counts from when the pool was built.
     /// Handles of dropped jobs report [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still
-    /// spawn are dropped, too, and so are those that are being submitted at that moment. (A job that a worker has
-    /// taken, or is about to take, counts as begun.) [`shutdown_timeout`](Self::shutdown_timeout) waits for the running
-    /// jobs.
+    /// spawn are dropped, too, and so are those that are being submitted at that moment, perhaps after this has
+    /// returned. (A job that a worker has taken, or is about to take, counts as begun.)
+    /// [`shutdown_timeout`](Self::shutdown_timeout) waits for the running jobs.
     ///
     /// # Examples
     ///

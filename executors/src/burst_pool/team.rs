@@ -34,7 +34,8 @@ impl<T> Team<T> {
 
     /// Handles `value` with the handler of the worker that this thread is.
     pub(super) fn handle(&self, value: T) {
-        // At the end of the pool, late values are handled by a thread without a handler, in place of the first worker.
+        // At the end of the pool, late values are handled by a thread in place of a worker that has left. If it has a
+        // new seat, there is no handler, and it uses that of the first worker.
         let own = local::seat().map(|seat| self.0.get(seat).lock()).filter(|handler| handler.is_some());
         let mut handler = own.unwrap_or_else(|| self.0.get(0).lock());
         if let Some(handler) = &mut *handler {

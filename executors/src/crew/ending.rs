@@ -122,8 +122,8 @@ where
     /// other jobs may wait for this one, or for a lock that it holds.
     #[cold]
     fn settle_late_jobs(self: &Arc<Self>) {
-        if !self.source.has_unfinished() {
-            return; // another thread has seen to them
+        if self.source.len() == 0 {
+            return; // another thread has taken them
         }
         let seat = self.vacancies.take();
         if self.spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {
@@ -176,7 +176,11 @@ pub(super) mod tests {
             mail::{MailSource, Theft},
         },
     };
-    use std::{ops::Range, sync::mpsc, thread};
+    use std::{
+        ops::Range,
+        sync::mpsc,
+        thread::{self, ThreadId},
+    };
     #[cfg(feature = "elastic-exec")]
     use std::{
         panic::AssertUnwindSafe,
@@ -230,12 +234,41 @@ pub(super) mod tests {
         result
     }
 
+    const TOO_LARGE_FOR_ANY_SYSTEM: Option<usize> = Some(usize::MAX / 2);
+
     #[test]
     fn late_jobs_run_on_one_more_thread_or_on_their_submitter() {
         let place = |stack_size| late_job(stack_size, || (), || thread::current().id());
         assert_ne!(place(None), thread::current().id());
-        let too_large_for_any_system = usize::MAX / 2;
-        assert_eq!(place(Some(too_large_for_any_system)), thread::current().id());
+        assert_eq!(place(TOO_LARGE_FOR_ANY_SYSTEM), thread::current().id());
+    }
+
+    /// On their submitter only if there is no other thread: it may hold a lock that their destructors take.
+    #[test]
+    fn late_jobs_are_dropped_on_one_more_thread_or_on_their_submitter() {
+        struct TellsPlace(mpsc::Sender<ThreadId>);
+
+        impl Drop for TellsPlace {
+            fn drop(&mut self) {
+                self.0.send(thread::current().id()).expect("the test listens");
+            }
+        }
+
+        let place = |stack_size| {
+            let options = Options { stack_size, ..Options::new() };
+            let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+            crew.life.discard();
+            let (tell, told) = mpsc::channel();
+            let owned = TellsPlace(tell);
+            crew.put_from_outside((), Closure(move || drop(owned)));
+            let place = told.recv().expect("it is dropped");
+            crew.close();
+            assert!(crew.await_end(None));
+            assert_eq!((crew.report().finished, crew.report().discarded), (0, 1));
+            place
+        };
+        assert_ne!(place(None), thread::current().id());
+        assert_eq!(place(TOO_LARGE_FOR_ANY_SYSTEM), thread::current().id());
     }
 
     /// The late job is for the first worker, and the job that it submits for the second, which has left.

@@ -143,7 +143,7 @@ where
 
     /// Whether new jobs are admitted from outside.
     pub(crate) fn is_open(&self) -> bool {
-        !self.crew().life.is_closed()
+        !self.crew().life.is_closed_or_discarding()
     }
 
     /// Whether a new job would be refused.

@@ -91,7 +91,7 @@ impl fmt::Display for BuildError {
             BuildErrorKind::CoreAboveMax { core, max } => write!(
                 f,
                 "a core of {core} workers was asked for in a pool of at most {max}: raise `max`, or lower `core` \
-                 (without one of them, `threads` is both)"
+                 (where one of them is not given, `threads` stands for it)"
             ),
             BuildErrorKind::NoKeepAlive => f.write_str(
                 "keep_alive is 0, so each job beyond the core would start a new thread: ask for at least some milliseconds",

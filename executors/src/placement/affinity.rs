@@ -7,7 +7,7 @@ use core_affinity::CoreId;
 /// has room for on any platform.
 const MOST_CORES: usize = if cfg!(target_os = "linux") { 1024 } else { 64 };
 
-/// The cores that this process was given; `None` if the platform does not tell.
+/// The cores that this process may use, see `Placement::Auto`; `None` if the platform does not tell.
 pub(super) fn available_cores() -> Option<Vec<usize>> {
     process::cores_by_number()
         .or_else(|| Some(core_affinity::get_core_ids()?.into_iter().map(|core| core.id).collect()))

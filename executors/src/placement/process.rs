@@ -1,4 +1,4 @@
-//! The cores of this process: what it was given, whichever of its threads asks.
+//! The cores of this process: what it was given, as far as its main thread and the caller tell.
 //!
 //! The standard library and `core_affinity` report the cores of the calling thread, which may be pinned itself, by this
 //! crate for instance. The cores that the main thread may use are a better guide to what the process was given.

@@ -280,7 +280,6 @@ pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
     });
 }
 
-/// Every worker waits for a job that no worker is left to run.
 /// Its worker still has the result then, because it is waking somebody who waited.
 pub(crate) fn detaching_drops_a_result_that_is_there(subject: &impl Crew) {
     struct Busy(Gate);
@@ -308,6 +307,7 @@ pub(crate) fn detaching_drops_a_result_that_is_there(subject: &impl Crew) {
     });
 }
 
+/// Every worker waits for a job that no worker is left to run.
 pub(crate) fn every_worker_may_wait(subject: &impl Crew) {
     for threads in [1, 2, subject.at_most(8)] {
         with_pool(subject, threads, |pool| {

@@ -7,7 +7,8 @@
 //!
 //! In some virtual machines a huge page may come slowly: what the system has reported to its host as free must be
 //! fetched back, all of it before the first write returns. That takes 4 to 20 ms, and small pages seldom need it,
-//! because smaller pieces of free memory are not reported. So after a slow one, pieces are in small pages for a while.
+//! because smaller pieces of free memory are not reported. So after a slow one, pieces are in small pages for a while;
+//! but not where system calls are filtered, because timing takes one.
 
 use std::ptr::NonNull;
 
@@ -30,6 +31,7 @@ pub(super) unsafe fn unmap(piece: NonNull<u8>) {
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(executors_loom)))]
 mod system {
     use super::BYTES;
+    use crate::seccomp::is_filtered;
     use libc::{
         CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MAP_ANONYMOUS, MAP_FAILED,
         MAP_PRIVATE, PROT_READ, PROT_WRITE, c_int, c_void, clock_gettime, clockid_t, madvise, mmap, munmap, timespec,
@@ -44,8 +46,9 @@ mod system {
     /// pages the same memory takes 0.6 to 1 ms.
     const SLOW: Duration = Duration::from_millis(2);
 
-    /// How many times as long to do without huge pages then. So they take an eleventh of the time at most. They are
-    /// tried again soon, because one that has come will come fast for as long as memory is freed and needed in turns.
+    /// How many times as long to do without huge pages then. So slow ones take a thread an eleventh of its time at
+    /// most. They are tried again soon, because one that has come will come fast for as long as memory is freed and
+    /// needed in turns.
     const PAUSE: u32 = 10;
 
     /// Of all threads: they get memory from the same system.
@@ -67,7 +70,10 @@ mod system {
             give_back(behind, BYTES - before);
         }
         let piece = NonNull::new(piece)?;
-        if PAUSED.is_over(time(CLOCK_MONOTONIC)) {
+        if is_filtered() {
+            // The clock of a thread's time is a system call.
+            advise(piece, MADV_HUGEPAGE);
+        } else if PAUSED.is_over(time(CLOCK_MONOTONIC)) {
             advise(piece, MADV_HUGEPAGE);
             let before = time(CLOCK_THREAD_CPUTIME_ID);
             // SAFETY: the piece is ours alone. This write waits for the page; otherwise the caller's first one would.
@@ -84,7 +90,7 @@ mod system {
         unsafe { madvise(piece.as_ptr(), BYTES, advice) };
     }
 
-    /// Zero if the system has no such clock: then nothing seems to be slow.
+    /// Zero if the system does not tell the thread's time: then nothing seems to be slow.
     fn time(clock: clockid_t) -> Duration {
         let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the time is ours to write to.
@@ -108,7 +114,7 @@ mod system {
         /// A huge page has taken this much of a thread's time.
         fn after(&self, taken: Duration, now: Duration) {
             if taken >= SLOW {
-                self.0.store((now + PAUSE * taken).as_nanos() as u64, Relaxed);
+                self.0.fetch_max((now + PAUSE * taken).as_nanos() as u64, Relaxed);
             }
         }
     }
