@@ -93,8 +93,11 @@ fn measure_and_compare(orders: &[Order], options: &Options, interrupt: &Interrup
     let baseline = baseline(&options.comparison, &record, &plan, terms)?.map(Rc::new);
     let host = host(orders)?;
     measure(orders, options, record, host.as_ref(), baseline.as_ref(), interrupt, |record| match &baseline {
-        Some(baseline) => Comparison::of(&baseline.record, record, &terms)
-            .map(|comparison| show(&comparison, &options.output).max(judged(&comparison, &terms))),
+        Some(baseline) => {
+            let comparison = Comparison::of(&baseline.record, record, &terms)?;
+            let regressions = comparison.judged(&terms)?;
+            Ok(show(&comparison, &options.output).max(reported(&regressions)))
+        }
         None => Ok(Outcome::Done),
     })
 }
@@ -246,19 +249,19 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let documents = output.output.iter().map(sink::open_comparison).collect::<Result<Vec<_>, _>>()?;
     let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
     let comparison = Comparison::of(&old, &new, &terms)?;
+    let regressions = comparison.judged(&terms)?;
     let told = documents.iter().map(|document| written(document.write(&comparison))).fold(Outcome::Done, Outcome::max);
     // The document on standard output says it already.
     let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison, output) };
-    Ok(shown.max(told).max(judged(&comparison, &terms)))
+    Ok(shown.max(told).max(reported(&regressions)))
 }
 
 fn show(comparison: &Comparison, options: &OutputOptions) -> Outcome {
     written(terminal(options).comparison(comparison))
 }
 
-/// The outcome of a comparison. Reports regressions if they count as failures.
-fn judged(comparison: &Comparison, terms: &Terms) -> Outcome {
-    let regressions = if terms.fail_on_regression { comparison.regressions() } else { Vec::new() };
+/// The outcome of a comparison with these regressions, which are reported.
+fn reported(regressions: &[String]) -> Outcome {
     regressions.iter().for_each(|line| error(line));
     if regressions.is_empty() { Outcome::Done } else { Outcome::Regressed }
 }

@@ -80,6 +80,22 @@ impl Comparison {
         Ok(Comparison { old: origin(old), new: origin(new), runs, warnings, left_out, threshold: terms.threshold })
     }
 
+    /// What is worse than before, if that counts as a failure by the `terms`.
+    ///
+    /// # Errors
+    ///
+    /// If it would count, but nothing could be compared: a line that says why.
+    pub fn judged(&self, terms: &Terms) -> Result<Vec<String>, String> {
+        match terms.fail_on_regression {
+            false => Ok(Vec::new()),
+            true if self.runs.is_empty() => Err(format!(
+                "nothing can be compared ({}): measure again, or leave out --fail-on-regression",
+                self.left_out.join("; ")
+            )),
+            true => Ok(self.regressions()),
+        }
+    }
+
     /// What is worse than before: a line for each kind of regression, with its executors.
     pub fn regressions(&self) -> Vec<String> {
         let worse = [("slower than before", Verdict::Slower), ("fails, and did not before", Verdict::Failed)];
@@ -162,8 +178,7 @@ fn matched_runs<'a>(
     }
     let gone = old.runs.iter().filter(|before| matched.iter().all(|(it, _)| !ptr::eq(*it, *before)));
     left_out.extend(gone.map(|before| format!("{}, which is in the baseline only", title(before))));
-    let executors = |run: &Run| run.rows.iter().map(|row| row.executor.clone()).collect::<Vec<_>>();
-    if matched.iter().any(|(before, run)| in_both(before, &executors(run))) {
+    if matched.iter().any(|(before, run)| in_both(before, run)) {
         Ok(matched)
     } else {
         Err("nothing is in both records: nothing can be compared".to_owned())
@@ -477,6 +492,24 @@ mod tests {
         assert!(verdicts(&comparison).is_empty() && comparison.regressions().is_empty(), "{comparison:?}");
         assert_eq!(comparison.left_out.len(), 2, "{comparison:?}");
         assert!(comparison.left_out.iter().all(|line| line.contains("a cost is 0")), "{comparison:?}");
+    }
+
+    #[test]
+    fn where_nothing_was_compared_there_is_no_judgement() {
+        let mut broken = of_processes();
+        for row in broken.runs.iter_mut().flat_map(|run| &mut run.rows) {
+            *row = Row::new(&row.executor, Err("stalled".to_owned()), Samples::default(), None);
+        }
+        let comparison = Comparison::of(&broken, &of_processes(), &TERMS).expect("alike");
+        let complaint = comparison.judged(&TERMS).expect_err("all have failed");
+        for part in ["nothing can be compared (", "channel cannot be compared in throughput: stalled; "] {
+            assert!(complaint.contains(part), "{part} in {complaint}");
+        }
+        assert_eq!(comparison.judged(&Terms { fail_on_regression: false, ..TERMS }), Ok(Vec::new()));
+
+        // That all fail now is a judgement.
+        let comparison = Comparison::of(&of_processes(), &broken, &TERMS).expect("alike");
+        assert_eq!(comparison.judged(&TERMS).map(|regressions| regressions.len()), Ok(1));
     }
 
     #[test]

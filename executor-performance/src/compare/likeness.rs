@@ -1,6 +1,6 @@
 //! Whether two records can be compared, and which of their runs.
 
-use crate::record::{Record, Run};
+use crate::record::{Record, Row, Run};
 use std::collections::HashSet;
 
 /// Refuses to compare what is unlike: programs, machines, or settings of `runs`.
@@ -98,26 +98,40 @@ fn are_like(one: &Run, other: &Run) -> bool {
 pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<(), String> {
     let runs: Vec<&Run> = plan.iter().map(|(run, _)| run).collect();
     let mut planned = counterparts(old, &runs, forced).into_iter().zip(plan);
-    if planned.any(|(before, (_, executors))| before.is_some_and(|before| in_both(before, executors))) {
+    if planned.any(|(before, (_, executors))| before.is_some_and(|before| has_figures_of(before, executors))) {
         return Ok(());
     }
     let mut there: Vec<String> = Vec::new();
     for run in &old.runs {
-        let executors: Vec<&str> = run.rows.iter().map(|row| row.executor.as_str()).collect();
+        let executors: Vec<&str> = with_figures(run).map(|row| row.executor.as_str()).collect();
         let line = format!("{} of {}", run.experiment, executors.join(", "));
-        if !there.contains(&line) {
+        if !(executors.is_empty() || there.contains(&line)) {
             there.push(line);
         }
     }
-    Err(format!(
-        "--baseline has nothing of what is to be measured; it has {}: measure one of these, or leave it out",
-        if there.is_empty() { "no run at all".to_owned() } else { there.join("; ") }
-    ))
+    Err(match &there[..] {
+        [] => {
+            "--baseline has no figures, as all that it measured failed: name another file, or leave it out".to_owned()
+        }
+        _ => format!(
+            "--baseline has no figures of what is to be measured, but of {}: measure one of these, or leave it out",
+            there.join("; ")
+        ),
+    })
 }
 
-/// Whether one of the `executors` has a row in `before`.
-pub(super) fn in_both<S: AsRef<str>>(before: &Run, executors: &[S]) -> bool {
-    executors.iter().any(|name| before.rows.iter().any(|row| row.executor == name.as_ref()))
+/// Whether one of the `executors` has figures in `before`: a row that failed can be compared with nothing.
+fn has_figures_of(before: &Run, executors: &[&str]) -> bool {
+    with_figures(before).any(|row| executors.contains(&row.executor.as_str()))
+}
+
+fn with_figures(run: &Run) -> impl Iterator<Item = &Row> {
+    run.rows.iter().filter(|row| row.is_ok())
+}
+
+/// Whether an executor has a row in both.
+pub(super) fn in_both(before: &Run, run: &Run) -> bool {
+    run.rows.iter().any(|row| before.rows.iter().any(|old| old.executor == row.executor))
 }
 
 /// The name of the figure that its samples are of.
@@ -231,6 +245,18 @@ mod tests {
         let mut other = planned("channel");
         other[0].0.experiment = "idle".to_owned();
         assert!(overlap(&record, &other, true).is_err());
+    }
+
+    #[test]
+    fn what_failed_in_a_baseline_is_nothing_to_compare_with() {
+        let mut old = record();
+        let planned = vec![(old.runs[0].clone(), vec!["channel"])];
+        old.runs[0].rows[0].error = Some("stalled".to_owned());
+        let complaint = overlap(&old, &planned, false).expect_err("it failed there");
+        assert!(complaint.contains("but of throughput of workstealing; "), "{complaint}");
+        old.runs.iter_mut().flat_map(|run| &mut run.rows).for_each(|row| row.error = Some("stalled".to_owned()));
+        let complaint = overlap(&old, &planned, false).expect_err("all failed there");
+        assert!(complaint.contains("all that it measured failed: name another file"), "{complaint}");
     }
 
     #[test]

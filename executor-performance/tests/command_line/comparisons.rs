@@ -139,6 +139,20 @@ fn refuses_a_baseline_that_has_nothing_of_what_is_to_be_measured() {
 }
 
 #[test]
+fn where_all_had_failed_there_is_nothing_to_compare() {
+    let sound = small_record("all-sound", "-m 10 -e channel throughput");
+    let mut record = json(&fs::read_to_string(&sound).expect("a record"));
+    record["runs"][0]["rows"][0]["error"] = "stalled".into();
+    let failed = fresh("all-failed", "json");
+    fs::write(&failed, record.to_string()).expect("written");
+    let complaint = refused(&format!("compare {failed} {sound} --fail-on-regression"));
+    assert!(complaint.contains("nothing can be compared (channel cannot be compared in throughput"), "{complaint}");
+    assert!(measured(&format!("compare {failed} {sound}")).contains("Left out: channel cannot be compared"));
+    let complaint = refused(&format!("-m 10 -e channel --baseline {failed} throughput"));
+    assert!(complaint.contains("--baseline has no figures"), "{complaint}");
+}
+
+#[test]
 fn what_fails_now_and_did_not_before_is_a_regression() {
     let old = small_record("sound", "-m 10 -e channel,workstealing throughput");
     let mut record = json(&fs::read_to_string(&old).expect("a record"));
