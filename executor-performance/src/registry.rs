@@ -12,7 +12,7 @@ mod published;
 mod reference;
 
 use self::adapter::Adapted;
-use crate::{forker::Forker, spawner::Spawner};
+use crate::{failure::Failure, forker::Forker, spawner::Spawner};
 use executors::{
     Builder, Executor, Fairness, Idle, burst_pool, crossbeam_channel_pool,
     crossbeam_workstealing_pool::ThreadPool,
@@ -23,7 +23,7 @@ use executors::{
 };
 
 /// Builds an executor with that many threads, or says why not.
-pub type Build<E> = fn(usize) -> Result<E, String>;
+pub type Build<E> = fn(usize) -> Result<E, Failure>;
 
 /// What to do with an executor of any type.
 pub trait Visitor {
@@ -332,14 +332,14 @@ fn one_less(threads: usize) -> usize {
     (threads - 1).max(1)
 }
 
-fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, String> {
-    builder.build().map_err(|error| error.to_string())
+fn built<P: executors::Build>(builder: Builder<P>) -> Result<P, Failure> {
+    builder.build().map_err(|error| Failure::of_build(&error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{failure::Failure, workload::assemble};
+    use crate::workload::assemble;
     use std::{any::TypeId, collections::HashSet, time::Duration};
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     workload::assemble,
 };
 use executors::Executor;
-use std::{fmt, marker::PhantomData, thread, time::Duration};
+use std::{fmt, marker::PhantomData, panic, thread, time::Duration};
 
 /// How to build an executor.
 #[derive(Clone, Copy)]
@@ -36,7 +36,8 @@ impl<E> Plan<E> {
     ///
     /// If it cannot be built.
     pub fn build(&self) -> Result<E, Failure> {
-        (self.build)(self.threads).map_err(Failure::Build)
+        // Some constructors panic if a thread is refused. What they have built until then is of no use to anyone.
+        panic::catch_unwind(|| (self.build)(self.threads)).unwrap_or_else(|payload| Err(Failure::of_panic(&*payload)))
     }
 
     /// Builds a new executor, and lets as many jobs wait for each other as it runs at a time, so that all its threads
@@ -199,10 +200,17 @@ mod tests {
     fn what_is_assembled_has_all_its_threads() {
         let growing = |threads| {
             let builder = elastic_pool::ThreadPool::builder().core(0).max(threads);
-            builder.build().map_err(|error| error.to_string())
+            builder.build().map_err(|error| Failure::of_build(&error))
         };
         let pool = Plan::new(growing, 5).build_assembled(Duration::from_secs(60)).expect("five threads");
         assert_eq!(pool.worker_count(), 5);
+    }
+
+    #[test]
+    fn what_panics_is_not_built() {
+        let greedy = |_| -> Result<crossbeam_channel_pool::ThreadPool, Failure> { panic!("no threads (os error 11)") };
+        let failure = Plan::new(greedy, 2).build().expect_err("it panics");
+        assert!(matches!(failure, Failure::Thread(_)), "{failure}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Visitor for RunLoads {
 
     fn visit<E: Executor + Sync + 'static>(self, _: &'static Entry, build: Build<E>) -> Result<(), Failure> {
         let load = Load::new(2, 200, 5).expect("countable");
-        let mut relay = Relay::new(build(2).map_err(Failure::Build)?, (), Duration::from_secs(20));
+        let mut relay = Relay::new(build(2)?, (), Duration::from_secs(20));
         for pause in [Duration::ZERO, Duration::from_millis(20)] {
             relay.run(&load, pause)?;
         }

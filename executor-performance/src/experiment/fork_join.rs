@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_alone_is_no_failure_of_an_executor() {
-        let plan = Plan::new(|_| -> Result<ThreadPool, String> { panic!("there is nothing for it to do") }, 2);
+        let plan = Plan::new(|_| -> Result<ThreadPool, Failure> { panic!("there is nothing for it to do") }, 2);
         let turn = Recursion { errand: Errand::Fib { index: 40, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
         let complaint = turn.run_on(&plan).expect_err("no time at all").to_string();
         assert!(complaint.contains("lower --fib, or raise --patience"), "{complaint}");
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn every_fork_is_a_job_and_the_first_is_one() {
-        let plan = Plan::new(|threads| ThreadPool::builder().threads(threads).build().map_err(|it| it.to_string()), 2);
+        let plan =
+            Plan::new(|threads| ThreadPool::builder().threads(threads).build().map_err(|it| Failure::of_build(&it)), 2);
         for (errand, jobs) in [(FIB, 987), (SORT, 128), (Errand::Fib { index: 5, cutoff: 9 }, 1)] {
             let sample = Recursion { errand, runs: 3, patience: LONG }.run_on(&plan).expect("solved");
             let counted: Vec<u64> = sample.runs.bursts.iter().map(|run| run.jobs).collect();

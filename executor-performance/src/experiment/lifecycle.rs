@@ -296,7 +296,7 @@ mod tests {
         let build = |threads| {
             let growing = elastic_pool::ThreadPool::builder().core(0).max(threads);
             let count = |_: usize| _ = STARTED.fetch_add(1, Ordering::Relaxed);
-            growing.on_start(count).build().map_err(|error| error.to_string())
+            growing.on_start(count).build().map_err(|error| Failure::of_build(&error))
         };
         for (meeting, threads) in [(false, 1), (true, 5)] {
             let turn = RoundTrips { count: 1, meeting, patience: LONG };

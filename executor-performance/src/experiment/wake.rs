@@ -203,7 +203,7 @@ mod tests {
         let build = |threads| {
             let growing = elastic_pool::ThreadPool::builder().core(0).max(threads);
             let count = |_: usize| _ = STARTED.fetch_add(1, Ordering::Relaxed);
-            growing.on_start(count).build().map_err(|error| error.to_string())
+            growing.on_start(count).build().map_err(|error| Failure::of_build(&error))
         };
         let one_job = Load::new(1, 1, 0).expect("countable");
         let turn = Wake::new(4, one_job, Duration::ZERO, Duration::from_secs(60)).turn();

@@ -1,6 +1,7 @@
 //! The burst pool that takes values, as an executor: its values are jobs.
 
 use super::adapter::Pool;
+use crate::failure::Failure;
 use executors::burst_pool::BurstPool;
 use std::{sync::Arc, time::Duration};
 
@@ -14,10 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct BurstTyped(Arc<BurstPool<Job>>);
 
 impl BurstTyped {
-    pub(super) fn new(threads: usize) -> Result<Self, String> {
+    pub(super) fn new(threads: usize) -> Result<Self, Failure> {
         let mut pool = BurstPool::new();
         for _ in 0..threads {
-            pool.try_spawn(|job: Job| job()).map_err(|error| error.to_string())?;
+            pool.try_spawn(|job: Job| job()).map_err(|error| Failure::of_build(&error))?;
         }
         Ok(BurstTyped(Arc::new(pool)))
     }

@@ -6,6 +6,7 @@ mod unpark;
 
 pub(super) use self::{mutex_condvar::MutexCondvar, unpark::Unpark};
 
+use crate::failure::Failure;
 use std::{
     mem,
     sync::{Arc, Mutex, PoisonError},
@@ -20,9 +21,9 @@ struct Threads(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
 impl Threads {
     /// Starts a thread for each of `runs`.
-    fn start<R: FnOnce() + Send + 'static>(runs: impl Iterator<Item = R>) -> Result<Self, String> {
+    fn start<R: FnOnce() + Send + 'static>(runs: impl Iterator<Item = R>) -> Result<Self, Failure> {
         let start = |run| thread::Builder::new().name("reference".to_owned()).spawn(run);
-        let threads = runs.map(start).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let threads = runs.map(start).collect::<Result<_, _>>().map_err(|error| Failure::of_build(&error))?;
         Ok(Threads(Arc::new(Mutex::new(threads))))
     }
 

@@ -1,6 +1,7 @@
 //! The static executor of the crate `async-executor`.
 
 use super::{FuturePool, Pool, TaskPool};
+use crate::failure::Failure;
 use async_executor::{Executor, StaticExecutor};
 use futures::{channel::oneshot, executor::block_on};
 use std::{
@@ -26,7 +27,7 @@ struct Runner {
 }
 
 impl AsyncExecutor {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let executor = Executor::new().leak();
         let runners = (0..threads).map(|_| Runner::start(executor)).collect::<Result<_, _>>()?;
         Ok(AsyncExecutor { executor, runners: Arc::new(Mutex::new(runners)) })
@@ -38,7 +39,7 @@ impl AsyncExecutor {
 }
 
 impl Runner {
-    fn start(executor: &'static StaticExecutor) -> Result<Self, String> {
+    fn start(executor: &'static StaticExecutor) -> Result<Self, Failure> {
         let (leash, loose) = oneshot::channel::<()>();
         let run = move || {
             // Ends when the other end is dropped, even if there are still jobs.
@@ -46,7 +47,7 @@ impl Runner {
             while executor.try_tick() {}
         };
         let thread = thread::Builder::new().name("async-executor".to_owned()).spawn(run);
-        Ok(Runner { leash, thread: thread.map_err(|error| error.to_string())? })
+        Ok(Runner { leash, thread: thread.map_err(|error| Failure::of_build(&error))? })
     }
 }
 

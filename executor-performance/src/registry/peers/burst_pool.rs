@@ -2,6 +2,7 @@
 //! receiver.
 
 use super::{PATIENCE, Pool, departures::Departures, wait_until};
+use crate::failure::Failure;
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -56,7 +57,7 @@ macro_rules! adapter {
         }
 
         impl $adapter {
-            pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+            pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
                 let mut sender = $($channels)::+::Sender::new();
                 let departures = Departures::default();
                 for _ in 0..threads {
@@ -65,7 +66,7 @@ macro_rules! adapter {
                         run_jobs(|| receiver.recv().ok());
                         departures.count_one();
                     };
-                    thread::Builder::new().spawn(run).map_err(|error| error.to_string())?;
+                    thread::Builder::new().spawn(run).map_err(|error| Failure::of_build(&error))?;
                 }
                 let sender = Arc::new(Mutex::new(Some(sender)));
                 Ok($adapter { sender, unfinished: Arc::default(), threads, departures })

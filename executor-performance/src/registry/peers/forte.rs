@@ -2,6 +2,7 @@
 
 use super::{Adapted, FuturePool, Pool};
 use crate::{
+    failure::Failure,
     forker::Forker,
     workload::{Division, Problem, Site},
 };
@@ -25,14 +26,14 @@ impl Forte {
     /// A pool has this many seats, and each worker takes one.
     pub(in crate::registry) const MAX_THREADS: usize = 32;
 
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPool::new()));
         pool.set_panic_handler(drop);
         match pool.resize_to(threads) {
             started if started == threads => Ok(Forte(pool)),
             started => {
                 pool.depopulate();
-                Err(format!("only {started} of {threads} threads were started"))
+                Err(Failure::Build(format!("only {started} of {threads} threads were started")))
             }
         }
     }

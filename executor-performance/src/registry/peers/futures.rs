@@ -1,7 +1,7 @@
 //! The thread pool of the crate `futures`.
 
 use super::{FuturePool, Pool, TaskPool, departures::Departures, needs_last_handle};
-use crate::forker::LOST;
+use crate::{failure::Failure, forker::LOST};
 use futures::{executor::ThreadPool, task::SpawnExt};
 
 /// Gets jobs by `ThreadPool::spawn_ok`. A job is a task that is never pending.
@@ -15,11 +15,11 @@ pub(in crate::registry) struct Futures {
 }
 
 impl Futures {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let departures = Departures::default();
         let leaving = departures.clone();
         let pool = ThreadPool::builder().pool_size(threads).before_stop(move |_| leaving.count_one()).create();
-        Ok(Futures { pool: pool.map_err(|error| error.to_string())?, threads, departures })
+        Ok(Futures { pool: pool.map_err(|error| Failure::of_build(&error))?, threads, departures })
     }
 }
 

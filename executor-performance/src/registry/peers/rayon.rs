@@ -2,6 +2,7 @@
 
 use super::{Adapted, Pool, departures::Departures, needs_last_handle};
 use crate::{
+    failure::Failure,
     forker::Forker,
     workload::{Division, Problem, Site},
 };
@@ -20,12 +21,12 @@ pub(in crate::registry) struct Rayon {
 }
 
 impl Rayon {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let departures = Departures::default();
         let leaving = departures.clone();
         let builder = ThreadPoolBuilder::new().num_threads(threads).panic_handler(drop);
         let pool = builder.exit_handler(move |_| leaving.count_one()).build();
-        let pool = Arc::new(pool.map_err(|error| error.to_string())?);
+        let pool = Arc::new(pool.map_err(|error| Failure::of_build(&error))?);
         Ok(Rayon { pool, departures })
     }
 

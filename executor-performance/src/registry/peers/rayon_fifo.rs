@@ -5,6 +5,7 @@ use super::{
     rayon::{Rayon, by_join},
 };
 use crate::{
+    failure::Failure,
     forker::Forker,
     workload::{Problem, Site},
 };
@@ -14,7 +15,7 @@ use crate::{
 pub(in crate::registry) struct RayonFifo(Rayon);
 
 impl RayonFifo {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         Rayon::new(threads).map(RayonFifo)
     }
 }

@@ -1,7 +1,7 @@
 //! The multi-threaded runtime of `tokio`.
 
 use super::{FuturePool, PATIENCE, Pool, TaskPool, wait_until};
-use crate::forker::LOST;
+use crate::{failure::Failure, forker::LOST};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -16,8 +16,9 @@ pub(in crate::registry) struct Tokio {
 }
 
 impl Tokio {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
-        let runtime = Builder::new_multi_thread().worker_threads(threads).build().map_err(|error| error.to_string())?;
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
+        let runtime =
+            Builder::new_multi_thread().worker_threads(threads).build().map_err(|error| Failure::of_build(&error))?;
         let handle = runtime.handle().clone();
         Ok(Tokio { handle, runtime: Arc::new(Mutex::new(Some(runtime))) })
     }

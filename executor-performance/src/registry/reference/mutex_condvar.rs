@@ -1,6 +1,7 @@
 //! One queue behind a mutex, and a condition variable to wait for jobs.
 
 use super::{super::adapter::Pool, Job, Threads};
+use crate::failure::Failure;
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -26,7 +27,7 @@ struct Queue {
 }
 
 impl MutexCondvar {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let shared = Arc::<Shared>::default();
         let threads = Threads::start((0..threads).map(|_| {
             let shared = Arc::clone(&shared);

@@ -1,6 +1,7 @@
 //! A queue for each worker, filled in turn; the submitter of a job unparks its worker.
 
 use super::{super::adapter::Pool, Job, Threads};
+use crate::failure::Failure;
 use std::{
     collections::VecDeque,
     sync::{
@@ -29,7 +30,7 @@ struct Shared {
 }
 
 impl Unpark {
-    pub(in crate::registry) fn new(threads: usize) -> Result<Self, String> {
+    pub(in crate::registry) fn new(threads: usize) -> Result<Self, Failure> {
         let queues = (0..threads).map(|_| Mutex::default()).collect();
         let shared = Arc::new(Shared { queues, given: AtomicUsize::new(0), closed: AtomicBool::new(false) });
         let threads = Threads::start((0..threads).map(|worker| {
