@@ -1,6 +1,7 @@
 //! A file that says what to measure. Each entry becomes an option of a command line, so it means the same and is
 //! checked in the same way.
 
+use super::definition::{option_of, owners_of};
 use clap::{Arg, ArgAction, Command};
 use std::{ffi::OsString, fs, path::Path};
 use toml::{Table, Value};
@@ -44,7 +45,7 @@ fn lines(mut file: Table, words: &[OsString], settled: impl Fn(&str) -> bool) ->
     let (definition, experiments) = (super::definition(), super::experiments());
     let (program, own) = words.split_first().ok_or("no program")?;
     let own = without_config(own);
-    file.keys().try_for_each(|key| refuse_option_of_some(&definition, key))?;
+    file.keys().try_for_each(|key| refuse_option_of_others(&definition, key, &definition, "every experiment"))?;
 
     let lines: Vec<Vec<OsString>> = runs
         .iter()
@@ -73,6 +74,7 @@ fn lines(mut file: Table, words: &[OsString], settled: impl Fn(&str) -> bool) ->
                 if COMMON.contains(&id(options, key).as_str()) {
                     return Err(format!("`{key}` is for all runs: move it to the top of the file"));
                 }
+                refuse_option_of_others(&definition, key, options, experiment)?;
                 if !settled(&id(options, key)) {
                     line.extend(option(options, key, value)?);
                 }
@@ -100,47 +102,40 @@ fn without_config(words: &[OsString]) -> Vec<OsString> {
 
 /// `key` as it is spelled on the command line.
 fn spelled(key: &str) -> String {
-    key.replace('_', "-")
+    format!("--{}", key.replace('_', "-"))
 }
 
 fn definition_of<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
-    let name = spelled(key);
-    options.get_arguments().find(|option| {
-        option.get_long() == Some(&name)
-            || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name.as_str()))
-    })
+    option_of(options, &spelled(key))
 }
 
 fn id(options: &Command, key: &str) -> String {
     definition_of(options, key).map_or(key.to_owned(), |option| option.get_id().to_string())
 }
 
-/// Refuses an option of some experiments at the top of a file: the next experiment may have another of that name, in
-/// another unit.
-fn refuse_option_of_some(definition: &Command, key: &str) -> Result<(), String> {
-    if definition_of(definition, key).is_some() {
-        return Ok(());
+/// Refuses an option that is not among the `options` of `whose`, but of another experiment. At the top of a file it
+/// may mean another thing to the next experiment, or be in another unit.
+fn refuse_option_of_others(definition: &Command, key: &str, options: &Command, whose: &str) -> Result<(), String> {
+    match owners_of(definition, &spelled(key)) {
+        Some(owners) if definition_of(options, key).is_none() => {
+            Err(format!("`{key}` is an option of {owners}, not of {whose}: move it to its [[run]]"))
+        }
+        // The parser refuses what no experiment has, and names what is like it.
+        _ => Ok(()),
     }
-    let has_it = |command: &&Command| definition_of(command, key).is_some();
-    let owners: Vec<&str> = definition.get_subcommands().filter(has_it).map(Command::get_name).collect();
-    // The parser refuses what no experiment has, and names what is like it.
-    if owners.is_empty() {
-        return Ok(());
-    }
-    Err(format!("`{key}` is an option of {}, not of every experiment: move it to its [[run]]", owners.join(", ")))
 }
 
 /// The words for an entry. The parser checks whether the option exists and can have that value.
 fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, String> {
     let name = spelled(key);
-    let said = |value: &str| OsString::from(format!("--{name}={value}"));
+    let said = |value: &str| OsString::from(format!("{name}={value}"));
     let acts =
         |action: fn(&ArgAction) -> bool| definition_of(options, key).is_some_and(|option| action(option.get_action()));
     let repeats = acts(|action| matches!(action, ArgAction::Append));
     Ok(match value {
         Value::Boolean(is_on) if acts(|action| matches!(action, ArgAction::SetTrue)) => {
             if *is_on {
-                vec![format!("--{name}").into()]
+                vec![name.into()]
             } else {
                 Vec::new()
             }
@@ -244,6 +239,10 @@ mod tests {
             (
                 "work = 1\n[[run]]\nexperiment = \"submit\"",
                 "of repost, avalanche, submit, not of every experiment: move it",
+            ),
+            (
+                "[[run]]\nexperiment = \"wake\"\npre_work = 1",
+                "`pre_work` is an option of throughput, not of wake: move it",
             ),
             ("threads = {}\n[[run]]\nexperiment = \"wake\"", "`threads` is neither"),
         ] {

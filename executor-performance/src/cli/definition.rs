@@ -198,6 +198,24 @@ pub fn definition() -> clap::Command {
     })
 }
 
+/// The option of `command` that is written `word`, such as `--pre` or `-s`.
+pub(super) fn option_of<'a>(command: &'a clap::Command, word: &str) -> Option<&'a clap::Arg> {
+    let is_it = |option: &&clap::Arg| match word.strip_prefix("--") {
+        Some(name) => {
+            option.get_long() == Some(name) || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+        }
+        None => option.get_short().is_some_and(|short| word == format!("-{short}")),
+    };
+    command.get_arguments().find(is_it)
+}
+
+/// The names of the commands that have an option which is written `word`, in a list; none if there are none.
+pub(super) fn owners_of(definition: &clap::Command, word: &str) -> Option<String> {
+    let owners = definition.get_subcommands().filter(|command| option_of(command, word).is_some());
+    let names: Vec<&str> = owners.map(clap::Command::get_name).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// An option that has another meaning in this command.
 fn retold(option: clap::Arg, help: &'static str, example: &str) -> clap::Arg {
     option.help(help).long_help(format!("{help}\n\nExample: {example}"))

@@ -1,6 +1,9 @@
 //! Why nothing is run.
 
-use super::recommend::Workload;
+use super::{
+    definition::{definition, owners_of},
+    recommend::Workload,
+};
 use crate::registry;
 use clap::{
     ValueEnum,
@@ -22,7 +25,7 @@ impl From<clap::Error> for Refusal {
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Shown(error),
             _ => {
-                Refusal::Wrong(of_another_build(&error).unwrap_or_else(|| {
+                Refusal::Wrong(of_another_build(&error).or_else(|| of_another_command(&error)).unwrap_or_else(|| {
                     one_line(&error.render().to_string(), is_of_executors(&error)) + &remedy(&error)
                 }))
             }
@@ -59,26 +62,43 @@ fn of_another_build(error: &clap::Error) -> Option<String> {
     }
 }
 
+/// What to say of an option that only some commands have, but not where it stands. A similar one is not meant.
+fn of_another_command(error: &clap::Error) -> Option<String> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => {
+            let owners = owners_of(&definition(), option)?;
+            Some(format!(
+                "{option} is an option of {owners}, not of every command: put it after that command, or \
+                 into its [[run]] in a file"
+            ))
+        }
+        _ => None,
+    }
+}
+
 /// Whether it is about names of executors, of which there are too many for a line.
 fn is_of_executors(error: &clap::Error) -> bool {
     let option = error.get(ContextKind::InvalidArg);
     matches!(option, Some(ContextValue::String(option)) if option.starts_with("--executor"))
 }
 
-/// The parser's message in one line, without usage and hints on further reading. A tip takes the place of the list of
-/// possible values; if these are `too_many`, so does the command that lists them.
+/// The parser's message in one line, without usage and hints on further reading. The list of possible values takes the
+/// place of a tip; if these are `too_many`, the tip or the command that lists them takes that of the list.
 fn one_line(message: &str, too_many: bool) -> String {
     const VALUES: &str = "[possible values: ";
+    const TIP: &str = "tip: ";
     let said = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = said.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
-    let tipped = said.iter().any(|line| line.starts_with("tip: "));
+    let has = |prefix: &str| said.iter().any(|line| line.starts_with(prefix));
+    let (tipped, listed) = (has(TIP), has(VALUES) && !too_many);
     let mut text = String::new();
-    for line in said {
+    for line in &said {
         let part = match line.strip_prefix(VALUES) {
-            Some(_) if tipped => continue,
+            Some(_) if too_many && tipped => continue,
             Some(_) if too_many => "`list` names all".to_owned(),
             Some(values) => format!("choose from {}", values.trim_end_matches(']')),
-            None => line.trim_start_matches("tip: ").to_owned(),
+            None if listed && line.starts_with(TIP) => continue,
+            None => line.trim_start_matches(TIP).to_owned(),
         };
         text += match text.chars().last() {
             None => "",
