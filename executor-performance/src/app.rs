@@ -67,7 +67,7 @@ fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Stri
                 if interrupt.came() {
                     return Err("there is no advice, because not everything was measured".to_owned());
                 }
-                recommend(record, &own.needs, options)
+                recommend(record, &own.needs(), options)
             })
         }
         _ => measure_and_compare(orders, options, interrupt),

@@ -95,12 +95,7 @@ impl RecommendOptions {
     /// If workloads were named that need different pools.
     pub fn workloads(&self) -> Result<Vec<Workload>, String> {
         const USUAL: [Workload; 3] = [Workload::Outside, Workload::Inside, Workload::Bursts];
-        let mut workloads = Vec::new();
-        for workload in if self.workloads.is_empty() { &USUAL[..] } else { &self.workloads } {
-            if !workloads.contains(workload) {
-                workloads.push(*workload);
-            }
-        }
+        let workloads = once_each(if self.workloads.is_empty() { &USUAL } else { &self.workloads });
         if workloads.len() > 1 && workloads.contains(&Workload::Blocking) {
             return Err(
                 "--workload blocking cannot be combined, because jobs that block need a pool of their own: ask for it by itself"
@@ -108,6 +103,11 @@ impl RecommendOptions {
             );
         }
         Ok(workloads)
+    }
+
+    /// What the pool must be able to do.
+    pub fn needs(&self) -> Vec<Need> {
+        once_each(&self.needs)
     }
 
     /// How long a job takes.
@@ -203,6 +203,17 @@ impl RecommendOptions {
     }
 }
 
+/// The `values` in their order, without those that were there before.
+fn once_each<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut each = Vec::new();
+    for value in values {
+        if !each.contains(value) {
+            each.push(*value);
+        }
+    }
+    each
+}
+
 /// All values that are named in `text`, with commas in between.
 fn chosen<T: ValueEnum>(text: &str) -> Result<Vec<T>, String> {
     let one = |name: &str| {
@@ -272,6 +283,13 @@ mod tests {
         let own = RecommendOptions { spin: true, ..options() };
         let said = own.ask_on(&mut &b"blocking\ninside\nbound\n\n\n"[..], &mut Vec::new());
         assert_eq!(said, ["--workload", "inside"]);
+    }
+
+    #[test]
+    fn what_is_asked_for_twice_counts_once() {
+        let (workloads, needs) = ([Workload::Inside; 2].to_vec(), vec![Need::Bound, Need::Priorities, Need::Bound]);
+        let own = RecommendOptions { workloads, needs, ..options() };
+        assert_eq!((own.workloads(), own.needs()), (Ok(vec![Workload::Inside]), vec![Need::Bound, Need::Priorities]));
     }
 
     #[test]

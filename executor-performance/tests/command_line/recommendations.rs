@@ -26,10 +26,11 @@ fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
 
 #[test]
 fn recommends_what_can_do_what_is_needed() {
-    let line = "--budget 0.02 --min-samples 2 -t 2 recommend --workload inside --job-time 0.1 --needs priorities,bound";
+    let line =
+        "--budget 0.02 --min-samples 2 -t 2 recommend --workload inside --job-time 0.1 --needs priorities,bound,bound";
     let (sentence, code) = advice_in(&measured(line));
     assert!(
-        sentence.starts_with("Take `dispatcher`") && sentence.contains("priorities and bound subpools"),
+        sentence.starts_with("Take `dispatcher`") && sentence.contains(" priorities and bound subpools."),
         "{sentence}"
     );
     assert!(sentence.contains("Compared with `"), "{sentence}");
