@@ -195,7 +195,9 @@ impl RepostOptions {
     ///
     /// If their jobs cannot be counted.
     pub fn loads(&self) -> Result<Vec<Load>, String> {
-        self.chains.values().iter().map(|chains| countable(1, *chains, self.hops)).collect()
+        let hops = self.hops;
+        let load = |chains: &u64| countable(1, *chains, hops, format_args!("--chains {chains} x (1 + --hops {hops})"));
+        self.chains.values().iter().map(load).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! One point of a sweep: the options of the load and the number of threads.
 
 use crate::workload::Load;
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
 
 /// A value for each option that can be swept; none if it was not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,10 @@ impl Point {
     /// If the jobs cannot be counted.
     pub fn chains(&self, messages: u64) -> Result<Load, String> {
         const HOPS: u64 = 1;
-        countable(self.producers(), self.messages(messages), self.amplification.unwrap_or(HOPS))
+        let (producers, messages, hops) =
+            (self.producers(), self.messages(messages), self.amplification.unwrap_or(HOPS));
+        let told = format_args!("--producers {producers} x --messages {messages} x (1 + --amplification {hops})");
+        countable(producers, messages, hops, told)
     }
 
     /// Single jobs of one producer, where `jobs` is the experiment's default.
@@ -32,7 +35,8 @@ impl Point {
     pub fn single_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_producers(experiment)?;
         self.no_amplification(experiment)?;
-        countable(1, self.messages(jobs), 0)
+        let jobs = self.messages(jobs);
+        countable(1, jobs, 0, format_args!("--jobs {jobs}"))
     }
 
     /// Single jobs of the producers, where `jobs` for each is the experiment's default.
@@ -42,7 +46,8 @@ impl Point {
     /// If options are given that `experiment` does not use.
     pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_amplification(experiment)?;
-        countable(self.producers(), self.messages(jobs), 0)
+        let (producers, jobs) = (self.producers(), self.messages(jobs));
+        countable(producers, jobs, 0, format_args!("--producers {producers} x --jobs {jobs}"))
     }
 
     /// How many producers give jobs at a rate.
@@ -91,11 +96,13 @@ fn refuse(option: &str, value: Option<impl Display>, experiment: &str) -> Result
     }
 }
 
-pub(super) fn countable(producers: usize, messages: u64, amplification: u64) -> Result<Load, String> {
-    Load::new(producers, messages, amplification).ok_or_else(|| {
-        format!(
-            "{producers} producers x {messages} messages x (1 + {amplification} amplification) are more jobs than can be \
-             counted: ask for fewer"
-        )
-    })
+/// A load, which `told` describes in the options of its experiment.
+pub(super) fn countable(
+    producers: usize,
+    messages: u64,
+    amplification: u64,
+    told: Arguments<'_>,
+) -> Result<Load, String> {
+    Load::new(producers, messages, amplification)
+        .ok_or_else(|| format!("{told} are more jobs than can be counted: ask for fewer"))
 }
