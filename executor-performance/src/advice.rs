@@ -116,6 +116,12 @@ fn nothing(needs: &[Need]) -> String {
     format!("{able} was measured in all runs: there is nothing to recommend")
 }
 
+/// Whether the ratio is about 1, for sure: then the difference hardly matters.
+fn is_about_one(ratio: &Ratio) -> bool {
+    const ABOUT: f64 = 1.1;
+    1.0 / ABOUT <= ratio.low && ratio.high <= ABOUT
+}
+
 /// Whether the ratio may be 1: then there may be no difference.
 fn may_be_one(ratio: &Ratio) -> bool {
     ratio.low <= 1.0 && 1.0 <= ratio.high
@@ -153,6 +159,10 @@ impl fmt::Display for Advice {
         match runner_up {
             None if !needs.is_empty() => write!(f, ", the only one measured that has {}", listed(needs))?,
             None => write!(f, ": nothing better is known, because no other was measured")?,
+            Some((other, ratio)) if self.is_within_noise() && !is_about_one(ratio) => {
+                let undecided = "these samples do not tell which is better; raise --budget to know";
+                write!(f, ", or `{other}`: it takes {}, and {undecided}", times(ratio))?;
+            }
             Some((other, ratio)) if self.is_within_noise() => {
                 write!(f, ", or `{other}` just as well: it takes {}, which is within the noise", times(ratio))?;
             }
@@ -256,6 +266,8 @@ mod tests {
     fn says_if_the_difference_is_noise() {
         let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[]).expect("there is one");
         assert!(advice.is_within_noise());
+        assert!(advice.to_string().contains("do not tell which is better; raise --budget to know."), "{advice}");
+        let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", STEADY)]), &[]).expect("there is one");
         assert!(advice.to_string().contains("`burst` just as well"), "{advice}");
     }
 
@@ -304,7 +316,8 @@ mod tests {
         small.threads = Some(1);
         small.warnings = vec!["all samples are of one process".to_owned(), "the machine is busy".to_owned()];
         let told = [
-            ("within the noise", advice(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[])),
+            ("undecided", advice(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[])),
+            ("within the noise", advice(&one_run(&[("channel", STEADY), ("burst", STEADY)]), &[])),
             ("the only one", advice(&one_run(&[("elastic", STEADY)]), &[])),
             ("of several workloads, with one that failed", advice(&record(), &[])),
             ("the only one that can, with warnings", small),
