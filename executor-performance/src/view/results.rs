@@ -34,5 +34,5 @@ fn comparison(rows: &[&Row]) -> [Column; 2] {
     let intervals = rows
         .iter()
         .map(|row| row.slowdown.map_or("-".to_owned(), |slowdown| format!("{:.2}-{:.2}", slowdown.low, slowdown.high)));
-    [Column::figures(["slower", "x best"], &slowdowns), Column::text(["95%", "interval"], intervals)]
+    [Column::ratios(["slower", "x best"], &slowdowns), Column::text(["95%", "interval"], intervals)]
 }

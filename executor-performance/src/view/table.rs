@@ -40,8 +40,17 @@ impl Column {
 
     /// A column of figures, all with the number of [`decimals`] that they need.
     pub fn figures(title: [&str; 2], figures: &[Option<f64>]) -> Self {
-        let decimals = decimals(figures);
+        Column::rounded(title, figures, decimals(figures))
+    }
+
+    fn rounded(title: [&str; 2], figures: &[Option<f64>], decimals: usize) -> Self {
         Column::text(title, figures.iter().map(|figure| figure.map_or("-".to_owned(), |it| format!("{it:.decimals$}"))))
+    }
+
+    /// A column of ratios. That of a single row to itself is written as those of several.
+    pub fn ratios(title: [&str; 2], ratios: &[Option<f64>]) -> Self {
+        const LEAST: usize = 2;
+        Column::rounded(title, ratios, decimals(ratios).max(LEAST))
     }
 
     /// A column of bars as long as `figures`.
@@ -70,6 +79,13 @@ pub fn decimals_for(digits: u8, figure: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ratios_of_one_row_look_like_those_of_two() {
+        let expected = |cells: &[&str]| Content::Figures(cells.iter().map(|cell| (*cell).to_owned()).collect());
+        assert_eq!(Column::ratios(["", ""], &[Some(1.0)]).content, expected(&["1.00"]));
+        assert_eq!(Column::ratios(["", ""], &[Some(1.0), Some(2.5)]).content, expected(&["1.00", "2.50"]));
+    }
 
     #[test]
     fn decimals_are_those_that_the_smallest_figure_needs() {
