@@ -1,7 +1,7 @@
 //! Tables for people, 80 columns wide.
 
 use super::{
-    Sink,
+    Sink, Target, located,
     paint::{BAD, BAR, BEST, TITLE, painted},
 };
 use crate::{
@@ -46,7 +46,9 @@ impl<W: Write> Terminal<W> {
     ///
     /// If it cannot be written: a broken pipe if the reader has gone away, such as `head`.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush())
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        // It may be the standard error, but then this cannot be read anyway.
+        written.map_err(|why| located(&Target::Output, &why))
     }
 
     /// Writes a comparison: a table for each run, and remarks on the tables.
@@ -320,7 +322,9 @@ mod tests {
 
         for kind in [ErrorKind::BrokenPipe, ErrorKind::StorageFull] {
             let told = Terminal::new(Broken(kind), false).begin(&record());
-            assert_eq!(told.map_err(|error| error.kind()), Err(kind));
+            let why = told.expect_err("it is broken");
+            assert_eq!(why.kind(), kind);
+            assert!(why.to_string().starts_with("the standard output: "), "{why}");
         }
     }
 }
