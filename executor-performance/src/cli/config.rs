@@ -3,7 +3,12 @@
 
 use super::definition::{option_of, owners_of};
 use clap::{Arg, ArgAction, Command};
-use std::{ffi::OsString, fs, path::Path};
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 use toml::{Table, Value};
 
 /// Options that all runs of a file have in common, so they can stand only at its top.
@@ -22,11 +27,22 @@ pub(super) fn command_lines(
     settled: impl Fn(&str) -> bool,
 ) -> Result<Vec<Vec<OsString>>, String> {
     let name = path.display();
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let text = File::open(path).and_then(contents).map_err(|error| format!("cannot read {name}: {error}"))?;
     let file: Table = text
         .parse()
         .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", first_line(&error.to_string())))?;
     lines(file, words, settled).map_err(|why| format!("{name}: {why}"))
+}
+
+/// The text of a `file`, which may be a device without an end.
+fn contents(file: impl Read) -> io::Result<String> {
+    const MOST: u64 = 1 << 20;
+    let mut text = String::new();
+    file.take(MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(io::Error::other("it has more than 1 MiB: name a file that says what to measure"));
+    }
+    Ok(text)
 }
 
 fn first_line(text: &str) -> String {
@@ -218,6 +234,13 @@ mod tests {
             let text = format!("{top}\n[[run]]\nexperiment = \"wake\"\n{own}");
             assert_eq!(lines_of(&text, "program", &[]), Ok(vec![line.to_owned()]), "{text}");
         }
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let complaint = contents(io::repeat(0)).expect_err("it has no end").to_string();
+        assert!(complaint.contains("more than 1 MiB"), "{complaint}");
+        assert!(contents(&b"threads = 1"[..]).is_ok_and(|text| text == "threads = 1"));
     }
 
     #[test]
