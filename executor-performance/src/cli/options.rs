@@ -4,7 +4,7 @@ use super::{
     point::Point,
     recommend::{RecommendOptions, Workload},
     sweep::{Sweep, sweep},
-    values::{at_least_one, number_of_threads, positive, seconds, whole},
+    values::{at_least_one, number_of_threads, percent, positive, seconds, whole},
 };
 use crate::{
     registry::{Ability, ENTRIES, Entry},
@@ -317,7 +317,7 @@ pub struct ComparisonOptions {
         global = true,
         value_name = "PERCENT",
         allow_negative_numbers = true,
-        value_parser = positive
+        value_parser = percent
     )]
     pub noise_threshold: Option<f64>,
 

@@ -72,16 +72,26 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A difference, in percent. No executor is so much slower than before.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    const MOST: f64 = 1000.0;
+    match positive(text)? {
+        number if number > MOST => Err(format!("must be at most {MOST}")),
+        number => Ok(number),
+    }
+}
+
 /// The unit of a time that is given without one.
 struct Unit {
     name: &'static str,
+    symbol: &'static str,
     is: Duration,
     example: &'static str,
 }
 
-const SECONDS: Unit = Unit { name: "seconds", is: Duration::from_secs(1), example: "500ms" };
-const MILLISECONDS: Unit = Unit { name: "milliseconds", is: Duration::from_millis(1), example: "2s" };
-const MICROSECONDS: Unit = Unit { name: "microseconds", is: Duration::from_micros(1), example: "1ms" };
+const SECONDS: Unit = Unit { name: "seconds", symbol: "s", is: Duration::from_secs(1), example: "500ms" };
+const MILLISECONDS: Unit = Unit { name: "milliseconds", symbol: "ms", is: Duration::from_millis(1), example: "2s" };
+const MICROSECONDS: Unit = Unit { name: "microseconds", symbol: "us", is: Duration::from_micros(1), example: "1ms" };
 
 impl Unit {
     /// A time that is given with a unit.
@@ -93,15 +103,16 @@ impl Unit {
 
     /// A whole number of this unit, as records have it.
     fn whole(&self, text: &str) -> Result<u64, String> {
-        let not_whole = || Err(format!("not a whole number of {}", self.name));
+        let Unit { name, symbol, .. } = self;
+        let not_whole = |next: f64| Err(format!("not a whole number of {name}: give one, such as {next}{symbol}"));
         match text.parse::<f64>() {
-            Ok(number) if number.fract() != 0.0 => return not_whole(),
+            Ok(number) if number.is_finite() && number.fract() != 0.0 => return not_whole(number.ceil().max(1.0)),
             Ok(_) => return whole(text),
             Err(_) => (),
         }
         let (time, unit) = (self.told(text)?.as_nanos(), self.is.as_nanos());
         if time % unit != 0 {
-            return not_whole();
+            return not_whole(time.div_ceil(unit) as f64);
         }
         u64::try_from(time / unit).map_err(|_| "too long a time".to_owned())
     }
@@ -205,8 +216,9 @@ mod tests {
     #[test]
     fn what_is_no_time_is_refused_with_the_remedy() {
         for (text, told) in [
-            ("0.5ms", "not a whole number of milliseconds"),
-            ("0.5", "not a whole number of milliseconds"),
+            ("0.5ms", "not a whole number of milliseconds: give one, such as 1ms"),
+            ("500us", "not a whole number of milliseconds: give one, such as 1ms"),
+            ("1.5", "not a whole number of milliseconds: give one, such as 2ms"),
             ("1e3", "not written with digits only: write 1000"),
             ("-1", "must be at least 0"),
             ("99999999999999999999", "too large: no number may have more than 64 bits"),
@@ -219,6 +231,7 @@ mod tests {
                     .is_err_and(|why| why.ends_with("number of milliseconds, or a time with a unit, such as 2s"))
             );
         }
+        assert_eq!((percent("1000"), percent("1e300")), (Ok(1000.0), Err("must be at most 1000".to_owned())));
         assert!(seconds("1e300").is_err_and(|why| why == "too long a time"));
         for endless in ["inf", "1e400"] {
             assert!(seconds(endless).is_err_and(|why| why.starts_with("too large")), "{endless}");

@@ -62,6 +62,10 @@ impl Destination {
         if let Some(name) = text.strip_suffix(":-") {
             return Ok(Destination { format: Format::named(name)?, target: Target::Output });
         }
+        if let Some((format, name)) = text.split_once(':').filter(|(format, _)| Format::named(format).is_ok()) {
+            let stem = Path::new(name).file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
+            return Err(format!("`{format}:` is for the standard output, {format}:-; name the file {stem}.{format}"));
+        }
         let path = Path::new(text);
         let format = match path.extension() {
             Some(extension) => Format::named(&extension.to_string_lossy())?,
@@ -131,6 +135,15 @@ mod tests {
         let error = Destination::parse("results/.json").expect_err("that would be CSV");
         assert!(error.contains("before .json"), "{error}");
         assert!(Destination::parse(".results").is_ok_and(|it| it.format == Format::Csv));
+    }
+
+    #[test]
+    fn a_format_before_the_name_of_a_file_is_refused() {
+        for (text, name) in [("json:foo", "foo.json"), ("html:", "run.html"), ("csv:there/rows.csv", "rows.csv")] {
+            let complaint = Destination::parse(text).expect_err(text);
+            assert!(complaint.ends_with(&format!("name the file {name}")), "{complaint}");
+        }
+        assert!(Destination::parse("c:run.json").is_ok_and(|it| it.format == Format::Json));
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn what_fails_now_and_did_not_before_is_a_regression() {
     record["runs"][0]["rows"][1]["error"] = "crashed".into();
     let broken = fresh("broken", "json");
     fs::write(&broken, record.to_string()).expect("written");
-    let output = run(&format!("compare {old} {broken} --fail-on-regression --noise-threshold 100000"));
+    let output = run(&format!("compare {old} {broken} --fail-on-regression --noise-threshold 1000"));
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stdout(&output).contains("FAILED"), "{}", stdout(&output));
     assert!(stderr(&output).contains("fails, and did not before: workstealing"), "{}", stderr(&output));
