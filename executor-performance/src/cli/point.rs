@@ -23,8 +23,12 @@ impl Point {
         const HOPS: u64 = 1;
         let (producers, messages, hops) =
             (self.producers(), self.messages(messages), self.amplification.unwrap_or(HOPS));
-        let told = format_args!("--producers {producers} x --messages {messages} x (1 + --amplification {hops})");
-        countable(producers, messages, hops, told)
+        countable(
+            producers,
+            messages,
+            hops,
+            format_args!("--producers {producers} x --messages {messages} x (1 + --amplification {hops})"),
+        )
     }
 
     /// Single jobs of one producer, where `jobs` is the experiment's default.
