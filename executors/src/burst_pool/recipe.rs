@@ -71,8 +71,8 @@ impl<P: Build<Extra = BurstOptions>> Builder<P> {
     /// though another worker is idle. `stealing(false)` is for jobs of equal length that never wait for each other, and
     /// are to run on the worker to which they were dealt. Two do not: a job that another job of the pool waits for by
     /// [`TaskHandle::wait`](crate::TaskHandle::wait) may run on that one's worker, ahead of others; and a job that
-    /// comes in while the pool closes may run when its worker has left. (In the
-    /// second case, a value of a `BurstPool` goes to the handler of a worker that has left, or else of the first.)
+    /// comes in while the pool closes may run when its worker has left. (In the second case, a value of a `BurstPool`
+    /// goes to the handler of a worker that has left, or else of the first.)
     ///
     /// # Examples
     ///
