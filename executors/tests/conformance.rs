@@ -179,8 +179,9 @@ macro_rules! every_pool {
             use super::*;
 
             tests! { $subject;
-                // Its jobs wait for each other: none may wait behind one that a worker is running.
-                handles: detaching_drops_a_result_that_is_there every_worker_may_wait;
+                // Its jobs wait for each other: none may wait behind one that a worker is running. (The other one needs a
+                // job that waits, and does not run on its submitter.)
+                handles: every_worker_may_wait detaching_drops_a_result_that_is_there;
                 // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
             }
@@ -757,7 +758,6 @@ macro_rules! takes_from_all {
                     a_child_cannot_wait_for_the_job_that_runs_it
                     a_panic_does_not_pass_through_a_helping_waiter
                     a_worker_may_wait_with_a_timeout
-                    detaching_drops_a_result_that_is_there
                     every_worker_may_wait
                     jobs_may_wait_recursively;
                 running:
