@@ -179,8 +179,8 @@ macro_rules! every_pool {
             use super::*;
 
             tests! { $subject;
-                // Its jobs wait for each other: none may wait behind one that a worker is running. (The other one needs a
-                // job that waits, and does not run on its submitter.)
+                // Its jobs wait for each other: none may wait behind one that a worker is running. (The other needs one
+                // that waits, and does not run on its submitter.)
                 handles: every_worker_may_wait detaching_drops_a_result_that_is_there;
                 // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
