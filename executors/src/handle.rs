@@ -304,6 +304,7 @@ fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> F::Output {
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
+            Poll::Pending if alarm.has_rung() => {} // it goes on at once, and does not block
             Poll::Pending => local::blocking(|| alarm.wait()),
         }
     }
@@ -317,12 +318,18 @@ struct Alarm {
 }
 
 impl Alarm {
-    /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for. If several have
-    /// rung since the last, it sees that of each: all of them are read-modify-writes, which this one reads from.
     fn wait(&self) {
-        while !self.has_rung.swap(false, Acquire) {
+        while !self.has_rung() {
             thread::park();
         }
+    }
+
+    /// Whether it has rung since it was last asked.
+    ///
+    /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for. If several have
+    /// rung since the last, it sees that of each: all of them are read-modify-writes, which this one reads from.
+    fn has_rung(&self) -> bool {
+        self.has_rung.swap(false, Acquire)
     }
 }
 

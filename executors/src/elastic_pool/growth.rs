@@ -30,10 +30,12 @@ pub enum Growth {
     /// When a job comes in and no worker is idle.
     #[default]
     WhenBusy,
-    /// Only to replace workers that block inside [`blocking`](super::blocking), or while a future waits that was given
-    /// to [`complete`](super::ThreadPool::complete), so that (up to the maximum) as many workers as the core has can go
-    /// on, however many block. A worker whose job blocks and does not say so is not replaced, not even if it waits for
-    /// [a handle](crate::TaskHandle) or for [room](super::Saturation::Block): jobs may wait behind it.
+    /// Only to replace workers that block inside [`blocking`](super::blocking); or while a future waits that the worker
+    /// itself polls to its end, because it was given to [`complete`](super::ThreadPool::complete), or because the
+    /// worker waits for it and it had not begun; or inside the `fork_join` of another pool. So (up to the maximum) as
+    /// many workers as the core has can go on, however many block. A worker whose job blocks otherwise and does not say
+    /// so is not replaced, not even if it waits for [a handle](crate::TaskHandle) or for
+    /// [room](super::Saturation::Block): jobs may wait behind it.
     ///
     /// Workers hired in this way stay at work even when the others go on, until they have been idle for the keep-alive
     /// time: for a while more workers may be at work than the core has.

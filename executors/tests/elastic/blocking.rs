@@ -11,7 +11,7 @@ use executors::{
     run_now::RunNowExecutor,
 };
 use futures::channel::oneshot;
-use std::{sync::mpsc, thread};
+use std::{future, mem, sync::mpsc, task::Poll, thread};
 
 /// The pool grows only for workers that block, so that as many are at work as the core has.
 #[test]
@@ -120,6 +120,34 @@ fn a_worker_that_waits_for_a_future_is_replaced() {
         other.wait().expect("no panic");
         assert_eq!(completed.wait().expect("no panic"), Ok(5));
         until("the replacement has left", || pool.stats().workers == 1);
+        end(&pool);
+    });
+}
+
+/// A future that has woken itself does not wait.
+#[test]
+fn a_worker_whose_future_yields_is_not_replaced() {
+    within(|| {
+        let pool = sized(1, 2, FOR_EVER).growth(Growth::WhenBlocked).build().expect("two threads");
+        let gate = Gate::default();
+        let passes = gate.clone();
+        let (begin, begun) = mpsc::channel();
+        let completed = pool.complete(async move {
+            begin.send(()).expect("the test listens");
+            passes.pass();
+            let mut has_yielded = false;
+            future::poll_fn(move |context| {
+                context.waker().wake_by_ref();
+                if mem::replace(&mut has_yielded, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        });
+        begun.recv().expect("the future begins");
+        let other = pool.submit(|| ());
+        gate.open();
+        completed.wait().expect("no panic");
+        other.wait().expect("no panic");
+        assert_eq!(pool.worker_count(), 1);
         end(&pool);
     });
 }
