@@ -125,6 +125,10 @@ impl ThreadPool {
         &self,
         task: T,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
+        if size_of::<T>() > HUGE && task.is_fn() {
+            // As in `try_execute`.
+            return self.try_evaluate(task.into_fn().expect("a task for which is_fn is true becomes a closure"));
+        }
         let (sender, receiver) = oneshot::channel();
         self.try_execute(move || deliver(sender, task.run()))?;
         Ok(JoinHandle { receiver })
@@ -132,9 +136,7 @@ impl ThreadPool {
 
     /// Runs `future` to its end on one worker, which is blocked while the future waits.
     pub fn complete<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R> {
-        // However large it is, the worker has it in a box.
-        let future = Box::pin(future);
-        self.evaluate(|| block_on(future))
+        self.try_complete(future).unwrap_or_else(never)
     }
 
     /// [`complete`](Self::complete).
@@ -146,7 +148,8 @@ impl ThreadPool {
         &self,
         future: impl Future<Output = R> + 'static + Send,
     ) -> Result<JoinHandle<R>, SendError<Job>> {
-        let future = Box::pin(future); // as in `complete`
+        // However large it is, the worker has it in a box.
+        let future = Box::pin(future);
         self.try_evaluate(|| block_on(future))
     }
 
