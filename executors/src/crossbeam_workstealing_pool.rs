@@ -54,7 +54,7 @@ use crate::{
     crew::{Charter, Handle, Setup, Terms},
     error::{BuildError, BuildErrorKind},
     local,
-    options::{Fairness, Idle, Options},
+    options::{Fairness, Idle, Options, Placement},
     parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
     placement::Neighbourhood,
     pool::{impl_futures_executor, impl_pool},
@@ -221,7 +221,7 @@ where
         parker: P,
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
-        let near = |workers, cores| Neighbourhood::with_distances(workers, cores, pu_distance);
+        let near = |workers, placement: &_| Neighbourhood::with_distances(workers, placement, pu_distance);
         Self::start(Options::with_cores(cores, floating), parker.for_pool(), near)
             .unwrap_or_else(|error| panic!("{error}"))
     }
@@ -292,11 +292,11 @@ where
     fn start(
         options: Options,
         parker: P,
-        neighbourhood: impl FnOnce(usize, Vec<usize>) -> Neighbourhood,
+        neighbourhood: impl FnOnce(usize, &Placement) -> Neighbourhood,
     ) -> Result<ThreadPool<P>, BuildError> {
         let threads = options.thread_count()?;
         check_limit(threads, &parker)?;
-        let source = StealingSource::new(threads, neighbourhood(threads, options.placement.cores(threads)));
+        let source = StealingSource::new(threads, neighbourhood(threads, &options.placement));
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })

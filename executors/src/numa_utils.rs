@@ -30,7 +30,7 @@
 
 use crate::placement::topology;
 use core_affinity::CoreId;
-use std::thread;
+use std::{sync::OnceLock, thread};
 
 /// The distances between all cores of a machine, as a square matrix indexed by core number.
 ///
@@ -70,13 +70,17 @@ impl ProcessingUnitDistance {
 
     /// What the system reports about this machine: 0 from a core to itself, 1 to a thread of the same core, 2 to a core
     /// with the same last-level cache, and otherwise the kernel's distance between memory nodes, which is at least 10.
-    /// Where the system reports nothing (anything but Linux), all cores are equally far from each other.
+    /// Where the system reports nothing (anything but Linux), all cores are equally far from each other. The system is
+    /// asked once in the life of the process.
     #[must_use]
     pub fn from_topology() -> Self {
-        match topology::distances() {
+        // Many files, and the answer stays the same.
+        static OF_MACHINE: OnceLock<ProcessingUnitDistance> = OnceLock::new();
+        let ask = || match topology::distances() {
             Some(rows) => rows.into_iter().collect(),
             None => Self::from_function(thread::available_parallelism().map_or(1, usize::from), equidistance),
-        }
+        };
+        OF_MACHINE.get_or_init(ask).clone()
     }
 
     /// The distance from `pu1` to `pu2`.

@@ -155,6 +155,7 @@ pub(super) mod tests {
     #[cfg(feature = "dispatcher-exec")]
     use crate::{
         crew::delivery::Admission,
+        options::Placement,
         placement::Neighbourhood,
         source::dispatch::{CPU, DispatchSource, NORMAL},
     };
@@ -292,7 +293,7 @@ pub(super) mod tests {
     #[test]
     fn what_a_late_job_submits_to_two_subpools_runs() {
         const CHILDREN: usize = 10;
-        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1, 1], &[], 61);
+        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating), &[1, 1], &[], 61);
         let (cpu, other) = (source.address(CPU, NORMAL), source.address(1, NORMAL + 1));
         let crew = Crew::start(setup_of(Terms::fixed(1), 0..1, source, Options::new()));
         let crew = crew.expect("there is no thread to be refused");

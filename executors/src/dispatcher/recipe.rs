@@ -259,7 +259,7 @@ impl Recipe for Dispatcher {
                 (subpool.ok_or_else(unknown)?, *priority)
             }
         };
-        let neighbourhood = Neighbourhood::of_machine(sharing, options.placement.cores(sharing));
+        let neighbourhood = Neighbourhood::of_machine(sharing, &options.placement);
         let source = DispatchSource::new(sharing, neighbourhood, &limits, &seats, age);
         let source = if extra.strict { source.in_strict_order() } else { source };
         let source = source.with_names(names).with_main(main, priority.level());

@@ -1,5 +1,7 @@
 //! The twin of `near.rs` for builds without the feature `numa-aware`: all workers are equally near.
 
+use crate::options::Placement;
+
 /// The workers of a pool.
 #[derive(Debug)]
 pub(crate) struct Neighbourhood {
@@ -7,7 +9,7 @@ pub(crate) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    pub(crate) fn of_machine(workers: usize, _cores: Vec<usize>) -> Self {
+    pub(crate) fn of_machine(workers: usize, _placement: &Placement) -> Self {
         Neighbourhood { workers }
     }
 

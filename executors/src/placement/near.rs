@@ -1,6 +1,6 @@
 //! Which workers are near each other, by a matrix of distances between cores.
 
-use crate::numa_utils::ProcessingUnitDistance;
+use crate::{numa_utils::ProcessingUnitDistance, options::Placement};
 use std::collections::BTreeMap;
 
 /// The workers of a pool, with their cores and the distances between these.
@@ -13,16 +13,17 @@ pub(crate) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// A pool's workers, the first of which are on `cores`, as far from each other as the machine reports.
-    pub(crate) fn of_machine(workers: usize, cores: Vec<usize>) -> Self {
+    /// A pool's workers, as far from each other as the machine reports.
+    pub(crate) fn of_machine(workers: usize, placement: &Placement) -> Self {
+        let cores = placement.cores(workers);
         let floating = cores.is_empty();
         let distances =
             if floating { ProcessingUnitDistance::empty() } else { ProcessingUnitDistance::from_topology() };
         Neighbourhood { workers, cores, distances }
     }
 
-    pub(crate) fn with_distances(workers: usize, cores: Vec<usize>, distances: ProcessingUnitDistance) -> Self {
-        Neighbourhood { workers, cores, distances }
+    pub(crate) fn with_distances(workers: usize, placement: &Placement, distances: ProcessingUnitDistance) -> Self {
+        Neighbourhood { workers, cores: placement.cores(workers), distances }
     }
 
     /// The other workers in groups of equal distance from `seat`, the nearest first.
@@ -49,7 +50,7 @@ mod tests {
     #[test]
     fn near_workers_come_first_and_floating_ones_last() {
         let distances = ProcessingUnitDistance::from_function(4, |a, b| (a as i32 - b as i32).abs());
-        let workers = Neighbourhood::with_distances(5, vec![0, 2, 1, 7], distances);
+        let workers = Neighbourhood::with_distances(5, &Placement::Cores(vec![0, 2, 1, 7]), distances);
         assert_eq!(workers.circles(0), [vec![2], vec![1], vec![3, 4]]);
         assert_eq!(workers.circles(2), [vec![0, 1], vec![3, 4]]);
         assert_eq!(workers.circles(4), [vec![0, 1, 2, 3]]);

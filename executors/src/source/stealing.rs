@@ -477,7 +477,7 @@ impl fmt::Debug for StealingSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::job::MadeBy;
+    use crate::{job::MadeBy, options::Placement};
     use std::sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -485,7 +485,7 @@ mod tests {
 
     /// A source for a crew of two, with this many own jobs and this many from outside.
     fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
-        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, &Placement::Floating));
         let local = source.attach(Some(0));
         // In a lane with an odd number the thread could be moved on to another lane in the midst of the jobs.
         while !source.lanes.own_number().is_multiple_of(2) {
@@ -639,7 +639,7 @@ mod tests {
 
     #[test]
     fn a_thread_without_a_seat_shows_only_the_jobs_it_spills() {
-        let source = StealingSource::new(1, Neighbourhood::of_machine(1, vec![]));
+        let source = StealingSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating));
         let stranger = source.attach(None);
         (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));
         assert_eq!(source.len(), 0);

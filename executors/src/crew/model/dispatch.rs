@@ -5,6 +5,7 @@ use super::{ModelParker, Pair, Tally, see_off, start};
 use crate::{
     backing::Backing,
     crew::Handle,
+    options::Placement,
     placement::Neighbourhood,
     source::dispatch::{CPU, DispatchSource, NORMAL},
     sync::{check, check_at_length, thread},
@@ -20,7 +21,7 @@ const BOUND: usize = 3;
 
 /// `sharing` workers, and one more that is reserved if `bound`.
 fn crew(sharing: usize, bound: bool) -> Subpool {
-    let (neighbourhood, seat) = (Neighbourhood::of_machine(sharing, vec![]), bound.then_some(sharing));
+    let (neighbourhood, seat) = (Neighbourhood::of_machine(sharing, &Placement::Floating), bound.then_some(sharing));
     let source = DispatchSource::new(sharing, neighbourhood, &[1, 1, 1], seat.as_slice(), 61);
     source.pause(CPU);
     start(sharing + usize::from(bound), source)

@@ -5,6 +5,7 @@ use super::{Address, DispatchLocal, DispatchSource, NORMAL};
 use crate::{
     job::{Closure, Job},
     meter::Meter,
+    options::Placement,
     placement::Neighbourhood,
     source::{Source, Whom},
     sync::{
@@ -36,7 +37,7 @@ struct Model {
 
 impl Model {
     fn new(seats: &[usize]) -> Arc<Self> {
-        let neighbourhood = Neighbourhood::of_machine(2, vec![]);
+        let neighbourhood = Neighbourhood::of_machine(2, &Placement::Floating);
         let source = DispatchSource::new(2, neighbourhood, &[1, 1, 1], seats, 61);
         source.pause(super::CPU);
         let [asleep, called, moments] = [(); 3].map(|()| AtomicUsize::new(0));

@@ -199,12 +199,12 @@ impl DispatchSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::{job::Closure, placement::Neighbourhood, source::dispatch::NORMAL};
+    use crate::{job::Closure, options::Placement, placement::Neighbourhood, source::dispatch::NORMAL};
 
     /// Because its thread spares the fence after a push: its bit is cleared only under the token.
     #[test]
     fn only_the_owner_clears_the_bits_of_a_bound_subpool() {
-        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, vec![]), &[1], &[1], 61);
+        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating), &[1], &[1], 61);
         let (owner, late, meter) = (source.attach(Some(1)), source.attach(None), Meter::default());
         let to = Address::new(1, NORMAL);
         source.inject(to, Closure(|| ()));

@@ -5,6 +5,7 @@ use super::{Address, CPU, DispatchLocal, DispatchSource, LEVELS, NORMAL};
 use crate::{
     job::Closure,
     meter::Meter,
+    options::Placement,
     placement::Neighbourhood,
     source::{Source, dice::Dice},
 };
@@ -45,7 +46,8 @@ struct Count {
 impl Simulation {
     /// `sharing` workers, and one for each of the `seats` of bound subpools that is beyond theirs.
     fn new(sharing: usize, limits: &[usize], seats: &[usize], age: u32, strict: bool) -> Self {
-        let source = DispatchSource::new(sharing, Neighbourhood::of_machine(sharing, vec![]), limits, seats, age);
+        let source =
+            DispatchSource::new(sharing, Neighbourhood::of_machine(sharing, &Placement::Floating), limits, seats, age);
         let source = if strict { source.in_strict_order() } else { source };
         let player = |seat| Player { local: source.attach(Some(seat)), meter: Meter::default(), left: Cell::new(age) };
         let reserved = seats.iter().filter(|&&seat| seat >= sharing).count();

@@ -88,12 +88,12 @@ impl StealingSource {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::{placement::Neighbourhood, source::Source};
+    use crate::{options::Placement, placement::Neighbourhood, source::Source};
 
     /// In which rounds a worker gets a job of another worker, which has 10, and 10 more that it has spilled. After each
     /// round that one begins one of its first 10, or none.
     fn found_in(begins: bool) -> Vec<usize> {
-        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, &Placement::Floating));
         let [stuck, worker] = [0, 1].map(|seat| source.attach(Some(seat)));
         for job in 0..20 {
             stuck.spilled.set(job >= 10);
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_round_that_may_take_a_job_is_no_proof_that_own_jobs_are_seen() {
-        let source = StealingSource::new(2, Neighbourhood::of_machine(2, vec![]));
+        let source = StealingSource::new(2, Neighbourhood::of_machine(2, &Placement::Floating));
         let [worker, stuck] = [0, 1].map(|seat| source.attach(Some(seat)));
         for owner in [&worker, &stuck] {
             source.push_slowly(owner, (), Job::new(|| ()));
