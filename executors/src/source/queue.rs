@@ -62,8 +62,8 @@ pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Bu
     nothing
 }
 
-/// Repeats an attempt until no other thread is in its way. Such a thread copies some words and is done, unless it is
-/// suspended.
+/// Repeats an attempt until no other thread is in its way. Such a thread mostly copies some jobs and is done, unless it
+/// is suspended.
 #[inline]
 pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     attempt().unwrap_or_else(|Busy| insist_again(attempt))

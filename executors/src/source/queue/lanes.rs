@@ -32,7 +32,7 @@ use std::sync::OnceLock;
 /// wake.
 pub(crate) struct Lanes {
     places: Box<[OnceLock<Box<Lane>>]>,
-    /// How many of the places there are to look at: all others are empty, because threads begin with the first ones.
+    /// How many of the places there are to look at: all others are empty. That is raised before a lane is made.
     reach: AtomicUsize,
     /// Whether a thread's number decides with which lane it begins.
     is_spread: bool,
@@ -139,6 +139,10 @@ impl Lanes {
     /// Puts a job into a lane that no other thread is writing to.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
+        if job.allocates() {
+            // Not while the back is held: the allocator may come here again.
+            return self.push(job.into_job());
+        }
         let mut back = self.own_back();
         let settles = self.settles(&back);
         back.push(job);
@@ -166,7 +170,7 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn push_at_once(&self, job: impl IntoJob) -> Result<(), Job> {
         if job.allocates() {
-            // Not while the back is held: the allocator may come here again.
+            // As above.
             return self.push_at_once(job.into_job());
         }
         let lane = self.known_number().and_then(|number| self.lane(number));
@@ -211,8 +215,8 @@ impl Lanes {
     #[cold]
     fn settle(&self, mut back: Back<'_>) {
         if back.is_privilege_due(place::current().number) {
-            // The number of this lane, unless the allocator has put jobs in, too, while this one was put in, and has
-            // moved on.
+            // The number of this lane, unless the allocator has put jobs in, too, when this lane got a block, and has
+            // moved on. Then a lane may be reserved that should not be, until it is recalled.
             if self.own_number().is_multiple_of(2) {
                 back.reserve();
             } else {

@@ -6,8 +6,9 @@
 //! core, it waits in vain. So it goes round: it puts its job into the *detour*, from where the job goes to the lane as
 //! soon as some thread has the lane's back.
 //!
-//! The detour has a lock of the system's, under which jobs are copied and no more. So a thread that meets a suspended
-//! holder sleeps there only until that copying is over.
+//! The detour has a lock of the system's. Jobs are copied under it, and what they are copied into grows now and then:
+//! so a thread that meets a suspended holder sleeps there for a short time only. (If the lane needs a large block when
+//! the detour's jobs go there, that takes as long as the system takes to clear it: see `README.md`.)
 //!
 //! Why the order holds, if one job was there before another one was submitted by a thread that knew of it:
 //!
@@ -88,6 +89,10 @@ impl SingleLane {
     /// Puts a job in, behind all others.
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
+        if job.allocates() {
+            // Not while the back is held: the allocator may come here again, and others would go round for longer.
+            return self.push(job.into_job());
+        }
         let Some(mut back) = self.lane.back().or_else(|| self.back_in_time()) else {
             return self.go_round(job.into_job());
         };

@@ -7,8 +7,8 @@
 //!
 //! Here a worker finds out. For some visits it measures at what pace jobs are taken while it takes its share. Then it
 //! stays away for a moment, and measures the pace of the others. If that is clearly better, it goes on in turns:
-//! whenever another worker has been at the queue since its own last visit, it waits, and then it is its turn until
-//! another worker has waited likewise. After many turns it measures both again. If it is not better, or jobs come too
+//! whenever another worker has had its turn since its own last visit, it waits, and then it is its turn until another
+//! worker has waited likewise. After many turns it measures both again. If it is not better, or jobs come too
 //! far apart for it to be, the worker takes them as it comes: for some visits before the next trial, and for twice as
 //! many each time.
 //!
