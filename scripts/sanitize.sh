@@ -60,7 +60,8 @@ sanitize() {
     # tests/memory.rs looks for leaks; some tests leak a pool on purpose, or by a hook that owns its own pool, and with
     # it the threads that it has not joined yet.
     export TSAN_OPTIONS="halt_on_error=1 report_thread_leaks=0" ASAN_OPTIONS="detect_leaks=0"
-    local skipped=(--skip refused_thread --skip refused:: --skip spinning_ends_soon)
+    # Frames are larger, and all takes longer.
+    local skipped=(--skip refused_thread --skip refused:: --skip spinning_ends_soon --skip nested_as_deep)
     # Long chains take minutes each; and tests/detaching.rs replaces ThreadSanitizer's pthread_detach.
     [[ $1 != thread ]] || skipped+=(--skip chains_of_ --skip by_themselves::)
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \

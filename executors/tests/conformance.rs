@@ -479,7 +479,7 @@ macro_rules! has_hooks {
     };
 }
 
-/// Tests for pools whose workers sleep when there is nothing to do.
+/// Tests for pools whose workers sleep when there is nothing to do, and look around before.
 macro_rules! sleeps {
     ($subject:expr) => {
         mod sleeps {
@@ -835,7 +835,7 @@ mod threadpool {
 
     every_pool! { Threadpool }
     starts_at_once! { Threadpool }
-    sleeps! { Threadpool }
+    tests! { Threadpool; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up; }
     announces_each! { Threadpool }
 
     mod differs {

@@ -1,4 +1,5 @@
-//! Long chains: whether they run or are dropped, the stack does not grow with their length.
+//! Long chains. Of continuations: whether they run or are dropped, the stack does not grow with their length. Of jobs
+//! that wait: the stack has room for as many as the documentation says.
 #![cfg(all(feature = "cb-channel-exec", feature = "workstealing-exec"))]
 
 mod support;
@@ -7,7 +8,7 @@ use executors::{
     FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, crossbeam_channel_pool, crossbeam_workstealing_pool,
 };
 use futures::{channel::oneshot, executor::block_on, future::FutureExt};
-use std::{cell::Cell, thread};
+use std::{cell::Cell, sync::mpsc, thread};
 use support::watchdog::{PATIENCE, within};
 
 /// More links than a worker's stack of 2 MiB has room for if each takes a frame. A frame has at least 16 bytes, and
@@ -175,4 +176,30 @@ fn chains_of_spawned_futures_are_dropped() {
     run(|| executors::threadpool_executor::ThreadPoolExecutor::new(2));
     #[cfg(feature = "dispatcher-exec")]
     run(|| subpool("bound"));
+}
+
+/// Jobs each of which waits for the one before are nested on one worker's stack if none has begun. `TaskHandle` says
+/// how many a stack of 2 MiB has room for; these are two thirds of that.
+#[test]
+fn jobs_that_wait_are_nested_as_deep_as_documented() {
+    const DEPTH: u32 = if cfg!(debug_assertions) { 500 } else { 2300 };
+
+    fn run(pool: impl Pool) {
+        within(|| {
+            let (tell, told) = mpsc::channel::<TaskHandle<u32>>();
+            let outermost = pool.submit(move || told.recv().expect("the test tells").wait());
+            let mut last = pool.submit(|| 1);
+            for _ in 1..DEPTH {
+                last = pool.submit(move || last.wait().expect("no panic") + 1);
+            }
+            tell.send(last).expect("the only worker waits for it");
+            assert!(matches!(outermost.wait().expect("no panic"), Ok(DEPTH)));
+            pool.shutdown_timeout(PATIENCE).expect("nothing is left");
+        });
+    }
+
+    run(crossbeam_workstealing_pool::small_pool(1));
+    run(crossbeam_channel_pool::ThreadPool::new(1));
+    #[cfg(feature = "dispatcher-exec")]
+    run(subpool("bound"));
 }
