@@ -84,8 +84,8 @@ Parts:
   format     rustfmt, Cargo.lock, shellcheck (if it is installed)
   rules      the rules of docs/architecture.md that grep can check; links in the documentation resolve, and its tables
              match their records
-  lint       clippy without warnings, with all and the default features, and with the peers behind flags; everything
-             compiles with the oldest Rust, and the library for musl (if installed)
+  lint       clippy without warnings, with all and the default features, and with the peers behind flags; the library
+             and the tool compile with the oldest Rust, and the library for musl (if installed)
   docs       rustdoc without warnings; documentation tests with all features, and of the library with the default ones
   examples   every example runs: those of the library assert their outcome, those of the tool measure a round
   cli        executor-performance with the default features, as most users have it: it measures, advises, and compares
@@ -114,7 +114,7 @@ check_format() {
     if command -v shellcheck >/dev/null; then
         step "format: shellcheck" shellcheck --external-sources --check-sourced scripts/*.sh .ci/run
     else
-        skip "shellcheck is not installed"
+        skip "format: shellcheck" "it is not installed"
     fi
 }
 
@@ -152,17 +152,25 @@ links_lead_somewhere() {
     return "$named"
 }
 
-# `cfg!(feature` may stand in options.rs only, where features become defaults. `#[cfg(feature` may stand anywhere if a
-# whole item follows.
+# `cfg!(feature = ...)` may stand in options.rs only, where features become defaults. `#[cfg(feature = ...)]` may stand
+# anywhere if a whole item follows.
 features_choose_items() {
     local macros
-    macros=$(grep -rn 'cfg!(feature' executors/src | grep -v '^executors/src/options.rs:' || true)
+    macros=$(grep -rnE 'cfg!\(.*feature = ' executors/src | grep -v '^executors/src/options.rs:' || true)
     if [[ -n $macros ]]; then
         printf 'cfg!(feature = ...) outside options.rs:\n%s\n' "$macros"
         return 1
     fi
     find executors/src -name '*.rs' -exec awk '
-        FNR == 1 { pending = "" }
+        FNR == 1 { pending = ""; attribute = "" }
+        # Over one line or several.
+        /^[[:space:]]*#!?\[cfg\(/ && !/\)\]/ { attribute = $0; next }
+        attribute != "" {
+            attribute = attribute $0
+            if (!/\)\]/) next
+            $0 = attribute
+            attribute = ""
+        }
         /^[[:space:]]*#\[cfg\(.*feature = / { pending = FILENAME ":" FNR; next }
         pending == "" || /^[[:space:]]*(#\[|\/\/)/ { next }
         !/^[[:space:]]*(pub(\([a-z]+\))? |impl[ <]|use |mod |fn |const |static |type |struct |enum |trait |macro_rules!)/ {
@@ -175,7 +183,13 @@ features_choose_items() {
 }
 
 unsafe_is_in_leaves() {
-    local others
+    local others leaf
+    for leaf in "${unsafe_leaves[@]}"; do
+        if ! grep -qw 'unsafe' "$leaf"; then
+            echo "$leaf has no unsafe code, but is among the leaves listed in scripts/check.sh"
+            return 1
+        fi
+    done
     others=$(grep -rlw --include='*.rs' 'unsafe' executors/src executor-performance/src |
         grep -vxF "$(printf '%s\n' "${unsafe_leaves[@]}")" || true)
     if [[ -n $others ]]; then
@@ -208,14 +222,14 @@ check_lint() {
         step "lint: Rust $oldest suffices" \
             env CARGO_TARGET_DIR="$target/oldest" cargo "+$oldest" check --workspace --all-features
     else
-        skip "Rust $oldest, the oldest that must suffice, is not installed"
+        skip "lint: Rust $oldest suffices" "it is not installed"
     fi
     # musl has other types for some parts of the C library.
     if rustup target list --installed 2>/dev/null | grep "^$musl" >/dev/null; then
         step "lint: the library compiles for musl" \
             env CARGO_TARGET_DIR="$target/musl" cargo check --package executors --all-features --target "$musl"
     else
-        skip "the target $musl is not installed"
+        skip "lint: the library compiles for musl" "that target is not installed"
     fi
 }
 
@@ -283,8 +297,8 @@ thread_scaling() {
 }
 
 check_compat() {
-    scripts/compat.sh
-    steps=$((steps + 1))
+    scripts/compat.sh | tee "$work/compat"
+    count_in "$(tail -n 1 "$work/compat")"
 }
 
 check_features() {
@@ -358,8 +372,8 @@ main() {
     make_work clean_up
 
     for part in "${chosen[@]}"; do "check_$part"; done
-    printf 'check.sh: passed: %s; %d steps (skipped: %d) and %d tests in %d min %d s\n' \
-        "${chosen[*]}" "$steps" "$skipped" "$passed" $((SECONDS / 60)) $((SECONDS % 60))
+    printf 'Parts: %s\n' "${chosen[*]}"
+    summary
 }
 
 main "$@"

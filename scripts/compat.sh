@@ -198,7 +198,7 @@ check_semver() {
     if cargo semver-checks --version >/dev/null 2>&1; then
         step "compat: semver: no breaking change since $published but known ones" only_known_findings
     else
-        skip "compat: semver: cargo-semver-checks is not installed"
+        skip "compat: semver" "cargo-semver-checks is not installed"
     fi
 }
 
@@ -244,7 +244,7 @@ MANIFEST
     test_step "compat: originals: our tests of its interface pass with rusty_pool $rusty_pool" \
         in_project rusty-pool-original test
     if [[ $(uname -s) != Linux ]]; then
-        skip "compat: originals: burst-pool is for Linux"
+        skip "compat: originals: burst-pool" "it is for Linux"
         return
     fi
     original_project burst-pool-original compat_burst_pool.rs executors::compat::burst_pool <<MANIFEST
@@ -278,6 +278,7 @@ main() {
     if $tests; then check_kompact_tests; fi
     check_semver
     check_originals
+    summary
 }
 
 main "$@"

@@ -64,19 +64,21 @@ build() {
 # per_job WAY
 per_job() {
     local few many
-    few=$(count "$1" "$jobs")
-    many=$(count "$1" $((2 * jobs)))
+    few=$(count "$1" "$jobs") || exit
+    many=$(count "$1" $((2 * jobs))) || exit
     printf '%d\n' $(((many - few + jobs / 2) / jobs))
 }
 
 # count WAY JOBS: all instructions of one run. Without the C library's fast bins: when it empties these depends on what
 # else is in the heap, and makes a difference of a hundred instructions for each future.
 count() {
-    local log=$work/valgrind
+    local log=$work/valgrind refs
     GLIBC_TUNABLES=glibc.malloc.mxfast=0 \
     valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" "$@" >"$log" 2>&1 ||
         fail "the program failed under valgrind: $(cat "$log")"
-    sed -n 's/.*I *refs: *//p' "$log" | tr -d ,
+    refs=$(sed -n 's/.*I *refs: *//p' "$log" | tr -d ,)
+    [[ $refs =~ ^[0-9]+$ ]] || fail "valgrind did not say how many instructions there were: $(cat "$log")"
+    echo "$refs"
 }
 
 describe() {
@@ -93,10 +95,11 @@ describe() {
 }
 
 table() {
-    local way
+    local way cost
     printf '| way | instructions | what they are for |\n|---|---:|---|\n'
     for way in "${ways[@]}"; do
-        printf '| %s | %d | %s |\n' "$way" "$(per_job "$way")" "$(describe "$way")"
+        cost=$(per_job "$way") || exit
+        printf '| %s | %d | %s |\n' "$way" "$cost" "$(describe "$way")"
     done
 }
 
@@ -127,7 +130,7 @@ check() {
     for way in "${ways[@]}"; do
         before=$(sed -n "s/^| $way | \([0-9]*\) |.*/\1/p" "$results")
         [[ -n $before ]] || fail "$results has no row for $way; see --write"
-        now=$(per_job "$way")
+        now=$(per_job "$way") || exit
         printf '%-16s %5d, was %5d\n' "$way" "$now" "$before"
         if ((now * 100 > before * (100 + tolerance))); then
             failed=1

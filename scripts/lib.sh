@@ -3,9 +3,9 @@
 # What the scripts of this directory share. Sourced, not run.
 #
 work=     # temporary directory, see make_work
-steps=0   # done
-skipped=0 # left out because something is not installed
-passed=0  # tests
+steps=0    # done
+skipped=() # names of steps that were left out
+passed=0   # tests
 
 # make_work CLEAN_UP: makes the temporary directory; CLEAN_UP is called at the end, to remove it.
 make_work() {
@@ -20,9 +20,31 @@ fail() {
     exit "${2:-1}"
 }
 
+# skip NAME REASON: leaves a step out.
 skip() {
-    printf '%-74s skipped\n' "$1"
-    skipped=$((skipped + 1))
+    printf '%-74s skipped: %s\n' "$1" "$2"
+    skipped+=("$1")
+}
+
+# summary: one line that says what was done, and names what was left out.
+summary() {
+    printf '%s: passed: %d steps and %d tests in %d min %d s' \
+        "${0##*/}" "$steps" "$passed" $((SECONDS / 60)) $((SECONDS % 60))
+    ((${#skipped[@]} == 0)) || printf '; skipped: %s' "${skipped[0]}" "${skipped[@]:1}"
+    printf '\n'
+}
+
+# count_in SUMMARY: adds what another script has done by its summary.
+count_in() {
+    local some
+    [[ $1 =~ ' passed: '([0-9]+)' steps and '([0-9]+)' tests' ]] || fail "not a summary: $1"
+    steps=$((steps + BASH_REMATCH[1]))
+    passed=$((passed + BASH_REMATCH[2]))
+    while [[ $1 == *'; skipped: '* ]]; do
+        set -- "${1#*; skipped: }"
+        some=${1%%; skipped: *}
+        skipped+=("$some")
+    done
 }
 
 # step NAME COMMAND...: runs the command quietly, and shows its output if it fails. $work/log has it afterwards.
