@@ -1,6 +1,8 @@
 # Prints the links between pages that lead nowhere. All pages are read twice: as `pass=1` for their headings, as
 # `pass=2` for their links.
 
+BEGIN { repository = "https://github.com/Bathtor/rust-executors/blob/master/" }
+
 # The anchor of a heading.
 function anchor(title) {
     gsub(/[`*[]|\]\([^)]*\)/, "", title)
@@ -32,9 +34,10 @@ pass == 1 {
     while (match($0, /\]\([^) ]+[) ]/)) {
         link = substr($0, RSTART + 2, RLENGTH - 3)
         $0 = substr($0, RSTART + RLENGTH)
-        if (link ~ /^[a-z]+:/) continue
         split(link, parts, "#")
-        path = parts[1] == "" ? FILENAME : without_steps_back(folder parts[1])
+        if (index(link, repository) == 1) path = substr(parts[1], length(repository) + 1)
+        else if (link ~ /^[a-z]+:/) continue
+        else path = parts[1] == "" ? FILENAME : without_steps_back(folder parts[1])
         is_heading = index(link, "#") && path ~ /\.md$/
         if (!is_there(path) || is_heading && !(path "#" parts[2] in anchors)) {
             print FILENAME ":" FNR ": " link

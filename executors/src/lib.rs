@@ -168,3 +168,8 @@ pub use crate::{
     options::{Fairness, Idle, Placement, THREADS_VARIABLE, features},
     pool::{Pool, Stats},
 };
+
+/// Tests the example of the crate's README.
+#[cfg(all(doctest, feature = "workstealing-exec"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
