@@ -44,7 +44,8 @@ pub(crate) enum Whom {
 /// but cannot get them.) A source may choose the order, and may keep jobs at workers; but a job that is in the source,
 /// wherever it is, must be found by any worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs),
 /// unless it is withheld or only its owner may run it ([`Whom::Owner`], or [`Whom::Nobody`] if the owner has put it in
-/// itself). The search of a worker without a seat of its own finds all jobs in any case.
+/// itself). The search of a worker without a seat of its own finds all jobs in any case. (It may keep jobs where only
+/// such workers look: there are some only when the others have left, or are about to.)
 ///
 /// The methods without a default are those for storage, and all that a queue shared by all workers needs.
 pub(crate) trait Source: Send + Sync + 'static {

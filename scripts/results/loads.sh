@@ -14,6 +14,7 @@ build() {
 }
 
 listing= # set if the loads are only named, and not measured
+nearest= # the nanoseconds that a cache line takes from core to core when cores are near, as far as seen
 
 # load FILE TIMES EXECUTORS OPTION...: measures, with TIMES the budget, into files of that name. Again, twice at most,
 # if the machine was not the same throughout.
@@ -27,7 +28,7 @@ load() {
     budget=$(awk -v budget="$BUDGET" -v times="$2" 'BEGIN { print budget * times }')
     for attempt in 1 2 3; do
         measure "$budget" "${@:3}" || fail "$part/$file: nothing was measured: $(cat "$work/complaints")"
-        if awk -f scripts/results/csv.awk -f scripts/results/settled.awk "$work/record.csv"; then break; fi
+        if is_settled; then break; fi
         ((attempt == 3)) || printf '%s: cores were far apart for a part of the time: once more\n' "$part/$file" >&2
     done
     mkdir -p "$(directory "$part")"
@@ -45,6 +46,15 @@ measure() {
         >/dev/null 2>"$work/complaints" || status=$?
     # 1 means that an executor failed. The rows say which.
     ((status <= 1)) && [[ -s $work/record.csv ]]
+}
+
+# is_settled: whether cores were near throughout.
+is_settled() {
+    local settled=0
+    awk -v nearest="$nearest" -f scripts/results/csv.awk -f scripts/results/settled.awk "$work/record.csv" \
+        >"$work/nearest" || settled=1
+    nearest=$(<"$work/nearest")
+    return "$settled"
 }
 
 # directory PART: where its records are.

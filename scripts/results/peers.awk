@@ -1,7 +1,9 @@
-# A line for each load of a file: the work-stealing pool, the channel pool, the best pool of another crate, and how many
-# times as much that one takes. Variables: name, of the load; by, the column in which its runs differ, and words, what
-# that column counts; column, if rows are compared by another column than the first figure, which the tool has not
-# compared.
+# A line for each load of a file: one of our pools, the best of its peers, and how many times as much that one takes.
+# Variables: pool, which of ours; kind, a pattern of the peers that count, if not all do; name, of the load; by, the
+# column in which its runs differ, and words, what that column counts; column, if rows are compared by another column
+# than the first figure, which the tool has not compared.
+
+BEGIN { ours_only = "^(workstealing|channel|elastic|burst|dispatcher|compat-|threadpool$|reference-)" }
 
 # How many times as much as the best of the run: process by process, with its interval, as the tool has compared them.
 # By another figure, that figure.
@@ -10,16 +12,26 @@ function slowdown(shown) {
     return is_rate(shown) ? 1 / cell(shown) : cell(shown)
 }
 
-# The ratio of the best peer to the work-stealing pool, with its interval if one of the two is the best of its run. The
-# interval of others is not known.
-function compared(ours, peers,    our, peer, ratio) {
-    if (ours == "" || peers == "") return " | "
+# The ratio of the best peer to the pool, its interval if one of the two is the best of its run, and what docs/results/
+# peers.md calls that. The interval of others is not known.
+function compared(ours, peers,    our, peer, ratio, low, high) {
+    if (ours == "" || peers == "") return " | | "
     split(ours, our, " ")
     split(peers, peer, " ")
-    ratio = sprintf("%.2f | ", peer[1] / our[1])
-    if (our[1] + 0 == 1 && peer[2] != "") return ratio sprintf("%.2f-%.2f", peer[2], peer[3])
-    if (peer[1] + 0 == 1 && our[2] != "") return ratio sprintf("%.2f-%.2f", 1 / our[3], 1 / our[2])
-    return ratio
+    ratio = low = high = peer[1] / our[1]
+    if (our[1] + 0 == 1 && peer[2] != "") {
+        low = peer[2]
+        high = peer[3]
+    } else if (peer[1] + 0 == 1 && our[2] != "") {
+        low = 1 / our[3]
+        high = 1 / our[2]
+    }
+    return sprintf("%.2f | %s | %s", ratio, low == high ? "" : sprintf("%.2f-%.2f", low, high), verdict(ratio, low, high))
+}
+
+function verdict(ratio, low, high) {
+    if (low < 0.95 && high > 1.05) return "level"
+    return ratio < 0.95 ? "*behind*" : ratio > 1.05 ? "first" : "level"
 }
 
 # A number of things; `words` is their plural.
@@ -37,36 +49,33 @@ function counted(number, words) {
         title[key] = name (by != "" ? ", " counted(cell(by), words) : "") (cell("workload") != "" ? ", " cell("workload") : "")
     }
     value = cell(shown) * scale(shown)
-    pool = cell("executor")
+    executor = cell("executor")
+    handover[key] = cell("handover_p50_ns")
 }
-cell("status") != "ok" || cell(shown) == "" { failed[key] = failed[key] " " pool; next }
-pool == "channel" { channel[key] = value; channel_cpu[key] = cell(cpu()); next }
-pool == "workstealing" {
+cell("status") != "ok" || cell(shown) == "" { failed[key] = failed[key] " " executor; next }
+executor == pool {
     ours[key] = value
     ours_cpu[key] = cell(cpu())
     our_slowdown[key] = slowdown(shown)
-    next
 }
-pool ~ /^(workstealing|elastic|burst|dispatcher|compat-|threadpool$|reference-)/ { next }
+executor ~ ours_only || executor !~ kind { next }
 # What it costs to start threads with jobs is shown only where pools are built.
-pool ~ /^rusty_pool-/ && cell("experiment") != "lifecycle" { next }
-{
-    if (!(key in best) || slowdown(shown) + 0 < slowdown_of_best[key] + 0) {
-        best[key] = value
-        best_cpu[key] = cell(cpu())
-        peer[key] = pool
-        slowdown_of_best[key] = slowdown(shown)
-    }
+executor ~ /^rusty_pool-/ && cell("experiment") != "lifecycle" { next }
+!(key in best) || slowdown(shown) + 0 < slowdown_of_best[key] + 0 {
+    best[key] = value
+    best_cpu[key] = cell(cpu())
+    peer[key] = executor
+    slowdown_of_best[key] = slowdown(shown)
 }
 END {
     for (i = 1; i <= loads; i++) {
         key = order[i]
+        if (!(key in best)) continue
         # Jobs of a millisecond do not come to millions in a second.
         slow = is_rate(shown) && ours[key] < 0.01
         factor = slow ? 1 / scale(shown) : 1
-        printf "| %s | %s | %s (%s) | %s (%s) | %s %s (%s) | %s | %s |\n", title[key], slow ? "/s" : unit(shown),
-            digits(ours[key] * factor), digits(ours_cpu[key]), digits(channel[key] * factor), digits(channel_cpu[key]), peer[key], digits(best[key] * factor),
-            digits(best_cpu[key]), compared(our_slowdown[key], slowdown_of_best[key]),
-            substr(failed[key], 2)
+        printf "| %s | %s | %s (%s) | %s %s (%s) | %s | %.0f | %s |\n", title[key], slow ? "/s" : unit(shown),
+            digits(ours[key] * factor), digits(ours_cpu[key]), peer[key], digits(best[key] * factor),
+            digits(best_cpu[key]), compared(our_slowdown[key], slowdown_of_best[key]), handover[key], substr(failed[key], 2)
     }
 }

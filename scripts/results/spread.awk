@@ -2,6 +2,7 @@
 
 cell("status") == "ok" && cell("threads") == 2 {
     rate = cell(figure()) + 0
+    handover[FILENAME] = cell("handover_p50_ns")
     if (!(FILENAME in fastest)) files[++count] = FILENAME
     if (!(FILENAME in fastest) || rate > fastest[FILENAME]) {
         fastest[FILENAME] = rate
@@ -20,11 +21,11 @@ function per_second(rate) {
 
 END {
     split("none,1 us,1 ms", work, ",")
-    print "| work of a job | the fastest | the slowest | ratio |"
-    print "|---|---:|---:|---:|"
+    print "| work of a job | the fastest | the slowest | ratio | line, ns |"
+    print "|---|---:|---:|---:|---:|"
     for (i = 1; i <= count; i++) {
         file = files[i]
-        printf "| %s | %s %s | %s %s | %.2f |\n", work[i], first[file], per_second(fastest[file]), last[file],
-            per_second(slowest[file]), fastest[file] / slowest[file]
+        printf "| %s | %s %s | %s %s | %.2f | %.0f |\n", work[i], first[file], per_second(fastest[file]), last[file],
+            per_second(slowest[file]), fastest[file] / slowest[file], handover[file]
     }
 }

@@ -57,20 +57,28 @@ table_published() {
     esac
 }
 
+# peers workstealing, peers channel, peers spread
 table_peers() {
-    case $1 in
-        loads)
-            echo "| load | unit | workstealing (CPU) | channel (CPU) | best peer (CPU) | ratio | 95 % | failed |"
-            echo "|---|---|---:|---:|---:|---:|---:|---|"
-            peer_loads peer_line
-            show peers.awk peers/lifecycle -v name="first job" -v by=threads -v words=threads -v column=first_job_us
+    local pool=$1 kind=.
+    case $pool in
+        spread)
+            show spread.awk peers/outside peers/outside-1us peers/outside-1ms
+            return
             ;;
-        spread) show spread.awk peers/outside peers/outside-1us peers/outside-1ms ;;
+        # Pools that are called in the same way, and have one queue.
+        channel) kind='^(published-(channel|threadpool)|threadpool-crate|threadpool-crossbeam-channel|rusty_pool|workerpool)' ;;
     esac
+    echo "| load | unit | $pool (CPU) | best peer (CPU) | ratio | 95 % | is | line, ns | failed |"
+    echo "|---|---|---:|---:|---:|---:|---|---:|---|"
+    peer_loads peer_line
+    peer_line lifecycle "first job" threads threads -v column=first_job_us
 }
 
+# Of $pool, beside those of that $kind. Arguments as for the function that peer_loads calls.
 peer_line() {
-    show peers.awk "peers/$1" -v name="$2" -v by="$3" -v words="$4"
+    local more=()
+    if [[ ${5:-} == -v ]]; then more=("${@:5}"); fi
+    show peers.awk "peers/$1" -v pool="$pool" -v kind="$kind" -v name="$2" -v by="$3" -v words="$4" "${more[@]}"
 }
 
 # burst wake THREADS
