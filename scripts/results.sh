@@ -32,8 +32,9 @@ Usage: scripts/results.sh [-o FOLDER] [PART...]
 Measures the figures of the documentation, all of them or the named parts only, and puts a record (.json, with every
 sample) and its rows (.csv) for each load into a folder for each part. Then the tables of these parts are printed as
 they are in the documentation: --insert puts them there, between <!-- table: ... --> and <!-- end of table -->.
-All parts together take an hour on two cores. Keep the machine quiet. A load during which a cache line took much
-longer from core to core for a part of the time (docs/methodology.md, "Trust") is measured again, twice at most.
+All parts together take an hour on two cores. Keep the machine quiet. A load during which a cache line took more than
+twice as long from core to core as it can (docs/methodology.md, "Trust"), for a part of the time or throughout, is
+measured again, twice at most.
 
 Parts:
   published    this version beside 0.10.0, docs/results/published-0.10.0.md and the README

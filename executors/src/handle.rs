@@ -288,8 +288,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
-/// Polls `future` on this thread until it is done. While it is pending, the thread [blocks](local::blocking). A panic
-/// in its `Drop` is caught, as for a future that a pool polls.
+/// Polls `future` on this thread until it is done. While it is pending, and has not been woken, the thread
+/// [blocks](local::blocking). A panic in its `Drop` is caught, as for a future that a pool polls.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(Some(future));
     let result = contain(|| poll_to_end(future.as_mut().as_pin_mut().expect("it is there until it has ended")));
@@ -304,7 +304,7 @@ fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> F::Output {
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending if alarm.has_rung() => {} // it goes on at once, and does not block
+            Poll::Pending if alarm.take_ring() => {} // it goes on at once, and does not block
             Poll::Pending => local::blocking(|| alarm.wait()),
         }
     }
@@ -319,16 +319,16 @@ struct Alarm {
 
 impl Alarm {
     fn wait(&self) {
-        while !self.has_rung() {
+        while !self.take_ring() {
             thread::park();
         }
     }
 
-    /// Whether it has rung since it was last asked.
+    /// Whether it has rung since it was last asked; it forgets that.
     ///
     /// Acquire: pairs with the Release in `wake_by_ref`, so the next poll sees what it was woken for. If several have
     /// rung since the last, it sees that of each: all of them are read-modify-writes, which this one reads from.
-    fn has_rung(&self) -> bool {
+    fn take_ring(&self) -> bool {
         self.has_rung.swap(false, Acquire)
     }
 }

@@ -1,7 +1,7 @@
 //! Filters of system calls.
 
 /// Whether the calling thread has one. Then some system calls may end the process, so this crate should make none for
-/// which the program has not asked. (It does ask for large blocks of memory, by the calls that allocators make, too.)
+/// which the program has not asked. (It does ask for large blocks of memory, by calls that allocators make, too.)
 ///
 /// Asking has no effect itself. Threads of the standard library make the same system call, with another command, for
 /// their names; a filter that ends the process at this command cannot be asked about. An error, from the filter or from

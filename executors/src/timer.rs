@@ -127,7 +127,7 @@ impl Timer {
     /// A timer with a thread of its own whose time stands still, and the clock that advances it.
     ///
     /// What is scheduled when the last clone of the clock is dropped comes up no more: unless it is cancelled, it keeps
-    /// its executor open, and the timer's thread.
+    /// its executor open and the timer's thread alive.
     ///
     /// # Examples
     ///

@@ -29,7 +29,7 @@ load() {
     for attempt in 1 2 3; do
         measure "$budget" "${@:3}" || fail "$part/$file: nothing was measured: $(cat "$work/complaints")"
         if is_settled; then break; fi
-        ((attempt == 3)) || printf '%s: cores were far apart for a part of the time: once more\n' "$part/$file" >&2
+        ((attempt == 3)) || printf '%s: cores were far apart: once more\n' "$part/$file" >&2
     done
     mkdir -p "$(directory "$part")"
     mv "$work/record.json" "$(directory "$part")/$file.json"

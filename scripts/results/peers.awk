@@ -13,20 +13,18 @@ function slowdown(shown) {
 }
 
 # The ratio of the best peer to the pool, its interval if one of the two is the best of its run, and what docs/results/
-# peers.md calls that. The interval of others is not known.
-function compared(ours, peers,    our, peer, ratio, low, high) {
+# peers.md calls that. The interval of others is not known, but it is within that which their intervals make together.
+function compared(ours, peers,    our, peer, ratio, low, high, shown) {
     if (ours == "" || peers == "") return " | | "
     split(ours, our, " ")
     split(peers, peer, " ")
     ratio = low = high = peer[1] / our[1]
-    if (our[1] + 0 == 1 && peer[2] != "") {
-        low = peer[2]
-        high = peer[3]
-    } else if (peer[1] + 0 == 1 && our[2] != "") {
-        low = 1 / our[3]
-        high = 1 / our[2]
+    if (our[2] != "" && peer[2] != "") {
+        low = peer[2] / our[3]
+        high = peer[3] / our[2]
+        if (our[1] + 0 == 1 || peer[1] + 0 == 1) shown = sprintf("%.2f-%.2f", low, high)
     }
-    return sprintf("%.2f | %s | %s", ratio, low == high ? "" : sprintf("%.2f-%.2f", low, high), verdict(ratio, low, high))
+    return sprintf("%.2f | %s | %s", ratio, shown, verdict(ratio, low, high))
 }
 
 function verdict(ratio, low, high) {
@@ -50,9 +48,12 @@ function counted(number, words) {
     }
     value = cell(shown) * scale(shown)
     executor = cell("executor")
-    handover[key] = cell("handover_p50_ns")
+    handover[key] = sprintf("%.0f-%.0f", cell("handover_p10_ns"), cell("handover_p90_ns"))
 }
-cell("status") != "ok" || cell(shown) == "" { failed[key] = failed[key] " " executor; next }
+cell("status") != "ok" || cell(shown) == "" {
+    if (executor == pool || executor ~ kind) failed[key] = failed[key] " " executor
+    next
+}
 executor == pool {
     ours[key] = value
     ours_cpu[key] = cell(cpu())
@@ -74,7 +75,7 @@ END {
         # Jobs of a millisecond do not come to millions in a second.
         slow = is_rate(shown) && ours[key] < 0.01
         factor = slow ? 1 / scale(shown) : 1
-        printf "| %s | %s | %s (%s) | %s %s (%s) | %s | %.0f | %s |\n", title[key], slow ? "/s" : unit(shown),
+        printf "| %s | %s | %s (%s) | %s %s (%s) | %s | %s | %s |\n", title[key], slow ? "/s" : unit(shown),
             digits(ours[key] * factor), digits(ours_cpu[key]), peer[key], digits(best[key] * factor),
             digits(best_cpu[key]), compared(our_slowdown[key], slowdown_of_best[key]), handover[key], substr(failed[key], 2)
     }

@@ -2,7 +2,7 @@
 
 cell("status") == "ok" && cell("threads") == 2 {
     rate = cell(figure()) + 0
-    handover[FILENAME] = cell("handover_p50_ns")
+    handover[FILENAME] = sprintf("%.0f-%.0f", cell("handover_p10_ns"), cell("handover_p90_ns"))
     if (!(FILENAME in fastest)) files[++count] = FILENAME
     if (!(FILENAME in fastest) || rate > fastest[FILENAME]) {
         fastest[FILENAME] = rate
@@ -25,7 +25,7 @@ END {
     print "|---|---:|---:|---:|---:|"
     for (i = 1; i <= count; i++) {
         file = files[i]
-        printf "| %s | %s %s | %s %s | %.2f | %.0f |\n", work[i], first[file], per_second(fastest[file]), last[file],
+        printf "| %s | %s %s | %s %s | %.2f | %s |\n", work[i], first[file], per_second(fastest[file]), last[file],
             per_second(slowest[file]), fastest[file] / slowest[file], handover[file]
     }
 }

@@ -71,12 +71,12 @@ impl Presence {
         let vacant_or_number = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
         // Allocated after the lock was given back: the allocator may come here again.
         let presence = vacant_or_number.unwrap_or_else(Presence::leak);
-        if let Some(nested) = OWN.with(|own| own.replace(Some(presence))) {
-            // It has. This thread's one is `nested`, for which a lock may be reserved by now.
-            OWN.with(|own| own.set(Some(nested)));
+        if let Some(nested) = Self::of_this_thread() {
+            // It has. A lock may be reserved for `nested` by now.
             REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).vacant.push(presence);
             return Some(nested);
         }
+        OWN.with(|own| own.set(Some(presence)));
         Some(presence)
     }
 
