@@ -60,7 +60,9 @@ impl Pool for MutexCondvar {
     where
         F: FnOnce() + Send + 'static,
     {
-        self.shared.lock().jobs.push_back(Box::new(job));
+        // Not under the lock, where others would wait for the allocator.
+        let job: Job = Box::new(job);
+        self.shared.lock().jobs.push_back(job);
         self.shared.changed.notify_one();
     }
 

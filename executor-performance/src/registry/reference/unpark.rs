@@ -69,7 +69,9 @@ impl Pool for Unpark {
     {
         // Relaxed: it is only a number.
         let worker = self.shared.given.fetch_add(1, Ordering::Relaxed) % self.workers.len();
-        self.shared.queues[worker].lock().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(job));
+        // Not under the lock, where the worker would wait for the allocator.
+        let job: Job = Box::new(job);
+        self.shared.queues[worker].lock().unwrap_or_else(PoisonError::into_inner).push_back(job);
         self.workers[worker].unpark();
     }
 
