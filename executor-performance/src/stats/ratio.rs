@@ -68,19 +68,13 @@ impl Ratio {
         above.relative_to(&mean_of(|it| Level::of(it.below, &[]))?, 1)
     }
 
-    /// The ratio of the median of `above` to that of `below`, with a bootstrap interval. `None` if there are no
-    /// samples, or the medians have no ratio.
+    /// How many times as much the first of each pair is as the second: the geometric mean of the ratios of their
+    /// medians, with equal weights and a bootstrap interval. `None` if there are no samples, or medians have no ratio.
     ///
-    /// Samples with the same index belong to the same round, in which both were disturbed alike. So rounds are drawn,
-    /// with replacement, as many as there are. Each draw gives a ratio, and the interval has 95 % of these. The
-    /// interval is the same for the same samples and `seed`. With fewer than six rounds it says little.
-    pub fn of_medians(above: &[f64], below: &[f64], seed: u64) -> Option<Self> {
-        Self::of_pairs(&[(above, below)], seed)
-    }
-
-    /// The geometric mean of the ratios of several pairs, each as in [`of_medians`](Self::of_medians): how many times
-    /// as much the first of each pair is as the second, with equal weights.
-    pub fn of_pairs(pairs: &[(&[f64], &[f64])], seed: u64) -> Option<Self> {
+    /// Samples of a pair with the same index belong to the same round, in which both were disturbed alike. So rounds
+    /// are drawn, with replacement, as many as there are. Each draw gives a ratio, and the interval has 95 % of these.
+    /// The interval is the same for the same samples and `seed`. With fewer than six rounds it says little.
+    fn of_pairs(pairs: &[(&[f64], &[f64])], seed: u64) -> Option<Self> {
         if pairs.is_empty() || pairs.iter().any(|(above, below)| above.is_empty() || below.is_empty()) {
             return None;
         }
@@ -109,23 +103,27 @@ mod tests {
     use super::*;
     use crate::stats::mock::normal;
 
+    fn of_one_pair(above: &[f64], below: &[f64]) -> Option<Ratio> {
+        Ratio::of_pairs(&[(above, below)], 0)
+    }
+
     #[test]
     fn nothing_has_no_ratio() {
-        assert_eq!(Ratio::of_medians(&[], &[1.0], 0), None);
-        assert_eq!(Ratio::of_medians(&[1.0], &[0.0], 0), None);
+        assert_eq!(of_one_pair(&[], &[1.0]), None);
+        assert_eq!(of_one_pair(&[1.0], &[0.0]), None);
     }
 
     #[test]
     fn what_is_compared_with_itself_is_one_for_sure() {
         let samples = [3.0, 1.0, 2.0, 10.0];
-        assert_eq!(Ratio::of_medians(&samples, &samples, 0), Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }));
+        assert_eq!(of_one_pair(&samples, &samples), Some(Ratio { value: 1.0, low: 1.0, high: 1.0 }));
     }
 
     #[test]
     fn what_disturbs_both_does_not_widen_the_interval() {
         let below = [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 8.0];
         let above = below.map(|sample| 2.0 * sample);
-        assert_eq!(Ratio::of_medians(&above, &below, 0), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
+        assert_eq!(of_one_pair(&above, &below), Some(Ratio { value: 2.0, low: 2.0, high: 2.0 }));
     }
 
     #[test]
@@ -134,7 +132,7 @@ mod tests {
         let above = [2.0, 2.0, 2.1, 2.1, 2.05, 2.05];
         let turns = |processes| Ratio::of_turns(&[Turns { above: &above, below: &below, processes }], 0);
         let (of_processes, of_rounds) = (turns(&[0, 0, 1, 1, 2, 2]).expect("a ratio"), turns(&[]).expect("a ratio"));
-        assert_eq!(Some(of_rounds), Ratio::of_medians(&above, &below, 0));
+        assert_eq!(Some(of_rounds), of_one_pair(&above, &below));
         assert!(of_processes.low < 2.0 && of_processes.high > 2.1, "{of_processes:?}");
         assert_eq!(Ratio::of_turns(&[], 0), None);
     }
@@ -198,7 +196,7 @@ mod tests {
         let width = |count: usize| {
             let mut dice = Dice::new(7);
             let mut noisy = |middle: f64| (0..count).map(|_| middle + dice.below(100) as f64).collect::<Vec<f64>>();
-            let ratio = Ratio::of_medians(&noisy(400.0), &noisy(200.0), 0).expect("a ratio");
+            let ratio = of_one_pair(&noisy(400.0), &noisy(200.0)).expect("a ratio");
             assert!(ratio.low < ratio.value && ratio.value < ratio.high, "{ratio:?}");
             ratio.high - ratio.low
         };

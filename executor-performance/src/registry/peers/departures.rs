@@ -40,6 +40,11 @@ impl Departures {
         }
     }
 
+    /// How many have left by now.
+    pub(super) fn so_far(&self) -> usize {
+        self.0.departed.load(SeqCst)
+    }
+
     /// Waits until `threads` have left.
     ///
     /// # Errors
@@ -57,8 +62,7 @@ impl Departures {
             .wait_timeout_while(sleeping, PATIENCE, |()| !board.all_left())
             .unwrap_or_else(PoisonError::into_inner);
         if timeout.timed_out() {
-            let departed = board.departed.load(SeqCst);
-            return Err(format!("only {departed} of {threads} threads left within {} s", PATIENCE.as_secs()));
+            return Err(format!("only {} of {threads} threads left within {} s", self.so_far(), PATIENCE.as_secs()));
         }
         Ok(())
     }
@@ -86,7 +90,7 @@ mod tests {
                     });
                 }
                 assert_eq!(departures.wait_for(3), Ok(()));
-                assert_eq!(departures.0.departed.load(SeqCst), 3);
+                assert_eq!(departures.so_far(), 3);
             });
             assert!(begin.elapsed() < PATIENCE, "a waiter that is not woken looks again then");
         }

@@ -2,6 +2,7 @@
 
 use super::{FuturePool, PATIENCE, Pool, TaskPool, departures::Departures};
 use crate::forker::LOST;
+use std::time::Instant;
 
 /// An adapter called `$adapter` for the `Builder` and `ThreadPool` of `$pools`.
 ///
@@ -47,13 +48,19 @@ macro_rules! adapter {
             }
 
             fn finish(&self) -> Result<(), String> {
+                let begin = Instant::now();
                 self.pool.join_timeout(PATIENCE);
-                Ok(())
+                // It does not say which of the two it was.
+                if begin.elapsed() < PATIENCE {
+                    Ok(())
+                } else {
+                    Err(format!("it was not idle after {} s", PATIENCE.as_secs()))
+                }
             }
 
             fn end(self) -> Result<(), String> {
-                // No thread has left before: they stay for a minute without work.
-                let threads = self.pool.get_current_worker_count();
+                // Some may have left before: after a panic, or a minute without work.
+                let threads = self.departures.so_far() + self.pool.get_current_worker_count();
                 self.pool.shutdown();
                 self.departures.wait_for(threads)
             }
@@ -82,3 +89,24 @@ macro_rules! adapter {
 
 adapter!(RustyPool, rusty_pool);
 adapter!(CompatRustyPool, executors::compat::rusty_pool);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{panic, thread};
+
+    #[test]
+    fn threads_that_have_panicked_do_not_count_as_others_that_leave() {
+        // The one that is not waited for may leave in time by chance.
+        for _ in 0..100 {
+            let pool = RustyPool::new(4);
+            pool.spawn(|| panic::resume_unwind(Box::new("as the test wants it")));
+            let departures = pool.departures.clone();
+            while departures.so_far() == 0 {
+                thread::yield_now();
+            }
+            pool.end().expect("in time");
+            assert_eq!(departures.so_far(), 5);
+        }
+    }
+}
