@@ -7,6 +7,7 @@ mod pair;
 #[cfg(test)]
 mod simulation;
 mod table;
+mod warnings;
 
 pub use self::{
     change::{Change, Verdict},
