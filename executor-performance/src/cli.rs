@@ -28,6 +28,7 @@ pub use self::{
 };
 
 pub use crate::advice::Need;
+pub(crate) use self::{experiments::within, point::countable};
 
 use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
 use std::{ffi::OsString, path::Path};

@@ -1,8 +1,8 @@
 //! The definition of the command line, with its help and its manual.
 
-use super::{command::Command, options::Options};
+use super::{command::Command, options::Options, sweep::Sweep};
 use clap::{ArgMatches, CommandFactory, Parser, parser::ValueSource};
-use std::ffi::OsString;
+use std::{any::TypeId, ffi::OsString, iter};
 
 const ABOUT: &str =
     "Measures task executors on this machine, so that you can choose one and know how far to trust the numbers";
@@ -214,6 +214,13 @@ pub(super) fn owners_of(definition: &clap::Command, word: &str) -> Option<String
     let owners = definition.get_subcommands().filter(|command| option_of(command, word).is_some());
     let names: Vec<&str> = owners.map(clap::Command::get_name).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Whether the option that is written `word`, of all commands or of one, takes a list of values for a sweep.
+pub(super) fn takes_list(definition: &clap::Command, word: &str) -> bool {
+    let lists = [TypeId::of::<Sweep<usize>>(), TypeId::of::<Sweep<u64>>()];
+    let takes = |option: &clap::Arg| lists.iter().any(|list| option.get_value_parser().type_id() == *list);
+    iter::once(definition).chain(definition.get_subcommands()).filter_map(|it| option_of(it, word)).any(takes)
 }
 
 /// An option that has another meaning in this command.

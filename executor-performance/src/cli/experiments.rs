@@ -233,7 +233,12 @@ fn sleep(option: &str, millis: u64, patience: Duration) -> Result<Duration, Stri
 }
 
 /// The `time` that `option` gives, which `told` describes, and which must be less than `patience`.
-fn within(option: &str, told: fmt::Arguments<'_>, time: Duration, patience: Duration) -> Result<Duration, String> {
+pub(crate) fn within(
+    option: &str,
+    told: fmt::Arguments<'_>,
+    time: Duration,
+    patience: Duration,
+) -> Result<Duration, String> {
     if time < patience {
         Ok(time)
     } else {

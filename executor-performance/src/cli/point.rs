@@ -101,7 +101,7 @@ fn refuse(option: &str, value: Option<impl Display>, experiment: &str) -> Result
 }
 
 /// A load, which `told` describes in the options of its experiment.
-pub(super) fn countable(
+pub(crate) fn countable(
     producers: usize,
     messages: u64,
     amplification: u64,

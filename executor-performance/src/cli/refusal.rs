@@ -1,7 +1,7 @@
 //! Why nothing is run.
 
 use super::{
-    definition::{definition, owners_of},
+    definition::{definition, owners_of, takes_list},
     recommend::Workload,
 };
 use crate::registry;
@@ -43,12 +43,16 @@ impl Refusal {
     }
 }
 
-/// A hint for a workload that was given without its option.
+/// A hint for a workload that was given without its option, and for an option that was given twice.
 fn remedy(error: &clap::Error) -> String {
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) if Workload::from_str(word, true).is_ok() => {
-            format!("; use --workload {word}")
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return String::new() };
+    match error.get(ContextKind::PriorArg) {
+        Some(ContextValue::String(prior)) if prior == word => {
+            let option = word.split(' ').next().unwrap_or(word);
+            let listed = takes_list(&definition(), option);
+            if listed { "; give all values in one list, such as 1,2,3" } else { "; leave out one of them" }.to_owned()
         }
+        _ if Workload::from_str(word, true).is_ok() => format!("; use --workload {word}"),
         _ => String::new(),
     }
 }

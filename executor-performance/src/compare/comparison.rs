@@ -2,7 +2,7 @@
 
 use super::{
     Change, Terms, Verdict, alike,
-    likeness::{counterparts, differences, in_both},
+    likeness::{contents, counterparts, differences, in_both},
     pair::Pair,
     warnings::{doubts, unlikeness},
 };
@@ -175,7 +175,12 @@ fn matched_runs<'a>(
     if matched.iter().any(|(before, run)| in_both(before, run)) {
         Ok(matched)
     } else {
-        Err("nothing is in both records: nothing can be compared".to_owned())
+        let told = |record| contents(record).map_or("no figures".to_owned(), |there| format!("figures of {there}"));
+        Err(format!(
+            "nothing is in both records: the old one has {}, and the new one {}: measure again what is in one of them",
+            told(old),
+            told(new)
+        ))
     }
 }
 
@@ -362,6 +367,10 @@ mod tests {
             assert!(comparison.left_out.iter().any(|line| line.contains(part)), "{part} in {comparison:?}");
         }
         fewer.runs.clear();
-        assert!(Comparison::of(&fewer, &record(), &TERMS).expect_err("nothing").contains("nothing is in both"));
+        let complaint = Comparison::of(&fewer, &record(), &TERMS).expect_err("nothing");
+        for part in ["nothing is in both", "the old one has no figures", "the new one figures of throughput of channel"]
+        {
+            assert!(complaint.contains(part), "{part} in {complaint}");
+        }
     }
 }

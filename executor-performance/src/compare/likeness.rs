@@ -101,23 +101,27 @@ pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<
     if planned.any(|(before, (_, executors))| before.is_some_and(|before| has_figures_of(before, executors))) {
         return Ok(());
     }
+    Err(match contents(old) {
+        None => {
+            "--baseline has no figures, as all that it measured failed: name another file, or leave it out".to_owned()
+        }
+        Some(there) => format!(
+            "--baseline has no figures of what is to be measured, but of {there}: measure one of these, or leave it out"
+        ),
+    })
+}
+
+/// The experiments and executors of which `record` has figures, if there are any.
+pub(super) fn contents(record: &Record) -> Option<String> {
     let mut there: Vec<String> = Vec::new();
-    for run in &old.runs {
+    for run in &record.runs {
         let executors: Vec<&str> = with_figures(run).map(|row| row.executor.as_str()).collect();
         let line = format!("{} of {}", run.experiment, executors.join(", "));
         if !(executors.is_empty() || there.contains(&line)) {
             there.push(line);
         }
     }
-    Err(match &there[..] {
-        [] => {
-            "--baseline has no figures, as all that it measured failed: name another file, or leave it out".to_owned()
-        }
-        _ => format!(
-            "--baseline has no figures of what is to be measured, but of {}: measure one of these, or leave it out",
-            there.join("; ")
-        ),
-    })
+    (!there.is_empty()).then(|| there.join("; "))
 }
 
 /// Whether one of the `executors` has figures in `before`: a row that failed can be compared with nothing.

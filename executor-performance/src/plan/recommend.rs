@@ -2,11 +2,11 @@
 
 use super::{Runs, Site};
 use crate::{
-    cli::{RecommendOptions, Workload},
+    cli::{RecommendOptions, Workload, countable, within},
     experiment::{Blocking, Latency, OneLoad, Throughput},
     registry::Ability,
     sampler::Pace,
-    workload::{Labour, Load, nanos_per_unit},
+    workload::{Labour, nanos_per_unit},
 };
 use std::{thread, time::Duration};
 
@@ -15,10 +15,10 @@ impl Site<'_> {
     pub(super) fn recommended(&self, own: &RecommendOptions) -> Runs {
         self.point.unused("recommend")?;
         if self.options.threads.values().len() > 1 {
-            return Err(
-                "--threads has several values: recommend needs one, so give the number of threads that you will have"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "--threads has {} values: recommend needs one, so give the number of threads that you will have",
+                self.options.threads.values().len()
+            ));
         }
         own.suffice(self.entries(Ability::Jobs)?.iter().map(|entry| entry.name))?;
         let workloads = own.workloads()?;
@@ -44,58 +44,60 @@ impl Site<'_> {
         // If there are several threads for each core, jobs take as many times longer.
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let busy = time.saturating_mul(u32::try_from(threads.div_ceil(cores)).unwrap_or(u32::MAX));
-        let load =
-            |messages, hops| Load::new(1, messages, hops).ok_or("more jobs than can be counted: use fewer --threads");
+        let load = |messages, hops| countable(1, messages, hops, format_args!("the jobs of --threads {threads}"));
+        let jobs_in_turn = |least, taking| self.jobs_in_turn(least, time, taking);
         // Before the measured load, each executor runs as much, or less, so that it is awake.
         let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
             Workload::Outside => {
-                let jobs = all.saturating_mul(self.jobs_in_turn(2 * EACH, busy)?) / 2;
+                let jobs = all.saturating_mul(jobs_in_turn(2 * EACH, busy)?) / 2;
                 self.jobs(OneLoad::new(Throughput(labour), threads, load(jobs.min(JOBS), 0)?, false, patience), 1.0)
             }
             Workload::Inside => {
-                let hops = (self.jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
+                let hops = (jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
                 self.jobs(OneLoad::new(Throughput(labour), threads, load(EACH * all, hops)?, false, patience), 1.0)
             }
             Workload::Bursts => {
-                self.jobs_in_turn(2 * EACH, busy)?;
+                jobs_in_turn(2 * EACH, busy)?;
                 self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
             }
-            Workload::Blocking if time >= patience => Err(format!(
-                "--job-time {} us is not less than --patience: raise --patience, or lower --job-time",
-                time.as_micros()
-            )),
             Workload::Blocking => {
-                self.jobs_in_turn(ASLEEP + 1, time)?;
+                within("--job-time", format_args!("{} us", micros(time)), time, patience)?;
+                jobs_in_turn(ASLEEP + 1, time)?;
                 self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), 1.0)
             }
         }
     }
 
-    /// How many jobs that take `time` each a thread can run, one after the other, in a sample that is short enough for
-    /// the minimum number of samples to fit into the budget.
+    /// How many jobs a thread can run, one after the other, in a sample that is short enough for the minimum number of
+    /// samples to fit into the budget. Jobs of `time` end up `taking` this long each.
     ///
     /// # Errors
     ///
     /// If that is less than `least`, below which a sample makes no sense.
-    fn jobs_in_turn(&self, least: u64, time: Duration) -> Result<u64, String> {
+    fn jobs_in_turn(&self, least: u64, time: Duration, taking: Duration) -> Result<u64, String> {
         let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
         let executors = self.entries(Ability::Jobs)?.len();
         // One more round, before the first, finds out how much a sample can be.
         let (rounds, budget) = (pace.least_rounds().saturating_add(1), pace.budget.mul_f64(0.9));
-        let jobs = budget.as_secs_f64() / rounds as f64 / executors as f64 / time.as_secs_f64();
+        let jobs = budget.as_secs_f64() / rounds as f64 / executors as f64 / taking.as_secs_f64();
         if jobs >= least as f64 {
             return Ok(jobs as u64);
         }
         let factor = least as f64 / jobs;
         let budget = self.options.sampling.budget.as_secs_f64();
         Err(format!(
-            "--job-time is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with {least} jobs \
-             for each thread: raise that to {:.0}, or give a shorter time; with jobs longer than a millisecond, what the executor costs hardly \
-             matters",
+            "--job-time {} us is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with \
+             {least} jobs for each thread: raise that to {:.0}, or give a shorter time; with jobs longer than a millisecond, what the executor \
+             costs hardly matters",
+            micros(time),
             (budget * factor).ceil(),
         ))
     }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
 }
 
 #[cfg(test)]
@@ -189,6 +191,7 @@ mod tests {
                 format!("-t 2 --budget {budget} --patience 100 recommend --workload {workload} --job-time 500000")
             };
             let complaint = planned(&line("10")).map(|plan| plan.len()).expect_err("half a second is long");
+            assert!(complaint.starts_with("--job-time 500000 us is too long for --budget 10 s"), "{complaint}");
             let (_, rest) = complaint.split_once("raise that to ").expect("a remedy");
             let (budget, _) = rest.split_once(',').expect("a number");
             assert!(planned(&line(budget)).is_ok(), "{budget}");
