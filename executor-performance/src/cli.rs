@@ -27,9 +27,10 @@ pub use self::{
     tools::{CompareOptions, CompletionsOptions, ManOptions, ReportOptions},
 };
 
-pub use crate::advice::Need;
 pub(crate) use self::{experiments::within, point::countable};
+pub use crate::advice::Need;
 
+use self::options::OF_PROCESSES;
 use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
 use std::{ffi::OsString, path::Path};
 
@@ -60,7 +61,8 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
             let given = |name: &str| known(name) && matches.value_source(name) == Some(ValueSource::CommandLine);
             // Who debugs or profiles what a team's file says should not have to change the file.
             let in_process = given("in_process");
-            let settled = |name: &str| given(name) || in_process && options::OF_PROCESSES.contains(&name);
+            let excluded = |name: &str| in_process && OF_PROCESSES.iter().any(|option| option.id == name);
+            let settled = |name: &str| given(name) || excluded(name);
             let lines = config::command_lines(path, &words, settled).map_err(Refusal::Wrong)?;
             let ordered = |words| {
                 let mut order = ordered(words, path).map_err(|refusal| refusal.within(path))?;

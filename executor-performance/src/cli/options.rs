@@ -26,8 +26,19 @@ Example: --config bench.toml, which may say:
   experiment = \"throughput\"
   messages = 100000";
 
-/// Options that only matter to processes that run executors, so that `--in-process` excludes them.
-pub(super) const OF_PROCESSES: &[&str] = &["timeout", "processes"];
+/// An option that only matters to processes that run executors, so that `--in-process` excludes it.
+pub(super) struct OfProcesses {
+    /// Its identifier, which is also its name.
+    pub(super) id: &'static str,
+    is_given: fn(&SamplingOptions) -> bool,
+    /// What `--in-process` is, so that it has no effect.
+    why: &'static str,
+}
+
+pub(super) const OF_PROCESSES: [OfProcesses; 2] = [
+    OfProcesses { id: "timeout", is_given: |it| it.timeout.is_some(), why: "which cannot end an executor" },
+    OfProcesses { id: "processes", is_given: |it| it.processes.is_some(), why: "which is a single process" },
+];
 
 /// The default number of threads for jobs that block.
 const BLOCKED_THREADS: usize = 64;
@@ -347,22 +358,6 @@ impl ComparisonOptions {
     }
 }
 
-impl SamplingOptions {
-    /// Refuses options that exclude each other. The parser would check only those on the same side of the subcommand.
-    pub(super) fn agree(&self) -> Result<(), String> {
-        let excluded = [
-            ("--timeout", self.timeout.is_some(), "which cannot end an executor"),
-            ("--processes", self.processes.is_some(), "which is a single process"),
-        ];
-        match excluded.iter().find(|(_, is_given, _)| self.in_process && *is_given) {
-            Some((option, _, why)) => {
-                Err(format!("{option} has no effect with --in-process, {why}: leave out one of them"))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
 impl Options {
     /// Sets what was not given to what suits a recommendation.
     pub(super) fn suit(&mut self, own: &RecommendOptions, threads_given: bool) {
@@ -456,6 +451,16 @@ fn cannot(entry: &Entry, ability: Ability) -> String {
 }
 
 impl SamplingOptions {
+    /// Refuses options that exclude each other. The parser would check only those on the same side of the subcommand.
+    pub(super) fn agree(&self) -> Result<(), String> {
+        match OF_PROCESSES.iter().find(|option| self.in_process && (option.is_given)(self)) {
+            Some(OfProcesses { id, why, .. }) => {
+                Err(format!("--{id} has no effect with --in-process, {why}: leave out one of them"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// How long an executor may take for a sample.
     pub fn longest_turn(&self) -> Duration {
         const AT_LEAST: Duration = Duration::from_secs(60);
