@@ -58,7 +58,6 @@ fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Stri
         Command::Compare(own) => compare(own, options),
         Command::Report(own) => report(&own.record, &options.output),
         Command::Recommend(own) => {
-            refuse_comparison(&options.comparison)?;
             let record = Record::new(options.sampling.seed);
             // An executor that has failed in one workload cannot be recommended, so there is no point in waiting for it
             // again.
@@ -120,16 +119,6 @@ fn measure(
     let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
     let session = session.judged(options.comparison.fail_on_regression);
     Ok(session.run(plan, conclude))
-}
-
-/// A recommendation compares executors with each other, and with nothing else.
-fn refuse_comparison(options: &ComparisonOptions) -> Result<(), String> {
-    let option = match options {
-        ComparisonOptions { baseline: Some(_), .. } => "--baseline",
-        ComparisonOptions { fail_on_regression: true, .. } => "--fail-on-regression",
-        _ => return Ok(()),
-    };
-    Err(format!("{option} does not apply to recommend: leave it out, and measure one of the experiments to compare"))
 }
 
 fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {

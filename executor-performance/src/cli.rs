@@ -296,11 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn recommend_takes_the_options_that_its_help_shows_and_understands_the_others() {
-        let options = options("recommend -t 3 -e channel --budget 7 --seed 4 -o x.json -m 5");
+    fn recommend_takes_the_options_that_its_help_shows() {
+        let options = options("recommend -t 3 -e channel --budget 7 --seed 4 -o x.json");
         assert_eq!((options.threads.values(), options.executors.len()), (&[3][..], 1));
         assert_eq!((options.sampling.budget.as_secs(), options.sampling.seed), (7, 4));
-        assert_eq!((options.output.output.len(), options.load.messages.expect("given").values()), (1, &[5][..]));
+        assert_eq!(options.output.output.len(), 1);
     }
 
     /// This is how the program knows that there is nothing to ask for.

@@ -95,8 +95,13 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("man", &[]),
 ];
 
-/// The first option in `matches` that was given although the command does not use it, with the command's name. Options
-/// of the load are checked elsewhere: experiments that do not use them refuse them, as does recommend.
+/// Options that recommend does not use: it has loads of its own, and compares executors with each other and nothing
+/// else.
+const NOT_TO_RECOMMEND: &[&str] =
+    &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
+
+/// The first option in `matches` that was given although the command does not use it, with the command's name.
+/// Experiments check options of the load themselves.
 pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
     let (command, own) = matches.subcommand()?;
     let useful = TOOLS.iter().find(|(tool, _)| *tool == command).map(|(_, useful)| *useful);
@@ -105,7 +110,7 @@ pub(super) fn meaningless(matches: &ArgMatches) -> Option<(String, String)> {
         let id = option.get_id().as_str();
         match useful {
             Some(useful) => option.is_global_set() && !useful.contains(&id),
-            None => command == "recommend" && ["noise_threshold", "force"].contains(&id),
+            None => command == "recommend" && NOT_TO_RECOMMEND.contains(&id),
         }
     };
     let given = |option: &&clap::Arg| {
@@ -139,10 +144,6 @@ pub(super) fn divided(words: &[OsString], matches: &ArgMatches) -> Option<(Strin
     let option = whole.get_arguments().filter(|option| option.is_global_set()).find(is_on_both)?;
     Some((option.get_long()?.to_owned(), command.to_owned()))
 }
-
-/// Options that recommend does not use.
-const NOT_TO_RECOMMEND: &[&str] =
-    &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
 
 const THREADS_TO_RECOMMEND_FOR: &str =
     "Worker threads that you will have [default: one for each core; if jobs block, 64]";

@@ -13,7 +13,6 @@ use std::{thread, time::Duration};
 impl Site<'_> {
     /// Runs of all the workloads that are asked for, in equal shares of the budget.
     pub(super) fn recommended(&self, own: &RecommendOptions) -> Runs {
-        self.point.unused("recommend")?;
         if self.options.threads.values().len() > 1 {
             return Err(format!(
                 "--threads has {} values: recommend needs one, so give the number of threads that you will have",
