@@ -11,7 +11,7 @@ use std::{
     fmt,
     io::{self, BufRead, BufReader, Write},
     marker::PhantomData,
-    process::{Child, ChildStdin, Command},
+    process::{Child, Command},
     rc::Rc,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
@@ -43,7 +43,6 @@ pub struct Failures(Rc<RefCell<HashMap<&'static str, String>>>);
 #[derive(Debug)]
 struct Process {
     child: Child,
-    turns: ChildStdin,
     answers: Receiver<String>,
 }
 
@@ -101,21 +100,21 @@ impl<T: Turn> Subject<T> for Guest<T> {
 
 impl Process {
     fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child = command.spawn()?;
-        let (Some(turns), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("it has no pipes"));
-        };
         let (sender, answers) = mpsc::channel();
+        // If anything is refused from here on, dropping this ends the child, and waits for it.
+        let mut process = Process { child: command.spawn()?, answers };
+        let Child { stdin, stdout, .. } = &mut process.child;
+        let output = stdout.take().filter(|_| stdin.is_some()).ok_or_else(|| io::Error::other("it has no pipes"))?;
         let listen =
             move || BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
         thread::Builder::new().name("listener".to_owned()).spawn(listen)?;
-        Ok(Process { child, turns, answers })
+        Ok(process)
     }
 
     /// The answer to a line.
     fn answer(&mut self, line: &str, limit: Duration) -> Result<String, Failure> {
         // If the process is gone already, there is no answer, and its end says why.
-        let _ = writeln!(self.turns, "{line}").and_then(|()| self.turns.flush());
+        let _ = self.child.stdin.as_mut().map(|turns| writeln!(turns, "{line}").and_then(|()| turns.flush()));
         self.answers.recv_timeout(limit).map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::Hung { limit },
             RecvTimeoutError::Disconnected => Failure::Crashed(self.end()),
@@ -254,6 +253,17 @@ mod tests {
             let complaint = complaint(script, limit);
             assert!(parts.iter().all(|part| complaint.contains(part)), "{script}: {complaint}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_cannot_be_used_is_not_left_behind() {
+        let mut command = Command::new("sleep");
+        command.arg("1000").stdin(Stdio::piped()).stdout(Stdio::null());
+        let guest = Guest::<Unit>::new("mute", command, LONG, Failures::default());
+        assert!(guest.take(&Unit).expect_err("it is mute").to_string().contains("it has no pipes"));
+        // Those that this thread has started: other tests have threads of their own.
+        assert_eq!(std::fs::read_to_string("/proc/thread-self/children").expect("a list"), "");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use super::host::VARIABLE;
 use crate::{
     experiment::{Subject, Turn},
+    failure::Failure,
     usage::Usage,
 };
+use serde::Serialize;
 use std::{
     env,
     io::{self, BufRead, Write},
@@ -39,24 +41,30 @@ impl Service {
 /// answer.
 pub fn serve<T: Turn>(subject: &dyn Subject<T>) -> ! {
     let (sender, turns) = mpsc::channel();
-    thread::spawn(move || {
+    let read = move || {
         let _ = io::stdin().lock().lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
         process::exit(0);
-    });
-    for turn in turns {
-        let mut output = io::stdout().lock();
-        if writeln!(output, "{}", answer(subject, &turn)).and_then(|()| output.flush()).is_err() {
-            break;
-        }
-    }
+    };
+    let reader = thread::Builder::new().name("reader".to_owned()).spawn(read);
+    // Without a reader there are no turns: this answers the first, and after a failure the host wants no other answer.
+    let refused = reader.err().map(|why| Err(Failure::Thread(why.to_string()).to_string()));
+    let mut answers = refused.into_iter().chain(turns.iter().map(|turn| taken(subject, &turn)));
+    let _ = answers.try_for_each(|answer| tell(&answer));
     process::exit(0)
 }
 
-fn answer<T: Turn>(subject: &dyn Subject<T>, turn: &str) -> String {
-    let taken: Result<(T::Sample, Usage), String> = serde_json::from_str(turn)
-        .map_err(|why| format!("was given what is no turn: {why}"))
-        .and_then(|turn| subject.take_metered(&turn).map_err(|failure| failure.to_string()));
-    serde_json::to_string(&taken).expect("a sample is plain data")
+/// What a sample measured and used, or why there is none.
+type Answer<S> = Result<(S, Usage), String>;
+
+fn taken<T: Turn>(subject: &dyn Subject<T>, turn: &str) -> Answer<T::Sample> {
+    let turn = serde_json::from_str(turn).map_err(|why| format!("was given what is no turn: {why}"))?;
+    subject.take_metered(&turn).map_err(|failure| failure.to_string())
+}
+
+fn tell<S: Serialize>(answer: &Answer<S>) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{}", serde_json::to_string(answer).expect("a sample is plain data"))?;
+    output.flush()
 }
 
 #[cfg(test)]
