@@ -138,7 +138,8 @@ impl JobTurn for Contest {
                 drop(stop_at_last);
                 probes
             };
-            let probing = thread::Builder::new().spawn_scoped(scope, probe).map_err(Failure::Producer)?;
+            let probing = thread::Builder::new().spawn_scoped(scope, probe).map_err(Failure::Producer);
+            let probing = probing.inspect_err(|_| outside.shutdown_async())?;
             Ok((relay.run(&self.chains(ENDLESS), Duration::ZERO), probing.join()))
         })?;
         let burst = burst.map_err(endless)?;

@@ -19,7 +19,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Barrier, OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     thread::{self, JoinHandle},
@@ -53,21 +53,21 @@ struct Start {
     producers: usize,
     /// Relaxed: it guards nothing.
     arrived: AtomicUsize,
-    gate: Barrier,
+    /// Set to `true` when it opens, and to `false` if there will be no start, because not all could be started.
+    gate: OnceLock<bool>,
     /// Set when the load is over, so that no producer ends before: a thread that ends keeps its core for some time.
     over: OnceLock<()>,
 }
 
 impl Start {
     fn new(producers: usize) -> Self {
-        let gate = Barrier::new(producers + 1);
-        Start { producers, arrived: AtomicUsize::new(0), gate, over: OnceLock::new() }
+        Start { producers, arrived: AtomicUsize::new(0), gate: OnceLock::new(), over: OnceLock::new() }
     }
 
-    /// Called by each producer once it has started: waits at the gate.
-    fn arrive(&self) {
+    /// Called by each producer once it has started: waits at the gate. Returns whether the load begins.
+    fn arrive(&self) -> bool {
         self.arrived.fetch_add(1, Relaxed);
-        self.gate.wait();
+        *self.gate.wait()
     }
 
     /// Returns when all producers have started: starting them must not count as what the idle executor takes.
@@ -75,6 +75,16 @@ impl Start {
         while self.arrived.load(Relaxed) < self.producers {
             thread::yield_now();
         }
+    }
+
+    /// Lets all through.
+    fn open(&self) {
+        self.gate.get_or_init(|| true);
+    }
+
+    /// Sends those home that have arrived, and those that will.
+    fn call_off(&self) {
+        self.gate.get_or_init(|| false);
     }
 }
 
@@ -131,21 +141,21 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     fn try_run(&self, load: &Load, pause: Duration) -> Result<Burst, Failure> {
         self.score.announce(load.jobs(), load.chains());
         let start = Arc::new(Start::new(load.producers()));
-        let producers = self.line_up(load, &start)?;
+        let producers = self.line_up(load, &start).inspect_err(|_| start.call_off())?;
         start.await_producers();
 
         let (idle_since, idle_cpu) = (Instant::now(), cpu_time());
         thread::sleep(pause);
         let (idle, cpu) = (idle_since.elapsed(), cpu_time());
 
-        start.gate.wait();
+        start.open();
         let end = self.score.wait(Instant::now(), self.patience);
         let cpu_ended = cpu_time();
         start.over.get_or_init(|| ());
 
         let end = end?;
-        let shifts: Vec<Shift> =
-            producers.into_iter().map(JoinHandle::join).collect::<Result<_, _>>().map_err(|_| Failure::Submission)?;
+        let shifts = producers.into_iter().map(|producer| producer.join().ok().flatten());
+        let shifts: Vec<Shift> = shifts.collect::<Option<_>>().ok_or(Failure::Submission)?;
         let started = shifts.iter().map(|shift| shift.began).min().unwrap_or(end.at);
         let submitted = shifts.iter().map(|shift| shift.ended).max().unwrap_or(end.at);
         Ok(Burst {
@@ -160,14 +170,16 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
     }
 
     /// Starts the producers.
-    fn line_up(&self, load: &Load, start: &Arc<Start>) -> Result<Vec<JoinHandle<Shift>>, Failure> {
+    fn line_up(&self, load: &Load, start: &Arc<Start>) -> Result<Vec<JoinHandle<Option<Shift>>>, Failure> {
         let messages = load.messages();
         (0..load.producers())
             .map(|_| {
                 let (start, score) = (Arc::clone(start), Arc::clone(&self.score));
                 let baton = Baton { track: self.track.loan(), hops_left: load.amplification() };
                 let produce = move || {
-                    start.arrive();
+                    if !start.arrive() {
+                        return None;
+                    }
                     let began = Instant::now();
                     let given = catch_unwind(AssertUnwindSafe(|| baton.start(messages)));
                     let ended = given.unwrap_or_else(|_| {
@@ -175,7 +187,7 @@ impl<E: Executor + Sync + 'static, W: Work> Relay<E, W> {
                         Instant::now()
                     });
                     start.over.wait();
-                    Shift { began, ended }
+                    Some(Shift { began, ended })
                 };
                 thread::Builder::new().name("producer".to_owned()).spawn(produce).map_err(Failure::Producer)
             })
@@ -353,6 +365,19 @@ mod tests {
         relay.run(&load(2, 1, 0), Duration::ZERO).expect("no job has panicked");
         assert_eq!(HAVE_ENDED.load(Ordering::Relaxed), 2, "it was their mark");
         relay.finish().expect("no job ran twice");
+    }
+
+    /// As when not all of them could be started.
+    #[test]
+    fn producers_that_are_called_off_leave() {
+        let start = Arc::new(Start::new(3));
+        let arrive = || {
+            let start = Arc::clone(&start);
+            thread::spawn(move || start.arrive())
+        };
+        let arrived = [arrive(), arrive()];
+        start.call_off();
+        assert!(arrived.into_iter().all(|producer| !producer.join().expect("no panic")));
     }
 
     #[test]
