@@ -113,6 +113,11 @@ pub type SampleOf<X> = <<X as Experiment>::Turn as Turn>::Sample;
 pub trait Turn: Serialize + DeserializeOwned + 'static {
     /// What it measures.
     type Sample: Sample + Serialize + DeserializeOwned;
+
+    /// How many threads it has at a time, besides those of the executor and the one that takes it.
+    fn own_threads(&self) -> usize {
+        1
+    }
 }
 
 /// A turn that any executor can take.

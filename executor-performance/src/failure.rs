@@ -7,7 +7,7 @@ use std::{any::Any, error::Error, fmt, io, iter, time::Duration};
 pub enum Failure {
     /// The executor could not be built.
     Build(String),
-    /// The operating system refused a thread to the executor when it was built.
+    /// The operating system refuses threads that are needed to run the executor.
     Thread(String),
     /// A thread of the measurement itself could not be started.
     Producer(io::Error),
@@ -129,33 +129,15 @@ impl Failure {
     /// anything but threads.
     pub(crate) fn of_build(error: &(dyn Error + 'static)) -> Self {
         let mut causes = iter::successors(Some(error), |&error| error.source());
-        Self::unbuilt(&error.to_string(), causes.any(|cause| cause.is::<io::Error>()))
+        let why = error.to_string();
+        if causes.any(|cause| cause.is::<io::Error>()) { Failure::Thread(why) } else { Failure::Build(why) }
     }
 
-    /// The same, from what it panicked with. Such a constructor takes for granted that it gets its threads.
+    /// The same, from what it panicked with. (If it did so for want of a thread, there were enough at the rehearsal.)
     pub(crate) fn of_panic(payload: &(dyn Any + Send)) -> Self {
-        /// How the standard library writes the error of a thread that was refused, with `Debug` and with `Display`.
-        const REFUSED: [&str; 2] = ["kind: WouldBlock", "(os error 11)"];
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
-        Self::unbuilt(text, REFUSED.iter().any(|refused| text.contains(refused)))
+        let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+        Failure::Build(text.unwrap_or("it panicked").to_owned())
     }
-
-    fn unbuilt(why: &str, is_thread_refused: bool) -> Self {
-        let why = without_unwrapping(why);
-        if is_thread_refused { Failure::Thread(why) } else { Failure::Build(why) }
-    }
-}
-
-/// What `unwrap` or `expect` says of an error of the system, without what only programmers want to know.
-fn without_unwrapping(text: &str) -> String {
-    let parts = || {
-        let (before, error) = text.split_once("Os { code: ")?;
-        let before = &before.replace("called `Result::unwrap()` on an `Err` value: ", "");
-        let (message, after) = error.split_once("message: \"")?.1.split_once("\" }")?;
-        Some([before, message, after].concat())
-    };
-    parts().unwrap_or_else(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -173,19 +155,5 @@ mod tests {
         assert!(matches!(Failure::of_build(&of_peer), Failure::Thread(_)));
         let too_many = ThreadPool::builder().threads(usize::MAX).build().expect_err("too many");
         assert!(matches!(Failure::of_build(&too_many), Failure::Build(_)));
-    }
-
-    #[test]
-    fn a_panic_for_want_of_a_thread_says_nothing_about_the_executor_either() {
-        const UNWRAPPED: &str = "called `Result::unwrap()` on an `Err` value: Os { code: 11, kind: WouldBlock, \
-                                 message: \"Resource temporarily unavailable\" }";
-        let told = |text: &str| Failure::of_panic(&text.to_owned()).to_string();
-        assert_eq!(told(UNWRAPPED), "not measured: no thread for it: Resource temporarily unavailable");
-        let expected = told("no: Os { code: 11, kind: WouldBlock, message: \"Try again\" }!");
-        assert_eq!(expected, "not measured: no thread for it: no: Try again!");
-        let displayed = "OS can't spawn worker thread: Resource temporarily unavailable (os error 11)";
-        assert_eq!(told(displayed), format!("not measured: no thread for it: {displayed}"));
-        assert_eq!(told("0 threads"), "could not be built: 0 threads");
-        assert_eq!(Failure::of_panic(&"0 threads").to_string(), "could not be built: 0 threads");
     }
 }

@@ -27,6 +27,7 @@ pub mod plan;
 pub mod program;
 pub mod record;
 pub mod registry;
+mod rehearsal;
 pub mod sampler;
 pub mod session;
 pub mod sink;

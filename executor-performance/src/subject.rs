@@ -5,7 +5,9 @@ use crate::{
     failure::Failure,
     forker::Forker,
     registry::{Ability, Build, Entry, ForksVisitor, FuturesVisitor, Visitor},
+    rehearsal::rehearse,
     spawner::Spawner,
+    usage::{Usage, UsageMeter},
     workload::assemble,
 };
 use executors::Executor;
@@ -36,7 +38,7 @@ impl<E> Plan<E> {
     ///
     /// If it cannot be built.
     pub fn build(&self) -> Result<E, Failure> {
-        // Some constructors panic if a thread is refused. What they have built until then is of no use to anyone.
+        // What it has built until it panics is of no use to anyone.
         panic::catch_unwind(|| (self.build)(self.threads)).unwrap_or_else(|payload| Err(Failure::of_panic(&*payload)))
     }
 
@@ -169,7 +171,13 @@ impl<E, T: Turn> Subject<T> for Enlisted<E, T> {
     }
 
     fn take(&self, turn: &T) -> Result<T::Sample, Failure> {
-        (self.take)(turn, &self.plan)
+        self.take_metered(turn).map(|(sample, _)| sample)
+    }
+
+    fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
+        rehearse(self.plan.threads() + turn.own_threads())?;
+        let meter = UsageMeter::start();
+        (self.take)(turn, &self.plan).map(|sample| (sample, meter.read()))
     }
 }
 
@@ -208,9 +216,15 @@ mod tests {
 
     #[test]
     fn what_panics_is_not_built() {
-        let greedy = |_| -> Result<crossbeam_channel_pool::ThreadPool, Failure> { panic!("no threads (os error 11)") };
-        let failure = Plan::new(greedy, 2).build().expect_err("it panics");
-        assert!(matches!(failure, Failure::Thread(_)), "{failure}");
+        let greedy: [(Build<crossbeam_channel_pool::ThreadPool>, &str); 3] = [
+            (|_| panic!("as the test wants it"), "as the test wants it"),
+            (|threads| panic!("{threads} are too many"), "2 are too many"),
+            (|_| panic::panic_any(7), "it panicked"),
+        ];
+        for (build, told) in greedy {
+            let failure = Plan::new(build, 2).build().expect_err("it panics").to_string();
+            assert_eq!(failure, format!("could not be built: {told}"));
+        }
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub struct Bursts<W> {
 
 impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for Bursts<W> {
     type Sample = BurstSample;
+
+    fn own_threads(&self) -> usize {
+        self.load.producers()
+    }
 }
 
 impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {

@@ -120,6 +120,11 @@ impl Contest {
 
 impl Turn for Contest {
     type Sample = Waited;
+
+    /// The producer of the chains, and the thread that gives probes.
+    fn own_threads(&self) -> usize {
+        2
+    }
 }
 
 impl JobTurn for Contest {

@@ -91,6 +91,10 @@ impl OpenLatency {
 
 impl Turn for Arrivals {
     type Sample = Served;
+
+    fn own_threads(&self) -> usize {
+        self.producers
+    }
 }
 
 impl JobTurn for Arrivals {

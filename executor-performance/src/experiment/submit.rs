@@ -47,6 +47,10 @@ pub struct Submission {
 
 impl Turn for Submission {
     type Sample = Submitted;
+
+    fn own_threads(&self) -> usize {
+        self.load.producers()
+    }
 }
 
 impl JobTurn for Submission {

@@ -162,6 +162,46 @@ fn whatever_ends_a_sweep_loses_no_rows_of_points_that_have_ended() {
     assert!(rows.len() >= 2 && rows.len() % 2 == 0 && rows.len() / 2 >= ended, "{ended}: {rows:?}");
 }
 
+/// Runs `line` where each thread takes `mib` MiB of the two GiB of addresses that a process may have. No other limit
+/// keeps root, too, from starting threads.
+#[cfg(target_os = "linux")]
+fn with_large_stacks(mib: u64, line: &str, service: Option<&str>) -> std::process::Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 2097152 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_executor-performance")]);
+    shell.args(line.split_whitespace()).env("RUST_MIN_STACK", (mib << 20).to_string()).stdin(Stdio::null());
+    shell.envs(service.map(|service| ("EXECUTOR_PERFORMANCE_SERVES", service)));
+    shell.output().expect("sh starts")
+}
+
+/// Some would return an error, some panic, one hang, and some wait for the threads.
+#[cfg(target_os = "linux")]
+#[test]
+fn executors_that_cannot_have_their_threads_have_not_failed() {
+    let executors =
+        if cfg!(feature = "peers") { "channel,tokio,rusty_pool-growing,published-channel" } else { "channel" };
+    let count = executors.split(',').count();
+    for own in ["", "--in-process"] {
+        let line = |threads| format!("{BRIEF} {own} -m 10 -t {threads} -e {executors} throughput");
+        let output = with_large_stacks(128, &line(16), None);
+        let (text, complaint) = (stdout(&output), stderr(&output));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(1), "{complaint}");
+        let told = format!("{count} of {count} executors were not measured: {}", executors.replace(',', ", "));
+        assert!(complaint.contains(&told), "{complaint}");
+        assert_eq!(text.matches("no thread for it").count(), count, "{text}");
+        let output = with_large_stacks(128, &line(1), None);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_cannot_have_a_thread_to_read_turns_says_so() {
+    let output = with_large_stacks(4096, "-e channel throughput", Some("0:channel"));
+    let text = stdout(&output);
+    assert!(text.starts_with("{\"Err\":\"not measured: no thread for it: "), "{text}{}", stderr(&output));
+}
+
 /// Processes whose parent is `parent` and which serve `executor`, according to the system.
 #[cfg(target_os = "linux")]
 fn guests(parent: u32, executor: &str) -> Vec<String> {
