@@ -125,7 +125,7 @@ pub trait Watcher<S> {
 }
 
 /// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, because the budget
-/// counts from there. An executor that has no sample in the end has failed.
+/// counts from there, and shows the time that counts. An executor that has no sample in the end has failed.
 pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,

@@ -2,25 +2,23 @@
 
 mod doubts;
 mod recorder;
+mod supervised;
 
 use self::{
     doubts::{kinship, noise},
     recorder::Recorder,
+    supervised::{Supervised, Supervision},
 };
 use crate::{
-    clock::{Clock, WallClock},
-    experiment::{Experiment, Sample, Subject, Turn},
-    failure::Failure,
+    experiment::{Experiment, Sample, Subject},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
     record::{Record, Row, Run, Status, Stop, rows, utc_now},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, error, warning},
-    usage::Usage,
     view::{self, number, percent},
 };
 use std::{
-    cell::Cell,
     fmt,
     io::{self, ErrorKind},
     rc::Rc,
@@ -133,18 +131,13 @@ impl Session {
     pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
         let Prepared { pace, threads, .. } = prepared;
         let (mut prepared, subjects) = (Prepared { subjects: Vec::new(), ..prepared }, prepared.subjects);
-        let trying = Rc::new(Cell::new(true));
-        let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects
-            .into_iter()
-            .map(|subject| {
-                let (interrupt, trying) = (self.interrupt.clone(), Rc::clone(&trying));
-                Box::new(Interruptible { subject, interrupt, trying }) as Box<dyn Subject<X::Turn>>
-            })
-            .collect();
-        let (clock, began_utc, seed) = (WallClock::start(), utc_now(), self.record.program.seed);
+        let supervision = Rc::new(Supervision::begin(self.interrupt.clone()));
+        let supervised = |subject| Box::new(Supervised::new(subject, &supervision)) as Box<dyn Subject<X::Turn>>;
+        let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects.into_iter().map(supervised).collect();
+        let (began_utc, seed) = (utc_now(), self.record.program.seed);
         self.progress.doing("trying out how long a sample takes");
         prepared.experiment.fit(&pace, &subjects);
-        trying.set(false);
+        supervision.end_trying();
         if self.wants_end() {
             // A file from an earlier run is worth more than a run without samples.
             return;
@@ -157,9 +150,9 @@ impl Session {
         self.each(|sink, record| sink.begin(record));
 
         let mut recorder = Recorder::new(self, &experiment);
-        let (series, stopped) = sample(&pace, &clock, &experiment.turn(), &subjects, &mut recorder);
+        let (series, stopped) = sample(&pace, &*supervision, &experiment.turn(), &subjects, &mut recorder);
 
-        let (seconds, surroundings) = (clock.now().as_secs_f64(), recorder.seen());
+        let (seconds, surroundings) = (supervision.whole_time().as_secs_f64(), recorder.seen());
         let rows = rows(&experiment, &series, seed);
         let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
@@ -229,41 +222,6 @@ impl Session {
     }
 }
 
-/// An executor that takes no further turn after an interrupt while it is only being tried out. The sampler checks for
-/// interrupts itself, between turns, so a turn that it wants does not fail.
-struct Interruptible<T: Turn> {
-    subject: Box<dyn Subject<T>>,
-    interrupt: Interrupt,
-    trying: Rc<Cell<bool>>,
-}
-
-impl<T: Turn> fmt::Debug for Interruptible<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.subject.fmt(f)
-    }
-}
-
-impl<T: Turn> Subject<T> for Interruptible<T> {
-    fn name(&self) -> &'static str {
-        self.subject.name()
-    }
-
-    fn take(&self, turn: &T) -> Result<T::Sample, Failure> {
-        if self.trying.get() && self.interrupt.came() {
-            return Err(Failure::Interrupted);
-        }
-        self.subject.take(turn)
-    }
-
-    fn take_metered(&self, turn: &T) -> Result<(T::Sample, Usage), Failure> {
-        self.subject.take_metered(turn)
-    }
-
-    fn renew(&self) {
-        self.subject.renew();
-    }
-}
-
 /// The executors without figures, except those for which an interrupt is the reason.
 fn complaints(rows: &[Row]) -> Vec<String> {
     let of = |status, what| {
@@ -311,51 +269,20 @@ mod tests {
     use super::*;
     use crate::{
         experiment::{BurstSample, Bursts, OneLoad, Throughput, burst},
+        failure::Failure,
         record::mock::record,
         registry::Ability,
         sink::Terminal,
         workload::{Labour, Load},
     };
-    use serde::{Deserialize, Serialize};
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
 
-    /// Does nothing.
-    #[derive(Debug, Serialize, Deserialize)]
     struct Nothing;
-
-    impl Turn for Nothing {
-        type Sample = Nothing;
-    }
 
     impl Sample for Nothing {
         fn cost(&self) -> f64 {
             1.0
         }
-    }
-
-    #[derive(Debug)]
-    struct Obedient;
-
-    impl Subject<Nothing> for Obedient {
-        fn name(&self) -> &'static str {
-            "obedient"
-        }
-
-        fn take(&self, _turn: &Nothing) -> Result<Nothing, Failure> {
-            Ok(Nothing)
-        }
-    }
-
-    #[test]
-    fn an_interrupt_ends_the_trying_out_and_no_sample() {
-        let (interrupt, trying) = (Interrupt::default(), Rc::new(Cell::new(true)));
-        let subject =
-            Interruptible { subject: Box::new(Obedient), interrupt: interrupt.clone(), trying: Rc::clone(&trying) };
-        assert!(subject.take(&Nothing).is_ok());
-        interrupt.come();
-        assert!(matches!(subject.take(&Nothing), Err(Failure::Interrupted)));
-        trying.set(false);
-        assert!(subject.take(&Nothing).is_ok() && subject.take_metered(&Nothing).is_ok());
     }
 
     #[test]

@@ -139,7 +139,7 @@ mod tests {
         assert!(plan.iter().map(|run| run.budget()).sum::<Duration>() <= SOON / 2);
     }
 
-    /// Each executor is waited for only once, and that time counts towards the budget of its run.
+    /// Each executor is waited for only once, and that time comes on top of the budget of its run.
     #[test]
     fn a_recommendation_comes_soon_although_executors_hang() {
         for more in ["", " --workload blocking", " --spin", " --needs priorities", " --needs bound --workload blocking"]
