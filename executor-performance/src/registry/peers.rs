@@ -34,29 +34,10 @@ pub(super) use self::{
 };
 
 use super::adapter::{Adapted, FuturePool, Pool, TaskPool};
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Duration};
 
 /// How long a pool may take to shut down, as for this workspace's executors.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Waits until it is `done`, for pools that do not wait themselves, and returns whether that happened in time.
-///
-/// Does not sleep at first, because sleeping for too long would count as part of the pool's shutdown.
-fn wait_until(done: impl Fn() -> bool) -> bool {
-    const SLEEPLESS: Duration = Duration::from_micros(500);
-    let begin = Instant::now();
-    while !done() {
-        match begin.elapsed() {
-            elapsed if elapsed < SLEEPLESS => thread::yield_now(),
-            elapsed if elapsed < PATIENCE => thread::sleep(Duration::from_millis(1)),
-            _ => return false,
-        }
-    }
-    true
-}
 
 /// Yields the core until it is `done`, a few times, as threads that wait for the end of this workspace's pools do.
 /// Returns whether it is.
@@ -79,7 +60,6 @@ fn needs_last_handle() -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::{super::adapter::ends_after_its_jobs, *};
-    use std::{cell::Cell, iter};
 
     #[test]
     fn pools_end_after_their_jobs() {
@@ -96,19 +76,6 @@ mod tests {
         ends_after_its_jobs(Tokio::new(2).expect("built"));
         ends_after_its_jobs(Workerpool::new(2));
         // Not `BurstPool`, which may lose one; nor `Forte`, which has no way to wait for them.
-    }
-
-    #[test]
-    fn what_ends_soon_is_not_slept_through() {
-        let waited = || {
-            let (looks, begin) = (Cell::new(0), Instant::now());
-            assert!(wait_until(|| looks.replace(looks.get() + 1) == 3));
-            begin.elapsed()
-        };
-        // On a busy machine few waits are undisturbed.
-        let begin = Instant::now();
-        let mut waits = iter::repeat_with(waited).take_while(|_| begin.elapsed() < Duration::from_secs(20));
-        assert!(waits.any(|time| time < Duration::from_micros(100)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The channel of the crate `burst-pool`, and that of this workspace behind the same interface, with a thread for each
 //! receiver.
 
-use super::{PATIENCE, Pool, departures::Departures, wait_until};
+use super::{PATIENCE, Pool, departures::Departures};
 use crate::failure::Failure;
 use std::{
     cell::RefCell,
@@ -51,7 +51,10 @@ macro_rules! adapter {
         #[derive(Clone)]
         pub(in crate::registry) struct $adapter {
             sender: Arc<Mutex<Option<$($channels)::+::Sender<Job>>>>,
-            unfinished: Arc<AtomicUsize>,
+            /// Jobs that it was given.
+            given: Arc<AtomicUsize>,
+            /// Jobs that have ended.
+            ended: Departures,
             threads: usize,
             departures: Departures,
         }
@@ -69,7 +72,8 @@ macro_rules! adapter {
                     thread::Builder::new().spawn(run).map_err(|error| Failure::of_build(&error))?;
                 }
                 let sender = Arc::new(Mutex::new(Some(sender)));
-                Ok($adapter { sender, unfinished: Arc::default(), threads, departures })
+                let (given, ended) = (Arc::default(), Departures::default());
+                Ok($adapter { sender, given, ended, threads, departures })
             }
 
             /// Returns the job if no receiver waits for one.
@@ -89,12 +93,12 @@ macro_rules! adapter {
             where
                 F: FnOnce() + Send + 'static,
             {
-                self.unfinished.fetch_add(1, Ordering::Relaxed);
-                let unfinished = Arc::clone(&self.unfinished);
+                // Relaxed: a job that gives another publishes this by its end.
+                self.given.fetch_add(1, Ordering::Relaxed);
+                let ended = self.ended.clone();
                 let mut job: Box<Job> = Box::new(Box::new(move || {
                     job();
-                    // Release pairs with the Acquire in `finish`.
-                    unfinished.fetch_sub(1, Ordering::Release);
+                    ended.count_one();
                 }));
                 let mut first_refusal = None;
                 while let Some(refused) = self.try_send(job).and_then(keep) {
@@ -106,8 +110,11 @@ macro_rules! adapter {
             }
 
             fn finish(&self) -> Result<(), String> {
-                if !wait_until(|| self.unfinished.load(Ordering::Acquire) == 0) {
-                    return Err("jobs were lost".to_owned());
+                let mut given = 0;
+                // Jobs that were waited for may have given others.
+                while given < self.given.load(Ordering::Relaxed) {
+                    given = self.given.load(Ordering::Relaxed);
+                    self.ended.wait_for(given).map_err(|_| "jobs were lost")?;
                 }
                 drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
                 self.departures.wait_for(self.threads)
@@ -125,3 +132,26 @@ adapter!(
     burst_pool
 );
 adapter!(CompatBurstPool, executors::compat::burst_pool);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn give_hops(pool: &CompatBurstPool, hops: usize, ran: Arc<AtomicUsize>) {
+        let own = pool.clone();
+        pool.spawn(move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+            if hops > 1 {
+                give_hops(&own, hops - 1, ran);
+            }
+        });
+    }
+
+    #[test]
+    fn jobs_that_are_given_by_jobs_while_it_finishes_are_waited_for() {
+        let (pool, ran) = (CompatBurstPool::new(2).expect("built"), Arc::default());
+        give_hops(&pool, 10_000, Arc::clone(&ran));
+        pool.finish().expect("in time");
+        assert_eq!(ran.load(Ordering::Relaxed), 10_000);
+    }
+}

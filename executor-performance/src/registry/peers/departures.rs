@@ -1,4 +1,5 @@
-//! Waiting for the threads of pools that do not join them, but report when one leaves.
+//! Waiting for the threads of pools that do not join them, but report when one leaves; and for the jobs of pools that
+//! do not wait for these either.
 
 use super::{PATIENCE, yield_until};
 use std::sync::{
@@ -6,7 +7,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-/// Counts the threads of one pool that have left.
+/// Counts the threads of one pool that have left, or its jobs that have ended.
 ///
 /// What this costs counts as part of the pool's shutdown, so it is what the pools of this workspace pay as well: the
 /// waiter yields its core a few times before it sleeps, and only the last thread wakes it.
@@ -29,7 +30,7 @@ impl Board {
 }
 
 impl Departures {
-    /// For each thread to call as the last thing it does.
+    /// For each thread or job to call as the last thing it does.
     pub(super) fn count_one(&self) {
         let board = &*self.0;
         // Either this sees that it is awaited, or the waiter sees that it has left: both are sequentially consistent.

@@ -1,8 +1,12 @@
 //! The multi-threaded runtime of `tokio`.
 
-use super::{FuturePool, PATIENCE, Pool, TaskPool, wait_until};
+use super::{FuturePool, PATIENCE, Pool, TaskPool, yield_until};
 use crate::{failure::Failure, forker::LOST};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Gets jobs by `Handle::spawn`, from outside and from inside: a worker finds its own queue, and `tokio::spawn` would
@@ -28,6 +32,22 @@ impl Tokio {
     }
 }
 
+/// Waits until it is `done`, which nothing reports, but not for longer than a pool may take to shut down.
+///
+/// Yields first, and then sleeps for longer and longer, because all of that counts as part of the shutdown: the time by
+/// which the end is noticed late, and the CPU time of looking for it.
+fn look_until(done: impl Fn() -> bool) {
+    const SHORTEST: Duration = Duration::from_micros(20);
+    const LONGEST: Duration = Duration::from_millis(1);
+    let (begin, mut nap) = (Instant::now(), SHORTEST);
+    let mut is_done = yield_until(&done);
+    while !is_done && begin.elapsed() < PATIENCE {
+        thread::sleep(nap);
+        nap = (2 * nap).min(LONGEST);
+        is_done = done();
+    }
+}
+
 impl Pool for Tokio {
     fn spawn<F>(&self, job: F)
     where
@@ -45,7 +65,7 @@ impl Pool for Tokio {
     fn finish(&self) -> Result<(), String> {
         let runtime = self.take_runtime().ok_or("closed before")?;
         let tasks = self.handle.metrics();
-        wait_until(|| tasks.num_alive_tasks() == 0);
+        look_until(|| tasks.num_alive_tasks() == 0);
         let left = tasks.num_alive_tasks();
         runtime.shutdown_timeout(PATIENCE);
         if left > 0 { Err(format!("{left} tasks were left after {} s", PATIENCE.as_secs())) } else { Ok(()) }
@@ -68,5 +88,37 @@ impl TaskPool for Tokio {
     {
         let forked = self.handle.spawn(future);
         async move { forked.await.expect(LOST) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{cell::Cell, iter};
+
+    #[test]
+    fn what_ends_soon_is_not_slept_through() {
+        let waited = || {
+            let (looks, begin) = (Cell::new(0), Instant::now());
+            look_until(|| looks.replace(looks.get() + 1) == 3);
+            assert_eq!(looks.get(), 4);
+            begin.elapsed()
+        };
+        // On a busy machine few waits are undisturbed.
+        let begin = Instant::now();
+        let mut waits = iter::repeat_with(waited).take_while(|_| begin.elapsed() < Duration::from_secs(20));
+        assert!(waits.any(|time| time < Duration::from_micros(100)));
+    }
+
+    #[test]
+    fn what_takes_long_is_not_looked_at_all_the_time() {
+        let (looks, begin) = (Cell::new(0), Instant::now());
+        look_until(|| {
+            looks.set(looks.get() + 1);
+            begin.elapsed() >= Duration::from_millis(10)
+        });
+        // While it yields, while naps become longer, and once in a millisecond.
+        let most = 9 + 6 + begin.elapsed().as_millis() + 1;
+        assert!(looks.get() <= most, "{} of {most}", looks.get());
     }
 }
