@@ -301,7 +301,7 @@ mod tests {
         let samples = [sample];
         assert_eq!(fairness.figures(&samples)[0].value, Some(cost));
         let (Some(pooled), Some(times)) = (fairness.pooled(), fairness.times(&samples)) else { panic!("single times") };
-        assert_eq!(pooled.interval(&[times], 0), Some((cost, cost)));
+        assert_eq!(pooled.interval(&[times.clone(), times], 0), Some((cost, cost)));
     }
 
     #[test]

@@ -130,9 +130,11 @@ impl Row {
     pub fn interval(&self, run: &Run) -> Option<(f64, f64)> {
         let scale = run.first_column()?.scale;
         // Older records have only the interval of the median, which is not what is shown if single times are pooled.
+        // One sample of these has no interval.
         let shown = |median: f64| self.first(run).is_some_and(|figure| (median * scale / figure - 1.0).abs() < 1e-9);
         let of_median = |Estimate { low95, high95, .. }| Interval { low95, high95 };
-        let older = || self.estimate.filter(|estimate| shown(estimate.median)).map(of_median);
+        let several = self.samples.count() > 1;
+        let older = || self.estimate.filter(|estimate| several && shown(estimate.median)).map(of_median);
         self.interval.or_else(older).map(|it| (it.low95 * scale, it.high95 * scale))
     }
 

@@ -1,6 +1,6 @@
 //! A figure of the single times of many samples, and how sure it is.
 
-use super::{Dice, Distribution, drawn};
+use super::{Dice, Distribution, drawn, student};
 
 /// A figure of the single times of all samples together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,24 +13,36 @@ pub enum Pooled {
 
 impl Pooled {
     /// The 95 % interval of that figure, in microseconds. `samples` has the single times of each sample. None if there
-    /// are no samples.
+    /// are fewer than two, because one does not show how much samples differ.
     ///
-    /// By the bootstrap: samples are drawn with replacement, as many as there are. Each draw gives a number, and the
-    /// interval has 95 % of these. Samples are drawn, not single times, because the times of one sample have much in
-    /// common. The interval is the same for the same samples and `seed`.
+    /// By the bootstrap: samples are drawn with replacement, as many as there are. Each draw gives a number. Around the
+    /// figure of all samples, the interval is [wider](widening) than that which has 95 % of these. Samples are drawn,
+    /// not single times, because the times of one sample have much in common. The interval is the same for the same
+    /// samples and `seed`.
     pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<(f64, f64)> {
-        if samples.is_empty() {
+        let count = samples.len();
+        if count < 2 {
             return None;
         }
         let (mut dice, ranks) = (Dice::new(seed), Ranks::of(samples));
-        Some(drawn::interval(|| {
-            let drawn: Vec<usize> = samples.iter().map(|_| dice.below(samples.len() as u64) as usize).collect();
-            match self {
-                Pooled::Mean => mean_us(samples, &drawn),
-                Pooled::Quantile(quantile) => ranks.quantile(quantile, &drawn),
-            }
-        }))
+        let figure = |drawn: &[usize]| match self {
+            Pooled::Mean => mean_us(samples, drawn),
+            Pooled::Quantile(quantile) => ranks.quantile(quantile, drawn),
+        };
+        let mut draw = || (0..count).map(|_| dice.below(count as u64) as usize).collect::<Vec<_>>();
+        let (low, high) = drawn::interval(|| figure(&draw()));
+        let (middle, wider) = (figure(&(0..count).collect::<Vec<_>>()), widening(count));
+        Some(((middle - wider * (middle - low)).clamp(0.0, low), (middle + wider * (high - middle)).max(high)))
     }
+}
+
+/// How many times as wide an interval of `count` samples must be, because these know little of how much samples differ:
+/// draws scatter as a normal distribution with their own variance, whose sum of squares was divided by their number,
+/// while a mean differs from the truth as Student's t distribution.
+fn widening(count: usize) -> f64 {
+    const OUTSIDE: f64 = 0.025;
+    let (count, normal) = (count as f64, student::quantile(f64::INFINITY, OUTSIDE));
+    student::quantile(count - 1.0, OUTSIDE) / normal * (count / (count - 1.0)).sqrt()
 }
 
 /// The mean of all times in the `samples` that were `drawn`.
@@ -96,8 +108,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_interval() {
+    fn what_does_not_show_how_samples_differ_has_no_interval() {
         assert_eq!(Pooled::Mean.interval(&[], 0), None);
+        assert_eq!(Pooled::Mean.interval(&samples(&mut Dice::new(1), 1, 50), 0), None);
+    }
+
+    #[test]
+    fn no_time_is_less_than_nothing() {
+        let samples = [1, 100].map(|micros| Distribution::of([Duration::from_micros(micros)]).expect("a time"));
+        let (low, high) = Pooled::Mean.interval(&samples, 0).expect("two samples");
+        assert!(low == 0.0 && high > 200.0, "{low} to {high}");
     }
 
     #[test]
@@ -118,14 +138,15 @@ mod tests {
         let mut dice = Dice::new(3);
         // The median of sums of two uniformly distributed numbers is their mean.
         let truth = 100.0 + (49.0 + 99.0) / 2.0;
-        for pooled in [Pooled::Mean, Pooled::Quantile(0.5)] {
+        for (pooled, count) in [5, 10, 20].into_iter().flat_map(|it| [(Pooled::Mean, it), (Pooled::Quantile(0.5), it)])
+        {
             let hits = (0..TRIALS).filter(|trial| {
-                let samples = samples(&mut dice, 20, 50);
+                let samples = samples(&mut dice, count, 50);
                 let (low, high) = pooled.interval(&samples, u64::from(*trial)).expect("samples");
                 low <= truth + 0.5 && truth - 0.5 <= high
             });
             let part = hits.count() as f64 / f64::from(TRIALS);
-            assert!((0.9..=0.99).contains(&part), "{pooled:?}: {part}");
+            assert!((0.9..=0.99).contains(&part), "{pooled:?} of {count}: {part}");
         }
     }
 }
