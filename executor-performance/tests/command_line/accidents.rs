@@ -1,6 +1,8 @@
 //! Executors that fail, and runs that are ended.
 
 use crate::support::{BRIEF, fresh, json, program, run, stderr, stdout};
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
     process::{Child, Command, Stdio},
@@ -33,7 +35,7 @@ fn an_interrupt_keeps_what_there_is() {
         assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
         std::thread::sleep(Duration::from_millis(5));
     }
-    send("-INT", &child);
+    send(Signal::INT, &child);
     assert_eq!(child.wait().expect("it ends").signal(), Some(2));
     let record = json(&fs::read_to_string(&path).expect("a record"));
     assert_eq!(record["runs"][0]["stop"]["reason"], "interrupted", "{}", record["runs"][0]["stop"]);
@@ -42,8 +44,8 @@ fn an_interrupt_keeps_what_there_is() {
 
 /// Sends `signal` to `child`.
 #[cfg(unix)]
-fn send(signal: &str, child: &Child) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+fn send(signal: Signal, child: &Child) {
+    kill_process(Pid::from_child(child), signal).expect("it is there until it was waited for");
 }
 
 /// The signal that ends `child`, which must end soon.
@@ -76,7 +78,7 @@ fn a_signal_ends_what_reads_from_a_pipe() {
     // More than a pipe holds, so this returns only when most of it has been read.
     child.stdin.as_mut().expect("it is piped").write_all(&[b' '; 1 << 20]).expect("it reads");
     // Not an interrupt: what a shell starts in the background ignores those unless it handles them.
-    send("-TERM", &child);
+    send(Signal::TERM, &child);
     assert_eq!(soon_ended_by(&mut child), Some(15));
 }
 
@@ -89,7 +91,7 @@ fn a_signal_ends_what_waits_for_a_reader_after_it_has_measured() {
         program().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     // The record is written when all has been measured, and its histograms are more than a pipe holds.
     child.stdout.as_mut().expect("it is piped").read_exact(&mut [0]).expect("it writes");
-    send("-INT", &child);
+    send(Signal::INT, &child);
     assert_eq!(soon_ended_by(&mut child), Some(2));
 }
 
@@ -98,7 +100,7 @@ fn a_signal_ends_what_waits_for_a_reader_after_it_has_measured() {
 #[test]
 fn a_second_signal_of_either_kind_ends_the_program_at_once() {
     use std::io::{BufRead, BufReader};
-    for signals in [["-INT", "-TERM"], ["-TERM", "-INT"]] {
+    for signals in [[Signal::INT, Signal::TERM], [Signal::TERM, Signal::INT]] {
         // The sample takes half a minute, so the first signal would end the program after that.
         let mut child = program()
             .args("--in-process -m 1 -e channel wake -s 30s".split_whitespace())
@@ -119,7 +121,7 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
 /// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the record
 /// and the rows that it leaves.
 #[cfg(unix)]
-fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
+fn swept_until(name: &str, signal: Signal) -> (serde_json::Value, Vec<String>) {
     let (rows, record) = (fresh(name, "csv"), fresh(name, "json"));
     let line =
         format!("--budget 0.3 --rse 0.000001 -t 1..200 -m 10 -e channel,workstealing -o {rows} -o {record} throughput");
@@ -141,7 +143,7 @@ fn swept_until(name: &str, signal: &str) -> (serde_json::Value, Vec<String>) {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_of_a_sweep_loses_no_rows() {
-    let (record, rows) = swept_until("sweep-interrupted", "-INT");
+    let (record, rows) = swept_until("sweep-interrupted", Signal::INT);
     let runs = record["runs"].as_array().expect("runs");
     assert_eq!(rows.len(), 2 * runs.len(), "{rows:?}");
     for (run, rows) in runs.iter().zip(rows.chunks(2)) {
@@ -156,7 +158,7 @@ fn an_interrupt_of_a_sweep_loses_no_rows() {
 #[cfg(unix)]
 #[test]
 fn whatever_ends_a_sweep_loses_no_rows_of_points_that_have_ended() {
-    let (record, rows) = swept_until("sweep-killed", "-KILL");
+    let (record, rows) = swept_until("sweep-killed", Signal::KILL);
     let ended = record["runs"].as_array().expect("runs").iter().filter(|run| !run["stop"].is_null()).count();
     // The rows of a point may have been written just before its record.
     assert!(rows.len() >= 2 && rows.len() % 2 == 0 && rows.len() / 2 >= ended, "{ended}: {rows:?}");
@@ -204,7 +206,7 @@ fn a_process_that_cannot_have_a_thread_to_read_turns_says_so() {
 
 /// Processes whose parent is `parent` and which serve `executor`, according to the system.
 #[cfg(target_os = "linux")]
-fn guests(parent: u32, executor: &str) -> Vec<String> {
+fn guests(parent: u32, executor: &str) -> Vec<Pid> {
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
     let serves = |pid: &&str| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -213,77 +215,97 @@ fn guests(parent: u32, executor: &str) -> Vec<String> {
                 && variable.ends_with(format!(":{executor}").as_bytes())
         })
     };
-    children.split_whitespace().filter(serves).map(str::to_owned).collect()
+    let pid = |text: &str| Pid::from_raw(text.parse().ok()?);
+    children.split_whitespace().filter(serves).filter_map(pid).collect()
 }
 
-/// Sends `signal` to the process of an executor that `child` measures, as soon as there is one.
+/// Starts the program with `line`, sends `signal` to the process of the executor `channel` as soon as there is one, and
+/// waits for the end of the program.
 #[cfg(target_os = "linux")]
-fn harm(child: &mut Child, signal: &str) {
-    let harm = loop {
-        if let Some(guest) = guests(child.id(), "channel").pop() {
-            break Command::new("kill").args([signal, &guest]).status().expect("kill");
-        }
-        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
-        std::thread::yield_now();
-    };
-    assert!(harm.success());
-}
-
-/// Measures two executors, sends `signal` to the process of one as soon as there is one, and returns the error in that
-/// one's row.
-#[cfg(target_os = "linux")]
-fn harmed(name: &str, signal: &str) -> String {
-    let path = fresh(name, "json");
-    let line = format!(
-        "--timeout 2 --budget 3 --rse 0.000001 -m 1000 -a 0 -e channel,workstealing -o {path} throughput --full-size"
-    );
-    let mut child =
-        program().args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    harm(&mut child, signal);
-    assert_eq!(child.wait().expect("it ends").code(), Some(1));
-    let record = json(&fs::read_to_string(&path).expect("a record"));
-    let rows = &record["runs"][0]["rows"];
-    assert!(rows[1]["samples"]["values"].as_array().is_some_and(|values| values.len() >= 5), "{rows}");
-    rows[0]["error"].as_str().expect("it failed").to_owned()
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_executor_that_crashes_has_a_row_that_says_so_and_the_others_have_theirs() {
-    assert_eq!(harmed("crash", "-KILL"), "crashed: the process that ran it ended (signal: 9 (SIGKILL))");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
-    let complaint = harmed("hang", "-STOP");
-    assert!(complaint.starts_with("hung: a sample took more than 2 s"), "{complaint}");
-}
-
-/// A recommendation waits for an executor that hangs once, and not once in each of three runs.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_executor_that_hangs_is_waited_for_once_before_another_is_recommended() {
-    let path = fresh("hang-recommended", "json");
-    let line = format!(
-        "--timeout 2 --budget 3 --min-samples 2 -t 2 -e channel,workstealing -o {path} recommend --job-time 0.1"
-    );
+fn harmed(line: &str, signal: Signal) -> std::process::Output {
     let mut child = program()
         .args(line.split_whitespace())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
-    harm(&mut child, "-STOP");
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(1));
-    let text = stdout(&output);
-    assert!(text.contains("Take `workstealing`") && text.contains("Left out because they failed: channel."), "{text}");
-    let record = json(&fs::read_to_string(&path).expect("a record"));
-    let runs = record["runs"].as_array().expect("runs");
-    // Only one process was stopped, so the others would have answered.
-    let hung = |run: &&serde_json::Value| {
-        run["rows"][0]["error"].as_str().is_some_and(|why| why.starts_with("hung: a sample took more than 2 s"))
-    };
-    assert_eq!((runs.len(), runs.iter().filter(hung).count()), (3, 3), "{text}");
+    // It may have gone by the time that the signal is sent.
+    while !guests(child.id(), "channel").into_iter().any(|guest| kill_process(guest, signal).is_ok()) {
+        assert!(child.try_wait().expect("it is known").is_none(), "it ended too soon");
+        std::thread::yield_now();
+    }
+    child.wait_with_output().expect("it ends")
+}
+
+/// The first of several attempts in which there is something to `see`: a signal may come when a process has given its
+/// last answer.
+#[cfg(target_os = "linux")]
+fn attempted<T>(see: impl Fn() -> Option<T>) -> T {
+    (0..5).find_map(|_| see()).expect("one of the signals comes in time")
+}
+
+/// Measures two executors, sends `signal` to the process of one, and returns the error in that one's row.
+#[cfg(target_os = "linux")]
+fn error_of_harmed(name: &str, signal: Signal) -> String {
+    const LEAST: usize = 10;
+    let path = fresh(name, "json");
+    let line = format!(
+        "--timeout 15 --processes 1 --budget 3 --rse 0.000001 --min-samples {LEAST} -m 1000 -a 0 -e channel,workstealing \
+         -o {path} throughput --full-size"
+    );
+    attempted(|| {
+        let output = harmed(&line, signal);
+        let record = json(&fs::read_to_string(&path).expect("a record"));
+        let rows = &record["runs"][0]["rows"];
+        let error = rows[0]["error"].as_str()?.to_owned();
+        assert_eq!(output.status.code(), Some(1), "{rows}");
+        // The other has the whole budget, however long this one was waited for.
+        assert!(rows[1]["samples"]["values"].as_array().is_some_and(|values| values.len() > LEAST), "{rows}");
+        Some(error)
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_crashes_has_a_row_that_says_so_and_the_others_have_theirs() {
+    let complaint = error_of_harmed("crash", Signal::KILL);
+    assert_eq!(complaint, "crashed: the process that ran it ended (signal: 9 (SIGKILL))");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_hangs_has_a_row_that_says_so_and_the_others_have_theirs() {
+    let complaint = error_of_harmed("hang", Signal::STOP);
+    assert!(complaint.starts_with("hung: a sample took more than 15 s"), "{complaint}");
+}
+
+/// A recommendation waits for an executor that hangs once, and not once in each of three runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_hangs_is_waited_for_once_before_another_is_recommended() {
+    const TIMEOUT: f64 = 15.0;
+    let path = fresh("hang-recommended", "json");
+    let line = format!(
+        "--timeout {TIMEOUT} --budget 3 --processes 1 --min-samples 10 -t 2 -e channel,workstealing -o {path} recommend \
+         --job-time 0.1"
+    );
+    attempted(|| {
+        let output = harmed(&line, Signal::STOP);
+        let text = stdout(&output);
+        let record = json(&fs::read_to_string(&path).expect("a record"));
+        let runs = record["runs"].as_array().expect("runs");
+        assert_eq!(runs.len(), 3, "{text}");
+        let hung = |run: &serde_json::Value| {
+            run["rows"][0]["error"].as_str().is_some_and(|why| why.starts_with("hung: a sample took more than 15 s"))
+        };
+        let first = runs.iter().position(hung)?;
+        // Only one process was stopped, so those of the later runs would have answered.
+        assert!(runs[first..].iter().all(hung), "{text}");
+        let waited = runs.iter().filter(|run| run["seconds"].as_f64().is_some_and(|seconds| seconds >= TIMEOUT));
+        assert_eq!(waited.count(), 1, "{text}");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text.contains("Take `workstealing`"), "{text}");
+        assert!(text.contains("Left out because they failed: channel."), "{text}");
+        Some(())
+    });
 }
