@@ -7,8 +7,10 @@
 //!
 //! In some virtual machines a huge page may come slowly: what the system has reported to its host as free must be
 //! fetched back, all of it before the first write returns. That takes 4 to 20 ms, and small pages seldom need it,
-//! because smaller pieces of free memory are not reported. So after a slow one, pieces are in small pages for a while;
-//! but not where system calls are filtered, because timing takes one.
+//! because smaller pieces of free memory are not reported. A piece that was given back moments ago is not reported yet.
+//! So where the system reports, the first pieces after a second's rest are in small pages; and after a slow one, all
+//! are for a while. (Where system calls are filtered nothing is timed, because that takes one: if the system reports,
+//! there are no huge pages then.)
 
 use std::ptr::NonNull;
 
@@ -37,8 +39,13 @@ mod system {
         MAP_PRIVATE, PROT_READ, PROT_WRITE, c_int, c_void, clock_gettime, clockid_t, madvise, mmap, munmap, timespec,
     };
     use std::{
+        fs::File,
+        io::Read,
         ptr::{self, NonNull},
-        sync::atomic::{AtomicU64, Ordering::Relaxed},
+        sync::{
+            OnceLock,
+            atomic::{AtomicU64, Ordering::Relaxed},
+        },
         time::Duration,
     };
 
@@ -51,8 +58,16 @@ mod system {
     /// needed in turns.
     const PAUSE: u32 = 10;
 
+    /// How many pieces in a row are in small pages where the system reports free memory. They cost some milliseconds
+    /// together, which is less than one slow page; and fewer pieces than these would not earn that back.
+    const FEW: u64 = 8;
+
+    /// What ends the row. The system reports what has been free for two seconds.
+    const REST: Duration = Duration::from_secs(1);
+
     /// Of all threads: they get memory from the same system.
     static PAUSED: Pause = Pause::new();
+    static DEMAND: Demand = Demand::new();
 
     pub(super) fn map() -> Option<NonNull<u8>> {
         let (protection, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -72,8 +87,8 @@ mod system {
         let piece = NonNull::new(piece)?;
         if is_filtered() {
             // The clock of a thread's time is a system call.
-            advise(piece, MADV_HUGEPAGE);
-        } else if PAUSED.is_over(time(CLOCK_MONOTONIC)) {
+            advise(piece, if reports_free_memory() { MADV_NOHUGEPAGE } else { MADV_HUGEPAGE });
+        } else if promises_a_fast_one(time(CLOCK_MONOTONIC)) {
             advise(piece, MADV_HUGEPAGE);
             let before = time(CLOCK_THREAD_CPUTIME_ID);
             // SAFETY: the piece is ours alone. This write waits for the page; otherwise the caller's first one would.
@@ -83,6 +98,26 @@ mod system {
             advise(piece, MADV_NOHUGEPAGE);
         }
         Some(piece.cast())
+    }
+
+    fn promises_a_fast_one(now: Duration) -> bool {
+        let demand = DEMAND.grows(now);
+        PAUSED.is_over(now) && (demand > FEW || !reports_free_memory())
+    }
+
+    /// Whether the system tells a host which memory is free. It is asked once.
+    fn reports_free_memory() -> bool {
+        static REPORTS: OnceLock<bool> = OnceLock::new();
+        *REPORTS.get_or_init(|| reported_order().is_some_and(|order| order < usize::BITS))
+    }
+
+    /// The size of what is reported, as a power of two of pages; or the largest number, if nothing is. `None` if the
+    /// system does not say. Without an allocation: the allocator may come here again.
+    fn reported_order() -> Option<u32> {
+        let mut file = File::open("/sys/module/page_reporting/parameters/page_reporting_order").ok()?;
+        let mut text = [0; 16];
+        let length = file.read(&mut text).ok()?;
+        str::from_utf8(&text[..length]).ok()?.trim().parse().ok()
     }
 
     fn advise(piece: NonNull<c_void>, advice: c_int) {
@@ -119,6 +154,29 @@ mod system {
         }
     }
 
+    /// How many pieces were made without a rest. It is advice, too: pieces that threads make at the same time may count
+    /// as one.
+    struct Demand {
+        /// When the last one was made, in nanoseconds of the system's clock.
+        last: AtomicU64,
+        pieces: AtomicU64,
+    }
+
+    impl Demand {
+        const fn new() -> Demand {
+            Demand { last: AtomicU64::new(0), pieces: AtomicU64::new(0) }
+        }
+
+        /// One more is made. Returns how many that makes.
+        fn grows(&self, now: Duration) -> u64 {
+            let now = now.as_nanos() as u64;
+            let since = now.saturating_sub(self.last.swap(now, Relaxed));
+            let before = if since < REST.as_nanos() as u64 { self.pieces.load(Relaxed) } else { 0 };
+            self.pieces.store(before + 1, Relaxed);
+            before + 1
+        }
+    }
+
     /// # Safety
     ///
     /// As [`super::unmap`].
@@ -151,6 +209,15 @@ mod system {
             pause.after(SLOW, now);
             let end = now + PAUSE * SLOW;
             assert!(!pause.is_over(end - Duration::from_nanos(1)) && pause.is_over(end));
+        }
+
+        #[test]
+        fn demand_grows_until_there_is_a_rest() {
+            let demand = Demand::new();
+            let now = time(CLOCK_MONOTONIC);
+            let nearly = REST - Duration::from_nanos(1);
+            assert_eq!([now, now, now + nearly].map(|now| demand.grows(now)), [1, 2, 3]);
+            assert_eq!([now + nearly + REST, now + 2 * REST].map(|now| demand.grows(now)), [1, 2]);
         }
     }
 }
