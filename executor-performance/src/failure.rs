@@ -133,7 +133,7 @@ impl Failure {
         if causes.any(|cause| cause.is::<io::Error>()) { Failure::Thread(why) } else { Failure::Build(why) }
     }
 
-    /// The same, from what it panicked with. (If it did so for want of a thread, there were enough at the rehearsal.)
+    /// The same, from what it panicked with, if not for want of a thread.
     pub(crate) fn of_panic(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
         Failure::Build(text.unwrap_or("it panicked").to_owned())

@@ -21,17 +21,25 @@ use std::{
 pub(crate) fn rehearse(threads: usize) -> Result<(), Failure> {
     static REHEARSED: AtomicUsize = AtomicUsize::new(0);
     // Relaxed: the number publishes nothing else.
-    if threads <= REHEARSED.load(Relaxed) {
-        return Ok(());
+    if threads > REHEARSED.load(Relaxed) {
+        rehearse_anew(threads)?;
+        REHEARSED.fetch_max(threads, Relaxed);
     }
-    let refused = |why| {
-        let told =
-            format!("the system refuses one of {threads} at a time ({why}); use fewer --threads, or raise its limit");
-        Failure::Thread(told)
-    };
-    start_at_a_time(threads).map_err(refused)?;
-    REHEARSED.fetch_max(threads, Relaxed);
     Ok(())
+}
+
+/// The same, whatever was there before: other processes may have taken threads since.
+///
+/// # Errors
+///
+/// As above.
+pub(crate) fn rehearse_anew(threads: usize) -> Result<(), Failure> {
+    start_at_a_time(threads).map_err(|why| {
+        Failure::Thread(format!(
+            "the system refuses one of {threads} at a time, those that give jobs included ({why}); \
+             use fewer --threads or --producers, or raise its limit"
+        ))
+    })
 }
 
 /// Starts threads that wait until there are `threads` of them, or one was refused, and ends them.

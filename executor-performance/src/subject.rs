@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     forker::Forker,
     registry::{Ability, Build, Entry, ForksVisitor, FuturesVisitor, Visitor},
-    rehearsal::rehearse,
+    rehearsal::{rehearse, rehearse_anew},
     spawner::Spawner,
     usage::{Usage, UsageMeter},
     workload::assemble,
@@ -39,7 +39,11 @@ impl<E> Plan<E> {
     /// If it cannot be built.
     pub fn build(&self) -> Result<E, Failure> {
         // What it has built until it panics is of no use to anyone.
-        panic::catch_unwind(|| (self.build)(self.threads)).unwrap_or_else(|payload| Err(Failure::of_panic(&*payload)))
+        panic::catch_unwind(|| (self.build)(self.threads)).unwrap_or_else(|payload| {
+            // It may have panicked because it was refused a thread.
+            rehearse_anew(self.threads)?;
+            Err(Failure::of_panic(&*payload))
+        })
     }
 
     /// Builds a new executor, and lets as many jobs wait for each other as it runs at a time, so that all its threads

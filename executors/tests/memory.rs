@@ -257,7 +257,8 @@ fn long_queues_leave_little<P: Pool + 'static>(pool: impl Fn() -> P) {
 }
 
 /// How many bytes the process has asked the system to put on huge pages, or not to, in whole pieces of that size. Long
-/// queues do so, bypassing the allocator; new kernels have not to do so with stacks, which are not aligned.
+/// queues do so, bypassing the allocator. New kernels mark the stacks of threads like that, too; those are not aligned,
+/// and do not count.
 #[cfg(target_os = "linux")]
 fn advised_bytes() -> usize {
     const PIECE: usize = 2 << 20;

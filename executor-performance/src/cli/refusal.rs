@@ -50,7 +50,7 @@ fn remedy(error: &clap::Error) -> String {
         Some(ContextValue::String(prior)) if prior == word => {
             let option = word.split(' ').next().unwrap_or(word);
             let listed = takes_list(&definition(), option);
-            if listed { "; give all values in one list, such as 1,2,3" } else { "; leave out one of them" }.to_owned()
+            if listed { "; give one value, or one list, such as 1,2,3" } else { "; leave out one of them" }.to_owned()
         }
         _ if Workload::from_str(word, true).is_ok() => format!("; use --workload {word}"),
         _ => String::new(),

@@ -47,7 +47,8 @@ pub fn serve<T: Turn>(subject: &dyn Subject<T>) -> ! {
     };
     let reader = thread::Builder::new().name("reader".to_owned()).spawn(read);
     // Without a reader there are no turns: this answers the first, and after a failure the host wants no other answer.
-    let refused = reader.err().map(|why| Err(Failure::Thread(why.to_string()).to_string()));
+    let told = |why| format!("the system refuses the one that reads turns ({why}); raise its limit");
+    let refused = reader.err().map(|why| Err(Failure::Thread(told(why)).to_string()));
     let mut answers = refused.into_iter().chain(turns.iter().map(|turn| taken(subject, &turn)));
     let _ = answers.try_for_each(|answer| tell(&answer));
     process::exit(0)

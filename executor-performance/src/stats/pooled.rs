@@ -16,7 +16,7 @@ impl Pooled {
     /// are fewer than two, because one does not show how much samples differ.
     ///
     /// By the bootstrap: samples are drawn with replacement, as many as there are. Each draw gives a number. Around the
-    /// figure of all samples, the interval is [wider](widening) than that which has 95 % of these. Samples are drawn,
+    /// figure of all samples, the interval is wider than that which has 95 % of these. Samples are drawn,
     /// not single times, because the times of one sample have much in common. The interval is the same for the same
     /// samples and `seed`.
     pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<(f64, f64)> {

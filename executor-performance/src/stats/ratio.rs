@@ -44,7 +44,7 @@ impl Ratio {
     /// if there are no samples, or no ratio.
     ///
     /// Processes are compared, by [`Level::of_turns`]. If there was only one process, rounds are compared, by
-    /// [`of_pairs`](Self::of_pairs) with this `seed`; or if there are few rounds, levels with a presumed scatter.
+    /// medians in pairs with this `seed`; or if there are few rounds, levels with a presumed scatter.
     pub fn of_turns(turns: &[Turns<'_>], seed: u64) -> Option<Self> {
         let turns: Vec<Turns<'_>> = turns.iter().map(|it| it.of_whole_rounds()).collect();
         let level = |it: &Turns<'_>| Level::of_turns(it.above, it.below, it.processes);

@@ -53,19 +53,25 @@ struct Start {
     producers: usize,
     /// Relaxed: it guards nothing.
     arrived: AtomicUsize,
-    /// Set to `true` when it opens, and to `false` if there will be no start, because not all could be started.
-    ///
     /// Like a barrier, and unlike a `OnceLock`, this lets producers through one after the other. With the latter, short
     /// bursts of four producers take about a third less, and could not be compared with those of older records.
-    gate: Mutex<Option<bool>>,
+    gate: Mutex<Gate>,
     moved: Condvar,
     /// Set when the load is over, so that no producer ends before: a thread that ends keeps its core for some time.
     over: OnceLock<()>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    Closed,
+    Open,
+    /// There will be no start, because not all producers could be started.
+    CalledOff,
+}
+
 impl Start {
     fn new(producers: usize) -> Self {
-        let (gate, moved) = (Mutex::new(None), Condvar::new());
+        let (gate, moved) = (Mutex::new(Gate::Closed), Condvar::new());
         Start { producers, arrived: AtomicUsize::new(0), gate, moved, over: OnceLock::new() }
     }
 
@@ -73,8 +79,8 @@ impl Start {
     fn arrive(&self) -> bool {
         self.arrived.fetch_add(1, Relaxed);
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate = self.moved.wait_while(gate, |gate| gate.is_none()).unwrap_or_else(PoisonError::into_inner);
-        *gate == Some(true)
+        let closed = |gate: &mut Gate| *gate == Gate::Closed;
+        *self.moved.wait_while(gate, closed).unwrap_or_else(PoisonError::into_inner) == Gate::Open
     }
 
     /// Returns when all producers have started: starting them must not count as what the idle executor takes.
@@ -86,17 +92,18 @@ impl Start {
 
     /// Lets all through.
     fn open(&self) {
-        self.move_gate(true);
+        self.move_gate(Gate::Open);
     }
 
     /// Sends those home that have arrived, and those that will.
     fn call_off(&self) {
-        self.move_gate(false);
+        self.move_gate(Gate::CalledOff);
     }
 
-    fn move_gate(&self, open: bool) {
+    fn move_gate(&self, to: Gate) {
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        *gate = Some(open);
+        *gate = to;
+        // Under the lock, as a barrier does.
         self.moved.notify_all();
     }
 }

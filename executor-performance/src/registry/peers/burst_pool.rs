@@ -114,7 +114,8 @@ macro_rules! adapter {
                 // Jobs that were waited for may have given others.
                 while given < self.given.load(Ordering::Relaxed) {
                     given = self.given.load(Ordering::Relaxed);
-                    self.ended.wait_for(given).map_err(|_| "jobs were lost")?;
+                    let ended = || format!("only {} of {given} jobs have ended", self.ended.so_far());
+                    self.ended.wait_for(given).map_err(|_| ended())?;
                 }
                 drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
                 self.departures.wait_for(self.threads)

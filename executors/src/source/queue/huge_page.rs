@@ -7,10 +7,10 @@
 //!
 //! In some virtual machines a huge page may come slowly: what the system has reported to its host as free must be
 //! fetched back, all of it before the first write returns. That takes 4 to 20 ms, and small pages seldom need it,
-//! because smaller pieces of free memory are not reported. A piece that was given back moments ago is not reported yet.
-//! So where the system reports, the first pieces after a second's rest are in small pages; and after a slow one, all
-//! are for a while. (Where system calls are filtered nothing is timed, because that takes one: if the system reports,
-//! there are no huge pages then.)
+//! because smaller pieces of free memory are not reported. A piece that was given back moments ago is mostly not
+//! reported yet. So where the system reports, the first pieces after a second's rest are in small pages; and after a
+//! slow one, all are for a while. (Where system calls are filtered nothing is timed or asked, because that takes some:
+//! pieces are on huge pages there, unless a thread without a filter has found before that the system reports.)
 
 use std::ptr::NonNull;
 
@@ -58,16 +58,22 @@ mod system {
     /// needed in turns.
     const PAUSE: u32 = 10;
 
-    /// How many pieces in a row are in small pages where the system reports free memory. They cost some milliseconds
-    /// together, which is less than one slow page; and fewer pieces than these would not earn that back.
+    /// How many pieces in a row are in small pages where the system reports free memory. Together they take 2 to 7 ms
+    /// longer than on huge pages that come fast, about as much as one slow page that comes soon; and with fewer pieces
+    /// huge pages would not earn that back.
     const FEW: u64 = 8;
 
-    /// What ends the row. The system reports what has been free for two seconds.
+    /// What ends the row. The system reports at intervals of two seconds what is free by then, so at least half of what
+    /// was given back less than a second ago is not reported yet.
     const REST: Duration = Duration::from_secs(1);
+
+    /// Of the system's allocator, with pages of four kilobytes.
+    const LARGEST_ORDER: u32 = 10;
 
     /// Of all threads: they get memory from the same system.
     static PAUSED: Pause = Pause::new();
     static DEMAND: Demand = Demand::new();
+    static REPORTS: OnceLock<bool> = OnceLock::new();
 
     pub(super) fn map() -> Option<NonNull<u8>> {
         let (protection, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -85,10 +91,19 @@ mod system {
             give_back(behind, BYTES - before);
         }
         let piece = NonNull::new(piece)?;
+        choose_pages(piece);
+        Some(piece.cast())
+    }
+
+    /// Advises the system on a new piece.
+    fn choose_pages(piece: NonNull<c_void>) {
         if is_filtered() {
-            // The clock of a thread's time is a system call.
-            advise(piece, if reports_free_memory() { MADV_NOHUGEPAGE } else { MADV_HUGEPAGE });
-        } else if promises_a_fast_one(time(CLOCK_MONOTONIC)) {
+            // To ask, and to read the clock of a thread's time, takes system calls.
+            return advise(piece, if REPORTS.get() == Some(&true) { MADV_NOHUGEPAGE } else { MADV_HUGEPAGE });
+        }
+        let now = time(CLOCK_MONOTONIC);
+        let pieces = DEMAND.grows(now);
+        if PAUSED.is_over(now) && (pieces > FEW || !reports_free_memory()) {
             advise(piece, MADV_HUGEPAGE);
             let before = time(CLOCK_THREAD_CPUTIME_ID);
             // SAFETY: the piece is ours alone. This write waits for the page; otherwise the caller's first one would.
@@ -97,27 +112,24 @@ mod system {
         } else {
             advise(piece, MADV_NOHUGEPAGE);
         }
-        Some(piece.cast())
-    }
-
-    fn promises_a_fast_one(now: Duration) -> bool {
-        let demand = DEMAND.grows(now);
-        PAUSED.is_over(now) && (demand > FEW || !reports_free_memory())
     }
 
     /// Whether the system tells a host which memory is free. It is asked once.
     fn reports_free_memory() -> bool {
-        static REPORTS: OnceLock<bool> = OnceLock::new();
-        *REPORTS.get_or_init(|| reported_order().is_some_and(|order| order < usize::BITS))
+        *REPORTS.get_or_init(|| {
+            // Without an allocation: the allocator may come here again.
+            let mut text = [0; 16];
+            let file = File::open("/sys/module/page_reporting/parameters/page_reporting_order");
+            let length = file.and_then(|mut file| file.read(&mut text)).unwrap_or(0);
+            is_order_of_pages(&text[..length])
+        })
     }
 
-    /// The size of what is reported, as a power of two of pages; or the largest number, if nothing is. `None` if the
-    /// system does not say. Without an allocation: the allocator may come here again.
-    fn reported_order() -> Option<u32> {
-        let mut file = File::open("/sys/module/page_reporting/parameters/page_reporting_order").ok()?;
-        let mut text = [0; 16];
-        let length = file.read(&mut text).ok()?;
-        str::from_utf8(&text[..length]).ok()?.trim().parse().ok()
+    /// Whether `text` is the size of what is reported, as a power of two of pages. If nothing is, older kernels have a
+    /// number there that no piece of memory has (5.15: 11), and newer ones (6.6) -1.
+    fn is_order_of_pages(text: &[u8]) -> bool {
+        let order = str::from_utf8(text).ok().and_then(|text| text.trim().parse::<u32>().ok());
+        order.is_some_and(|order| order <= LARGEST_ORDER)
     }
 
     fn advise(piece: NonNull<c_void>, advice: c_int) {
@@ -209,6 +221,12 @@ mod system {
             pause.after(SLOW, now);
             let end = now + PAUSE * SLOW;
             assert!(!pause.is_over(end - Duration::from_nanos(1)) && pause.is_over(end));
+        }
+
+        #[test]
+        fn what_is_reported_has_a_size() {
+            assert!(["9\n", "10\n", "0"].iter().all(|text| is_order_of_pages(text.as_bytes())));
+            assert!(!["11\n", "-1\n", "4294967295\n", "", "Y\n"].iter().any(|text| is_order_of_pages(text.as_bytes())));
         }
 
         #[test]
