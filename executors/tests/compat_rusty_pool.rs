@@ -113,7 +113,6 @@ fn a_huge_job_runs() {
         let load = [7_u8; 3 << 20];
         pool.execute(move || tell.send(load.iter().all(|byte| *byte == 7)).unwrap());
         assert_eq!(told.recv(), Ok(true));
-        assert!(pool.evaluate(move || load.iter().all(|byte| *byte == 7)).await_complete());
     }
 
     // If it did not, the process would run out of stack.

@@ -21,6 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 use support::{
+    child::Child,
     gate::Gate,
     log_book,
     on_drop::OnDrop,
@@ -29,6 +30,21 @@ use support::{
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_huge_job_with_a_result_runs() {
+    fn give() {
+        let pool = ThreadPool::new(1, 1, MINUTE);
+        let load = [7_u8; 3 << 20];
+        assert!(pool.evaluate(move || load.iter().all(|byte| *byte == 7)).await_complete());
+    }
+
+    // If it did not, the process would run out of stack.
+    Child::default().run(|| {
+        let submitter = thread::Builder::new().stack_size(64 << 20).spawn(give).expect("there is room for a thread");
+        submitter.join().expect("no panic");
+    });
+}
 
 #[test]
 fn a_job_that_waits_for_its_own_pool_panics() {
