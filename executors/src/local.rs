@@ -43,12 +43,6 @@ pub(crate) trait Attendant {
         Help::Run
     }
 
-    /// Whether this thread, which is no worker of the executor, is dropping one of its jobs, and may run others within
-    /// that.
-    fn drops_jobs(&self) -> bool {
-        false
-    }
-
     /// The thread is about to block: its executor may let another thread stand in for it until it
     /// [`goes_on`](Self::goes_on).
     fn blocks(&self) {}
@@ -74,6 +68,9 @@ pub(crate) struct Post<'a> {
     /// The executor's own worker structure, or null; its type follows from `pool`, see [`Post::with_worker`].
     worker: *const (),
     attendant: &'a dyn Attendant,
+    /// Whether the thread, which is no worker of the executor, is dropping one of its jobs, and may run others within
+    /// that; if it can.
+    drops_jobs: Option<&'a Cell<bool>>,
     /// The post that this one hides while the thread stands here, or null.
     outer: *const Post<'static>,
 }
@@ -117,13 +114,19 @@ impl<'a> Post<'a> {
     /// this post or at a copy of it, asks for this `W`, up to lifetimes.
     #[inline]
     pub(crate) unsafe fn with_worker<W: Attendant>(pool: PoolId, worker: &'a W) -> Self {
-        Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, outer: ptr::null() }
+        Post { pool, worker: ptr::from_ref(worker).cast(), attendant: worker, drops_jobs: None, outer: ptr::null() }
     }
 
     /// A post for which [`worker_of`] returns `None`: the thread that stands there is not a worker of `pool`, or not
     /// any more, but that executor is to do for it what it does for its workers, or has no workers.
     pub(crate) fn without_worker(pool: PoolId, attendant: &'a dyn Attendant) -> Self {
-        Post { pool, worker: ptr::null(), attendant, outer: ptr::null() }
+        Post { pool, worker: ptr::null(), attendant, drops_jobs: None, outer: ptr::null() }
+    }
+
+    /// The same for a thread that drops jobs of that executor while `is_dropping`.
+    #[cfg(feature = "_crew")]
+    pub(crate) fn of_dropper(pool: PoolId, attendant: &'a dyn Attendant, is_dropping: &'a Cell<bool>) -> Self {
+        Post { drops_jobs: Some(is_dropping), ..Post::without_worker(pool, attendant) }
     }
 
     /// Calls `f` while this thread stands at this post.
@@ -209,11 +212,6 @@ pub(crate) fn is_at(pool: PoolId) -> bool {
     with_post_of(pool, |post| post.is_some())
 }
 
-/// Whether this thread, which is no worker of `pool`, is [dropping one of its jobs](Attendant::drops_jobs).
-pub(crate) fn drops_jobs(pool: PoolId) -> bool {
-    with_post_of(pool, |post| post.is_some_and(|post| post.attendant.drops_jobs()))
-}
-
 /// If this thread runs a job of the executor of `home` (also if a job of another executor runs further in), and its
 /// attendant says so, runs a job that belongs to `home` and has not begun, by `run`, or drops it, by `drop`, as part of
 /// a job of that executor.
@@ -252,6 +250,23 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
         }
         next = post.outer;
     }
+}
+
+/// Whether this thread, which is no worker of `pool`, is dropping one of its jobs.
+///
+/// Inlined, though it is seldom asked: a call would make those who ask on the way to the queue save registers.
+#[cfg(feature = "_crew")]
+#[inline(always)]
+pub(crate) fn drops_jobs(pool: PoolId) -> bool {
+    let mut next = CURRENT.with(Cell::get);
+    // SAFETY: as in `with_post`.
+    while let Some(post) = unsafe { next.as_ref() } {
+        if post.pool == pool {
+            return post.drops_jobs.is_some_and(Cell::get);
+        }
+        next = post.outer;
+    }
+    false
 }
 
 /// The seat at which this thread runs a job, if it runs one of an executor that has seats.

@@ -140,7 +140,7 @@ where
 
     /// The same for new jobs if the crew is closed, or discards. A thread that drops a job in favour of another is
     /// active meanwhile: so the end has not come yet.
-    #[cold]
+    #[inline(always)]
     fn refuses_this_thread(&self) -> bool {
         self.refuses_from_inside() || !local::drops_jobs(self.id())
     }

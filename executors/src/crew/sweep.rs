@@ -68,7 +68,7 @@ where
             dropped
         };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
-        let dropped = Post::without_worker(self.id(), &attendant).stand_once_more(sweep);
+        let dropped = Post::of_dropper(self.id(), &attendant, &attendant.is_dropping).stand_once_more(sweep);
         // Workers may have looked before, and be asleep.
         self.is_over();
         dropped
@@ -139,10 +139,6 @@ where
         let Crew { options, panicked_in_sweeps, .. } = self.crew;
         panicked_in_sweeps.fetch_add(1, Relaxed);
         containment::report(payload, format_args!("A job of {}", self.crew.name()), options.panic_handler.as_ref());
-    }
-
-    fn drops_jobs(&self) -> bool {
-        self.is_dropping.get()
     }
 
     /// A destructor may wait for a job that is to be dropped after it. Running that job would violate `shutdown_now`,
