@@ -42,7 +42,7 @@ unsafe_leaves=(
     executor-performance/src/workload/score/seat.rs
     executor-performance/src/workload/stream.rs
     executor-performance/src/workload/tasks.rs
-    executors/src/barrier.rs
+    executors/src/asymmetric_fence.rs
     executors/src/crew/account.rs
     executors/src/crew/delivery.rs
     executors/src/crew/fork.rs

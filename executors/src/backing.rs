@@ -3,9 +3,9 @@
 use crate::{
     containment::{discard, tell, warn_ignored},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
-    handle::{TaskHandle, task},
     local::{self, Home, PoolId},
     pool::Stats,
+    task::{TaskHandle, task},
 };
 use std::time::Duration;
 
@@ -175,16 +175,8 @@ pub(crate) trait Backing {
     {
         if size_of::<F>() > HUGE {
             let boxed: Box<dyn FnOnce() -> T + Send> = Box::new(closure);
-            return self.submit_as_it_is(boxed);
+            return self.submit(boxed);
         }
-        self.submit_as_it_is(closure)
-    }
-
-    fn submit_as_it_is<F, T>(&self, closure: F) -> TaskHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
         let (job, handle) = task(self.home(), closure);
         // A job that is not admitted tells its handle so when it is dropped.
         let _ = self.admit(job);

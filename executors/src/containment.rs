@@ -23,7 +23,7 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 /// what it is taken for. Coroutines that have stacks of their own can cause that with safe code.
 #[cold]
 #[inline(never)]
-pub(crate) fn end_out_of_turn() -> ! {
+pub(crate) fn abort_out_of_turn() -> ! {
     eprintln!("executors: a coroutine was suspended inside a job, and calls on its thread have ended out of turn");
     process::abort()
 }

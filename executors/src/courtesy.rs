@@ -43,7 +43,7 @@ thread_local! {
 
 /// Whether the calling thread has slept in a wait since this was last asked, or [forgotten](forget_sleep). What a model
 /// does must not depend on what ran before.
-pub(crate) fn has_slept() -> bool {
+pub(crate) fn take_has_slept() -> bool {
     HAS_SLEPT.take() && !cfg!(executors_loom)
 }
 
@@ -223,12 +223,12 @@ mod tests {
     #[test]
     fn a_sleep_is_reported_once_unless_it_is_forgotten() {
         forget_sleep();
-        assert!(!has_slept());
+        assert!(!take_has_slept());
         Courtesy::new().sleeps();
-        assert_eq!([has_slept(), has_slept()], [true, false]);
+        assert_eq!([take_has_slept(), take_has_slept()], [true, false]);
         Courtesy::new().sleeps();
         forget_sleep();
-        assert!(!has_slept());
+        assert!(!take_has_slept());
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! meanwhile, is in `crew/README.md`.
 
 mod account;
+mod backoff;
 mod batch;
 mod calls;
 mod cold;
 mod delivery;
 mod door;
 mod ending;
+mod fairness;
 #[cfg(feature = "workstealing-exec")]
 mod fork;
 mod handle;
@@ -23,14 +25,12 @@ mod nap;
 mod outlook;
 mod pace;
 mod precedence;
-mod restraint;
 mod roll;
 mod shared_count;
 mod staff;
 mod stakes;
 mod sweep;
 mod threads;
-mod turn;
 mod unjoined;
 mod vacancies;
 mod worker;
@@ -55,10 +55,10 @@ use crate::{
     },
     time_slice::TimeSlice,
 };
+use backoff::SpawnBackoff;
 use cold::ColdSeats;
 use life::Life;
 use precedence::Precedence;
-use restraint::Restraint;
 use shared_count::SharedCount;
 use std::{
     any::Any,
@@ -112,8 +112,8 @@ pub(crate) struct Crew<S: Source, P> {
     /// By seat.
     meters: Rows<Meter>,
     cold: ColdSeats,
-    /// In hiring.
-    restraint: std::sync::Mutex<Restraint>,
+    /// Of hiring, after the system has refused threads. (Cold seats have a back-off of their own.)
+    backoff: std::sync::Mutex<SpawnBackoff>,
     precedence: Precedence,
     /// For workers that come and go, and for strangers.
     vacancies: Vacancies,
@@ -122,7 +122,8 @@ pub(crate) struct Crew<S: Source, P> {
     idle: Idle,
     fairness: Fairness,
     time_slice: TimeSlice,
-    /// Where the founder could run. So can a worker without a core of its own, whichever thread starts it.
+    /// Where the thread that built the pool could run. So can a worker without a core of its own, whichever thread
+    /// starts it.
     mask: Mask,
     exporter: Exporter,
     /// Relaxed: a thread that discards is active until it has counted, and a waiter for the crew sees it become idle.
@@ -141,7 +142,7 @@ where
     P: Parker + 'static,
 {
     /// A crew that has no workers yet.
-    fn found(setup: Setup<S, P>) -> Arc<Self> {
+    fn new(setup: Setup<S, P>) -> Arc<Self> {
         let Setup { terms, cold, source, parker, charter, options } = setup;
         let threads = if S::ELASTIC { usize::MAX } else { terms.max };
         Arc::new_cyclic(|this| Crew {
@@ -156,7 +157,7 @@ where
             cores: options.placement.cores(threads),
             meters: Rows::new([]),
             cold: ColdSeats::new(cold),
-            restraint: std::sync::Mutex::default(),
+            backoff: std::sync::Mutex::default(),
             precedence: Precedence::new(),
             vacancies: Vacancies::from(if S::ELASTIC { 0 } else { terms.max }),
             charter,

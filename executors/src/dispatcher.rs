@@ -213,7 +213,7 @@ impl Dispatcher {
 
     fn handle_to(&self, subpool: usize) -> Subpool {
         let address = self.handle.source().address(subpool, Priority::NORMAL.level());
-        Subpool::new(self.handle.to(address))
+        Subpool::new(self.handle.with_address(address))
     }
 }
 

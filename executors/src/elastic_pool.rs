@@ -61,10 +61,10 @@ use crate::{
     backing::Backing,
     builder::Builder,
     crew::Charter,
-    handle::{TaskHandle, completion},
     local,
     options::{Fairness, Idle},
     pool::{impl_futures_executor, impl_pool},
+    task::{TaskHandle, completion},
     time_slice::TimeSlice,
 };
 use handle::Handle;

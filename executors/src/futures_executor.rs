@@ -19,14 +19,14 @@
 mod reporting;
 
 use crate::{
-    aftermath::{Aftermath, one_after_the_other},
     backing::HUGE,
     common::Executor,
     containment::ignore,
-    handle::{TaskHandle, continuation},
     job::Job,
     local::Home,
     sync::thread_local,
+    task::{TaskHandle, continuation},
+    trampoline::{self, Trampoline},
 };
 use async_task::{Runnable, Schedule};
 use reporting::Reporting;
@@ -123,16 +123,8 @@ where
 {
     if size_of::<F>() > HUGE {
         let boxed: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
-        return submit_as_it_is(executor, home, boxed);
+        return submit(executor, home, boxed);
     }
-    submit_as_it_is(executor, home, future)
-}
-
-fn submit_as_it_is<E, F>(executor: &E, home: Home, future: F) -> TaskHandle<F::Output>
-where
-    E: FuturesExecutor,
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
     let (driver, handle) = continuation(home, future);
     executor.spawn(driver).detach();
     handle
@@ -165,10 +157,10 @@ pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
 /// other futures of the same kind, and so on along a chain of any length.
 #[cold]
 pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
-    one_after_the_other(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
+    trampoline::run(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
 }
 
 thread_local! {
     /// See [`cancel`].
-    static REFUSED: Aftermath<Job> = const { Aftermath::new() };
+    static REFUSED: Trampoline<Job> = const { Trampoline::new() };
 }

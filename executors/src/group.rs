@@ -15,7 +15,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
-use crate::{bell, containment::Each, error::TaskError, handle::TaskHandle};
+use crate::{bell, containment::Each, error::TaskError, task::TaskHandle};
 use std::{
     collections::VecDeque,
     fmt,
@@ -60,11 +60,11 @@ pub struct Group<T> {
     /// Those of the first jobs, which have been waited for.
     results: Each<Result<T, TaskError>>,
     /// All other jobs.
-    parts: VecDeque<Part<T>>,
+    members: VecDeque<Member<T>>,
 }
 
 /// A job of a group, which has one result or several.
-pub(crate) enum Part<T> {
+pub(crate) enum Member<T> {
     One(TaskHandle<T>),
     /// A job that has `len` results.
     Cluster {
@@ -76,23 +76,23 @@ pub(crate) enum Part<T> {
 impl<T> Group<T> {
     /// A group without jobs, which is finished.
     pub const fn new() -> Group<T> {
-        Group { results: Each::of(Vec::new()), parts: VecDeque::new() }
+        Group { results: Each::of(Vec::new()), members: VecDeque::new() }
     }
 
     /// Adds a job, whose handle must not have given its result yet: waiting for the group would panic, as it does for
     /// such a handle.
     pub fn push(&mut self, handle: TaskHandle<T>) {
-        self.parts.push_back(Part::One(handle));
+        self.members.push_back(Member::One(handle));
     }
 
     pub(crate) fn push_cluster(&mut self, handle: TaskHandle<Each<Result<T, TaskError>>>, len: usize) {
-        self.parts.push_back(Part::Cluster { handle, len });
+        self.members.push_back(Member::Cluster { handle, len });
     }
 
     /// How many results there will be.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.results.len() + self.parts.iter().map(Part::len).sum::<usize>()
+        self.results.len() + self.members.iter().map(Member::len).sum::<usize>()
     }
 
     /// Whether there will be no results, because nothing was added.
@@ -104,7 +104,7 @@ impl<T> Group<T> {
     /// Whether every job has ended, or will never begin.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.parts.iter().all(Part::is_finished)
+        self.members.iter().all(Member::is_finished)
     }
 
     /// Keeps the jobs that have not begun from running; what their closures own is dropped at once.
@@ -127,7 +127,7 @@ impl<T> Group<T> {
     /// ```
     pub fn cancel(&self) -> usize {
         // From the end, because the first jobs are the next to begin.
-        self.parts.iter().rev().filter(|part| part.cancel()).map(Part::len).sum()
+        self.members.iter().rev().filter(|member| member.cancel()).map(Member::len).sum()
     }
 
     /// Blocks until every job has ended, and returns what each of them returned.
@@ -151,10 +151,10 @@ impl<T> Group<T> {
     /// ```
     pub fn wait(mut self) -> Vec<Result<T, TaskError>> {
         self.help(|| false);
-        while let Some(part) = self.parts.pop_front() {
-            match part {
-                Part::One(handle) => self.results.push(handle.wait()),
-                Part::Cluster { handle, len } => self.results.extend(in_order(handle.wait(), len)),
+        while let Some(member) = self.members.pop_front() {
+            match member {
+                Member::One(handle) => self.results.push(handle.wait()),
+                Member::Cluster { handle, len } => self.results.extend(in_order(handle.wait(), len)),
             }
         }
         self.results.take()
@@ -187,15 +187,15 @@ impl<T> Group<T> {
         // A timeout beyond the range of the clock is none.
         let Some(deadline) = bell::deadline(timeout) else { return Ok(self.wait()) };
         self.help(|| Instant::now() >= deadline);
-        while let Some(part) = self.parts.pop_front() {
+        while let Some(member) = self.members.pop_front() {
             let left = deadline.saturating_duration_since(Instant::now());
             // Then no further job is begun here, in a job of the same pool.
-            if left.is_zero() && !part.is_finished() {
-                self.parts.push_front(part);
+            if left.is_zero() && !member.is_finished() {
+                self.members.push_front(member);
                 return Err(self);
             }
-            if let Err(unfinished) = part.wait_timeout(left, &mut self.results) {
-                self.parts.push_front(unfinished);
+            if let Err(unfinished) = member.wait_timeout(left, &mut self.results) {
+                self.members.push_front(unfinished);
                 return Err(self);
             }
         }
@@ -211,39 +211,39 @@ impl<T> Group<T> {
     ///
     /// Futures come last: what one of them awaits is not run while this thread polls it to its end.
     fn help(&self, is_late: impl Fn() -> bool) {
-        let those_that = |await_others| self.parts.iter().filter(move |part| part.awaits() == await_others);
-        those_that(false).chain(those_that(true)).take_while(|_| !is_late()).for_each(Part::help);
+        let those_that = |await_others| self.members.iter().filter(move |member| member.awaits() == await_others);
+        those_that(false).chain(those_that(true)).take_while(|_| !is_late()).for_each(Member::help);
     }
 }
 
-impl<T> Part<T> {
+impl<T> Member<T> {
     fn len(&self) -> usize {
         match self {
-            Part::One(_) => 1,
-            Part::Cluster { len, .. } => *len,
+            Member::One(_) => 1,
+            Member::Cluster { len, .. } => *len,
         }
     }
 
     fn is_finished(&self) -> bool {
         match self {
-            Part::One(handle) => handle.is_finished(),
-            Part::Cluster { handle, .. } => handle.is_finished(),
+            Member::One(handle) => handle.is_finished(),
+            Member::Cluster { handle, .. } => handle.is_finished(),
         }
     }
 
     fn cancel(&self) -> bool {
         match self {
-            Part::One(handle) => handle.cancel(),
-            Part::Cluster { handle, .. } => handle.cancel(),
+            Member::One(handle) => handle.cancel(),
+            Member::Cluster { handle, .. } => handle.cancel(),
         }
     }
 
     /// Adds what it returns to the `results`; or gives it back if it has not ended in this time.
     fn wait_timeout(self, timeout: Duration, results: &mut Vec<Result<T, TaskError>>) -> Result<(), Self> {
         match self {
-            Part::One(handle) => results.push(handle.wait_timeout(timeout).map_err(Part::One)?),
-            Part::Cluster { handle, len } => {
-                let cluster = handle.wait_timeout(timeout).map_err(|handle| Part::Cluster { handle, len })?;
+            Member::One(handle) => results.push(handle.wait_timeout(timeout).map_err(Member::One)?),
+            Member::Cluster { handle, len } => {
+                let cluster = handle.wait_timeout(timeout).map_err(|handle| Member::Cluster { handle, len })?;
                 results.extend(in_order(cluster, len));
             }
         }
@@ -252,22 +252,22 @@ impl<T> Part<T> {
 
     fn awaits(&self) -> bool {
         match self {
-            Part::One(handle) => handle.awaits(),
-            Part::Cluster { handle, .. } => handle.awaits(),
+            Member::One(handle) => handle.awaits(),
+            Member::Cluster { handle, .. } => handle.awaits(),
         }
     }
 
     fn help(&self) {
         match self {
-            Part::One(handle) => handle.help(),
-            Part::Cluster { handle, .. } => handle.help(),
+            Member::One(handle) => handle.help(),
+            Member::Cluster { handle, .. } => handle.help(),
         }
     }
 
     fn drop_result(&self) {
         match self {
-            Part::One(handle) => handle.drop_result(),
-            Part::Cluster { handle, .. } => handle.drop_result(),
+            Member::One(handle) => handle.drop_result(),
+            Member::Cluster { handle, .. } => handle.drop_result(),
         }
     }
 }
@@ -299,14 +299,14 @@ impl<T> Future for Group<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         // One after the other: all have to end, so each is polled once or twice, however many there are.
-        while let Some(part) = this.parts.front_mut() {
-            match part {
-                Part::One(handle) => this.results.push(ready!(Pin::new(handle).poll(context))),
-                Part::Cluster { handle, len } => {
+        while let Some(member) = this.members.front_mut() {
+            match member {
+                Member::One(handle) => this.results.push(ready!(Pin::new(handle).poll(context))),
+                Member::Cluster { handle, len } => {
                     this.results.extend(in_order(ready!(Pin::new(handle).poll(context)), *len));
                 }
             }
-            this.parts.pop_front();
+            this.members.pop_front();
         }
         Poll::Ready(this.results.take())
     }
@@ -316,7 +316,7 @@ impl<T> Future for Group<T> {
 /// results.
 impl<T> Drop for Group<T> {
     fn drop(&mut self) {
-        self.parts.iter().for_each(Part::drop_result);
+        self.members.iter().for_each(Member::drop_result);
     }
 }
 
@@ -331,13 +331,13 @@ impl<T> Default for Group<T> {
 
 impl<T> FromIterator<TaskHandle<T>> for Group<T> {
     fn from_iter<I: IntoIterator<Item = TaskHandle<T>>>(handles: I) -> Self {
-        Group { results: Each::of(Vec::new()), parts: handles.into_iter().map(Part::One).collect() }
+        Group { results: Each::of(Vec::new()), members: handles.into_iter().map(Member::One).collect() }
     }
 }
 
 impl<T> Extend<TaskHandle<T>> for Group<T> {
     fn extend<I: IntoIterator<Item = TaskHandle<T>>>(&mut self, handles: I) {
-        self.parts.extend(handles.into_iter().map(Part::One));
+        self.members.extend(handles.into_iter().map(Member::One));
     }
 }
 

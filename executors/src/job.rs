@@ -138,6 +138,9 @@ pub(crate) trait IntoJob: Sized {
     fn into_job(self) -> Job;
 
     /// Whether becoming a job takes memory from the allocator.
+    ///
+    /// A global allocator may submit jobs itself (`docs/contract.md`), and so *re-enter* the queue from within an
+    /// allocation. So nothing allocates while it holds a lock or a place of a queue.
     #[inline(always)]
     fn allocates(&self) -> bool {
         false

@@ -96,12 +96,10 @@
     allow(dead_code, rustdoc::broken_intra_doc_links)
 )]
 
-mod aftermath;
-mod alone;
 mod apart;
-mod backing;
 #[cfg(feature = "_crew")]
-mod barrier;
+mod asymmetric_fence;
+mod backing;
 mod bell;
 pub mod bichannel;
 mod builder;
@@ -118,6 +116,7 @@ mod crew;
 pub mod crossbeam_channel_pool;
 #[cfg(feature = "workstealing-exec")]
 pub mod crossbeam_workstealing_pool;
+mod detached;
 #[cfg(feature = "dispatcher-exec")]
 pub mod dispatcher;
 #[cfg(feature = "elastic-exec")]
@@ -126,7 +125,6 @@ mod error;
 #[cfg(feature = "_futures")]
 pub mod futures_executor;
 pub mod group;
-mod handle;
 mod job;
 #[cfg(feature = "_crew")]
 mod joining;
@@ -150,11 +148,13 @@ pub mod sequence;
 #[cfg(feature = "_crew")]
 mod source;
 mod sync;
+mod task;
 #[cfg(feature = "threadpool-exec")]
 pub mod threadpool_executor;
 #[cfg(feature = "_crew")]
 mod time_slice;
 pub mod timer;
+mod trampoline;
 
 #[cfg(feature = "_futures")]
 pub use crate::futures_executor::{FuturesExecutor, JoinHandle};
@@ -162,11 +162,11 @@ pub use crate::{
     builder::{Build, Builder},
     common::{CanExecute, Executor},
     error::{BuildError, Failure, Panic, Rejected, ShutdownError, ShutdownReport, TaskError, WaitError},
-    handle::TaskHandle,
     job::INLINE_BYTES,
     local::try_execute_locally,
     options::{Fairness, Idle, Placement, THREADS_VARIABLE, features},
     pool::{Pool, Stats},
+    task::TaskHandle,
 };
 
 /// Tests the example of the crate's README.

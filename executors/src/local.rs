@@ -5,7 +5,7 @@
 //! and restores it afterwards.
 //!
 //! A thread whose stack is not under our control, but that runs jobs of one executor only and for good,
-//! [settles](settle) there instead; that is its outermost post.
+//! is [enlisted](enlist) there instead; that is its outermost post.
 
 #[cfg(feature = "_crew")]
 mod employer;
@@ -17,7 +17,7 @@ pub(crate) use employer::Employer;
 pub(crate) use home::{Home, PoolId};
 
 use crate::{
-    containment::{discard_payload, end_out_of_turn, warn_ignored},
+    containment::{abort_out_of_turn, discard_payload, warn_ignored},
     job::Job,
     sync::thread_local,
 };
@@ -79,27 +79,27 @@ thread_local! {
     /// The innermost post at which this thread stands, or null.
     static CURRENT: Cell<*const Post<'static>> = const { Cell::new(ptr::null()) };
 
-    /// Where this thread has settled.
-    static RESIDENCE: Cell<Option<Residence>> = const { Cell::new(None) };
+    /// Where this thread is enlisted.
+    static ENLISTMENT: Cell<Option<Enlistment>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
-struct Residence {
+struct Enlistment {
     pool: PoolId,
     attendant: &'static dyn Attendant,
 }
 
 /// From now on, whatever runs on this thread is part of a job of `pool`.
-pub(crate) fn settle(pool: PoolId, attendant: &'static dyn Attendant) {
-    RESIDENCE.with(|residence| residence.set(Some(Residence { pool, attendant })));
+pub(crate) fn enlist(pool: PoolId, attendant: &'static dyn Attendant) {
+    ENLISTMENT.with(|enlistment| enlistment.set(Some(Enlistment { pool, attendant })));
 }
 
 /// The thread no longer belongs to an executor.
-pub(crate) fn move_out() {
-    RESIDENCE.with(|residence| residence.set(None));
+pub(crate) fn discharge() {
+    ENLISTMENT.with(|enlistment| enlistment.set(None));
 }
 
-impl Residence {
+impl Enlistment {
     fn as_post(&self) -> Post<'_> {
         Post::without_worker(self.pool, self.attendant)
     }
@@ -162,7 +162,7 @@ impl Drop for Standing<'_> {
     fn drop(&mut self) {
         CURRENT.with(|current| {
             if current.get() != ptr::from_ref(self.0).cast() {
-                end_out_of_turn();
+                abort_out_of_turn();
             }
             current.set(self.0.outer);
         });
@@ -182,8 +182,8 @@ fn with_post<R>(is_sought: impl Fn(PoolId) -> bool, f: impl FnOnce(Option<&Post<
         }
         next = post.outer;
     }
-    let residence = RESIDENCE.with(Cell::get).filter(|residence| is_sought(residence.pool));
-    f(residence.as_ref().map(Residence::as_post).as_ref())
+    let enlistment = ENLISTMENT.with(Cell::get).filter(|enlistment| is_sought(enlistment.pool));
+    f(enlistment.as_ref().map(Enlistment::as_post).as_ref())
 }
 
 /// Calls `f` with the innermost post of this thread.

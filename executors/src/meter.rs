@@ -72,7 +72,7 @@ impl Meter {
     }
 
     /// What the worker has found is a part of another's job.
-    pub(crate) fn took_part(&self) {
+    pub(crate) fn found_part(&self) {
         self.is_at_part.store(true, Relaxed);
     }
 
@@ -81,8 +81,8 @@ impl Meter {
         self.is_at_part.load(Relaxed)
     }
 
-    /// What the worker has found has ended, and was a job, unless it [took a part](Self::took_part).
-    pub(crate) fn found_one_ended(&self) {
+    /// What the worker has found has ended, and was a job, unless it was [a part](Self::found_part).
+    pub(crate) fn job_or_part_ended(&self) {
         if self.is_at_part() {
             self.is_at_part.store(false, Relaxed);
             self.parts.count_one();

@@ -20,7 +20,7 @@ mod joiners;
 mod model;
 
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     containment::{Contained, contain, discard, guard},
     local,
     source::queue::{
@@ -318,14 +318,14 @@ impl Forker {
     }
 
     /// A fence between the part that was pushed last and what is read next, as far as other threads need one: see
-    /// [`Owner::order_pushes`].
+    /// [`Owner::fence_pushes`].
     #[inline(always)]
-    pub(crate) fn order_parts(&self) {
-        self.stack.order_pushes();
+    pub(crate) fn fence_parts(&self) {
+        self.stack.fence_pushes();
     }
 
     /// Calls the threads that wait for a part that this worker has, because it has forked something that they may take.
-    /// To be called after [`order_parts`](Self::order_parts).
+    /// To be called after [`fence_parts`](Self::fence_parts).
     #[inline(always)]
     pub(crate) fn call_joiners(&self) {
         self.joiners.call();
@@ -381,7 +381,7 @@ impl Forks {
         let spares_fence = !self.is_open();
         self.has_parts()
             || spares_fence && {
-                barrier::end_recalls(self.recall().iter().map(|stack| stack as &dyn Recalled));
+                asymmetric_fence::end_recalls(self.recall().iter().map(|stack| stack as &dyn Recalled));
                 self.has_parts()
             }
     }

@@ -26,7 +26,7 @@ pub(crate) use mask::{Mask, current_core};
 pub(crate) use neighbourhood::Neighbourhood;
 #[cfg(feature = "_crew")]
 pub(crate) use outset::Outset;
-pub(crate) use process::cores;
+pub(crate) use process::core_count;
 
 use crate::{
     containment::tell,

@@ -3,7 +3,7 @@
 use crate::{
     common::Executor,
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
-    handle::TaskHandle,
+    task::TaskHandle,
 };
 use std::time::Duration;
 

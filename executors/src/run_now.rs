@@ -52,12 +52,16 @@ impl RunNowExecutor {
     /// A new executor, open for jobs.
     #[must_use]
     pub fn new() -> RunNowExecutor {
-        let [closed, discarding] = [(); 2].map(|()| AtomicBool::new(false));
-        let [ended, panicked] = [(); 2].map(|()| AtomicU64::new(0));
-        let (running, bell, exporter) = (AtomicUsize::new(0), Bell::default(), Exporter::new(LABEL));
-        RunNowExecutor {
-            handle: Handle(Arc::new(Shared { closed, discarding, running, ended, panicked, bell, exporter })),
-        }
+        let shared = Shared {
+            closed: AtomicBool::new(false),
+            discarding: AtomicBool::new(false),
+            running: AtomicUsize::new(0),
+            ended: AtomicU64::new(0),
+            panicked: AtomicU64::new(0),
+            bell: Bell::default(),
+            exporter: Exporter::new(LABEL),
+        };
+        RunNowExecutor { handle: Handle(Arc::new(shared)) }
     }
 }
 

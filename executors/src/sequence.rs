@@ -30,8 +30,8 @@ pub use self::serial::{Stopped, serial};
 use crate::{
     containment::{Contained, Each, contain},
     group::Group,
-    handle::panicked,
     pool::Pool,
+    task::panicked,
 };
 use std::{error::Error, fmt, sync::Arc};
 

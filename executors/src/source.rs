@@ -44,12 +44,13 @@ pub(crate) enum Whom {
 /// but cannot get them.) A source may choose the order, and may keep jobs at workers; but a job that is in the source,
 /// wherever it is, must be found by any worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs),
 /// unless it is withheld or only its owner may run it ([`Whom::Owner`], or [`Whom::Nobody`] if the owner has put it in
-/// itself). The search of a worker without a seat of its own finds all jobs in any case. (It may keep jobs where only
-/// such workers look: there are some only when the others have left, or are about to.)
+/// itself). The search of a worker without a seat of its own finds all jobs in any case. (A source
+/// may keep jobs where no other looks, because there is such a worker only when the others have left, or are about to.)
 ///
 /// The methods without a default are those for storage, and all that a queue shared by all workers needs.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// Whether workers may come and go: then they keep no jobs. See `elastic_pool/README.md`.
+    /// Whether the number of workers is not fixed: they come with jobs and leave (see `elastic_pool/README.md`), or
+    /// join one by one (`BurstPool`).
     const ELASTIC: bool = false;
 
     /// Whether there can be jobs that no worker may run yet. See `dispatcher/README.md`. Then closing the crew lets
@@ -69,19 +70,19 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Takes a job from any thread.
     fn inject(&self, to: Self::Address, job: impl IntoJob) -> Whom;
 
-    /// [`inject`](Self::inject), followed by [`order_pushes`](Self::order_pushes) if any worker may run the job; or
+    /// [`inject`](Self::inject), followed by [`fence_pushes`](Self::fence_pushes) if any worker may run the job; or
     /// gives the job back, for [`inject_slowly`](Self::inject_slowly). Hot: a source that knows where the job went need
     /// not find that out twice.
     #[inline(always)]
-    fn inject_in_order(&self, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
+    fn inject_fenced(&self, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
         let whom = self.inject(to, job);
         if whom == Whom::Anyone {
-            self.order_pushes(None);
+            self.fence_pushes(None);
         }
         Ok(whom)
     }
 
-    /// Like [`inject_in_order`](Self::inject_in_order), for a job that it has just given back. Cold.
+    /// Like [`inject_fenced`](Self::inject_fenced), for a job that it has just given back. Cold.
     fn inject_slowly(&self, to: Self::Address, job: Job) -> Whom {
         let _ = (to, job);
         unreachable!("this source gives no job back")
@@ -100,12 +101,12 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// respect to all threads that issue a fence themselves and then [`recall`](Self::recall) the privilege that the
     /// caller has, if any. Hot.
     #[inline(always)]
-    fn order_pushes(&self, giver: Option<&Self::Local>) {
+    fn fence_pushes(&self, giver: Option<&Self::Local>) {
         let _ = giver;
         fence(SeqCst);
     }
 
-    /// Whether [`order_pushes`](Self::order_pushes) may have spared other threads a fence. If not, and if this call
+    /// Whether [`fence_pushes`](Self::fence_pushes) may have spared other threads a fence. If not, and if this call
     /// follows a fence of the caller, a look at the jobs after this call sees all that it has to see; if so, another
     /// look is needed, after a [`recall`](Self::recall).
     ///
@@ -115,7 +116,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// Makes up for fences that [`order_pushes`](Self::order_pushes) has spared other threads.
+    /// Makes up for fences that [`fence_pushes`](Self::fence_pushes) has spared other threads.
     fn recall(&self, local: &Self::Local) {
         let _ = local;
     }
@@ -179,8 +180,8 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Whether a worker that has just found a job owes a call for the jobs that came along with it: until now these
     /// were on their way to the worker, where no thread could see them. If jobs may be withheld, this can be `true`
-    /// although there are none. To be asked once: the debt then counts as paid.
-    fn owes_call(&self, local: &Self::Local) -> bool {
+    /// although there are none. From then on it owes none.
+    fn take_owed_call(&self, local: &Self::Local) -> bool {
         let _ = local;
         false
     }

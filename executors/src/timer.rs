@@ -60,8 +60,8 @@ pub use self::{clock::ManualClock, periodic::Periodic};
 use crate::{
     backing::HUGE,
     common::Executor,
-    handle::{TaskHandle, task},
     local::Home,
+    task::{TaskHandle, task},
 };
 use std::{
     error::Error,

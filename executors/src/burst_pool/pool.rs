@@ -103,7 +103,9 @@ impl<T: Send + 'static> BurstPool<T> {
         let mut place = None;
         let equip = |seat| self.team.equip(*place.insert(seat), handler);
         if let Err(refused) = crew.hire(equip) {
-            place.into_iter().for_each(|seat| self.team.strip(seat));
+            if let Some(seat) = place {
+                self.team.strip(seat);
+            }
             return Err(refused);
         }
         // Only now that the worker exists: nothing may be dealt to a worker that might not come.
@@ -330,7 +332,7 @@ impl<T: Send + 'static> Recipe for BurstPool<T> {
         let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
         let source = MailSource::new(Arc::new(Mailboxes::new(0)), extra.theft());
         let (cold, parker) = (0..0, parker::for_bursts());
-        let crew = CrewHandle::found(Setup { terms, cold, source, parker, charter: CHARTER, options });
+        let crew = CrewHandle::without_workers(Setup { terms, cold, source, parker, charter: CHARTER, options });
         Ok(BurstPool { handle: Handle::new(crew, extra.when_busy), team: Team::new() })
     }
 }

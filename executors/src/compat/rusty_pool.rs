@@ -11,7 +11,7 @@ pub use task::Task;
 #[cfg(feature = "compat-rusty-pool-async")]
 use crate::FuturesExecutor;
 use crate::{
-    Pool, backing::HUGE, containment::guard, elastic_pool, error::WaitError, handle::block_on, options::MAX_THREADS,
+    Pool, backing::HUGE, containment::guard, elastic_pool, error::WaitError, options::MAX_THREADS, task::block_on,
 };
 use crossbeam_channel::SendError;
 use futures_channel::oneshot;

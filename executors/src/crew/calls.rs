@@ -2,11 +2,14 @@
 //!
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`; S2 of a single
 //! job from outside is in the source. The parker decides which worker is woken, and `hiring.rs` whether one is hired.
+//!
+//! For a job that any worker may run, `announce_to` goes on to `announce`, from inside to `call_if_needed`, and from
+//! there to `call_for_submitted`, which calls one worker or several; for a job of one worker, to `call_owner`.
 
 use super::{Crew, worker::Worker};
 use crate::{
     parker::{Origin, Parker},
-    placement::cores,
+    placement::core_count,
     source::{Source, Whom},
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -28,10 +31,17 @@ where
         }
     }
 
-    /// The same for a job from outside that was put in [in order](Source::inject_in_order); then [checks whether it is
-    /// late](Self::check_for_late_jobs). Nothing follows a call in here, or this would have to save registers.
+    /// The same for a job from outside; then [checks whether it is late](Self::check_for_late_jobs).
     #[inline(always)]
-    pub(super) fn announce_ordered_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
+    pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
+        self.announce_to(to, whom, None);
+        self.check_for_late_jobs();
+    }
+
+    /// The same for a job that was put in [with a fence](Source::inject_fenced). All calls in here are tail calls, or
+    /// this would have to save registers.
+    #[inline(always)]
+    pub(super) fn announce_fenced_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
         let may_need_call = match whom {
             Whom::Anyone => self.source.expose(to) && self.may_call(),
             Whom::Owner(_) => true,
@@ -50,7 +60,7 @@ where
         if let Whom::Owner(seat) = whom {
             self.call_owner(to, seat);
         } else {
-            self.call_for_given(None, to, 1);
+            self.call_for_submitted(None, to, 1);
         }
         self.check_for_late_jobs();
     }
@@ -69,11 +79,11 @@ where
     pub(super) fn announce(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         // S2: pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more:
         // either that look sees the jobs, or the parker sees the announcement.
-        self.source.order_pushes(giver.map(Worker::local));
+        self.source.fence_pushes(giver.map(Worker::local));
         if self.source.expose(to) && self.may_call() {
             match giver {
                 Some(worker) => self.call_if_needed(worker, to, jobs),
-                None => self.call_for_given(None, to, jobs),
+                None => self.call_for_submitted(None, to, jobs),
             }
         }
     }
@@ -91,7 +101,7 @@ where
     #[inline(never)]
     fn call_if_needed(&self, giver: &Worker<'_, S, P>, to: S::Address, jobs: usize) {
         if S::ELASTIC || self.needs_call(|| self.origin(Some(giver), to)) {
-            self.call_for_given(Some(giver), to, jobs);
+            self.call_for_submitted(Some(giver), to, jobs);
         }
     }
 
@@ -108,10 +118,10 @@ where
         self.cold.are_left() && !self.parker.is_anybody_free() || self.parker.needs_call(origin())
     }
 
-    /// As [`call_for`](Self::call_for). In a function of its own, so that a job that needs no call does not make room
-    /// on the stack for what this needs.
+    /// As [`call_several`](Self::call_several). In a function of its own, so that a job that needs no call does not
+    /// make room on the stack for what this needs.
     #[inline(never)]
-    fn call_for_given(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
+    fn call_for_submitted(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
         let origin = match self.origin(giver, to) {
             // Where there may be no room for all workers that a burst calls, one is called, and each that comes calls
             // the next.
@@ -119,7 +129,7 @@ where
             origin => origin,
         };
         if jobs > 1 {
-            return self.call_for(jobs, origin);
+            return self.call_several(jobs, origin);
         }
         self.hire_for(1);
         // In a model it gives way whether a worker is coming or not.
@@ -131,7 +141,7 @@ where
 
     /// Calls workers for `jobs` jobs that are visible to all. Relies on a fence between that and this.
     #[inline(never)]
-    pub(super) fn call_for(&self, jobs: usize, origin: Origin) {
+    pub(super) fn call_several(&self, jobs: usize, origin: Origin) {
         self.hire_for(jobs);
         self.call_one(origin);
         for _ in 1..jobs.min(self.terms.max) {
@@ -213,6 +223,6 @@ where
 
     /// How many workers a burst from outside may call.
     pub(super) fn reach(&self) -> usize {
-        self.terms.max.min(cores())
+        self.terms.max.min(core_count())
     }
 }

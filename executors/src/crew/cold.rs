@@ -1,6 +1,6 @@
 //! Threads that do not exist yet: they are called by starting them. See "Cold threads" in `parker/README.md`.
 
-use super::restraint::Restraint;
+use super::backoff::SpawnBackoff;
 use crate::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicUsize, Ordering::Relaxed},
@@ -12,24 +12,24 @@ use std::{
 
 /// Seats whose threads are started one by one, the first one first.
 ///
-/// All Relaxed: the fences before (S2) and after (W3, or F3 of the last that looks) are why a thread that reads that
-/// another is coming, or that none is left, can rely on the threads there are, see the README.
+/// All Relaxed. A submitter that reads that a thread is coming, or that none is left, may rely on the threads there
+/// are: the fences S2 before, and W3 or F3 of the last that looks after it, order these reads (see the README).
 #[derive(Debug)]
 pub(super) struct ColdSeats {
     seats: Range<usize>,
-    /// How many are left. Changed under the lock of `restraint`; a read without it may give the number of a moment ago.
+    /// How many are left. Changed under the lock of `backoff`; a read without it may give the number of a moment ago.
     left: AtomicUsize,
     /// How many threads are on their way, and will look for jobs. Each counts until it arrives, or does not come.
     coming: AtomicUsize,
     /// Locked by a thread that starts another: no other thread does so meanwhile.
-    restraint: Mutex<Restraint>,
+    backoff: Mutex<SpawnBackoff>,
 }
 
 impl ColdSeats {
     /// The creator of this starts the thread of the seat before these, which is on its way from the beginning.
     pub(super) fn new(seats: Range<usize>) -> Self {
         let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(1));
-        ColdSeats { seats, left, coming, restraint: Mutex::default() }
+        ColdSeats { seats, left, coming, backoff: Mutex::default() }
     }
 
     pub(super) fn contain(&self, seat: usize) -> bool {
@@ -56,31 +56,31 @@ impl ColdSeats {
         is_due: impl FnOnce() -> bool,
         start: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let Some(mut restraint) = self.restrain() else { return Ok(false) };
+        let Some(mut backoff) = self.lock_backoff() else { return Ok(false) };
         let left = self.left.load(Relaxed);
-        if left == 0 || !is_due() || restraint.holds() {
+        if left == 0 || !is_due() || backoff.holds() {
             return Ok(false);
         }
         self.left.store(left - 1, Relaxed);
         self.coming.fetch_add(1, Relaxed);
         let started = start(self.seats.end - left);
         if started.is_ok() {
-            restraint.end();
+            backoff.end();
         } else {
             self.coming.fetch_sub(1, Relaxed);
             self.left.store(left, Relaxed);
-            restraint.count_refusal();
+            backoff.count_refusal();
         }
         started.map(|()| true)
     }
 
     /// `None` if another thread is starting one, and one is coming.
-    fn restrain(&self) -> Option<MutexGuard<'_, Restraint>> {
-        match self.restraint.try_lock() {
-            Ok(restraint) => Some(restraint),
-            Err(TryLockError::Poisoned(restraint)) => Some(restraint.into_inner()),
+    fn lock_backoff(&self) -> Option<MutexGuard<'_, SpawnBackoff>> {
+        match self.backoff.try_lock() {
+            Ok(backoff) => Some(backoff),
+            Err(TryLockError::Poisoned(backoff)) => Some(backoff.into_inner()),
             Err(TryLockError::WouldBlock) if self.coming() > 0 => None,
-            Err(TryLockError::WouldBlock) => Some(self.restraint.lock().unwrap_or_else(PoisonError::into_inner)),
+            Err(TryLockError::WouldBlock) => Some(self.backoff.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 

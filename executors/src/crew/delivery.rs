@@ -8,7 +8,7 @@ use crate::{
     job::{Closure, IntoJob, Job},
     local::{self, Post},
     parker::Parker,
-    source::{Source, Whom},
+    source::Source,
 };
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ pub(super) enum Admission {
     /// The user's: until the pool is closed.
     New,
     /// The next step of a future that the pool has accepted: until the pool is over.
-    Continued,
-    /// As above, of a future that woke itself, from the worker that has just run the last step and does nothing more:
-    /// see [`put_at_end_of_job`](Crew::put_at_end_of_job).
-    CarriedOn,
+    Woken,
+    /// The same of a future that woke itself during its last step, from the worker that has just run that step and does
+    /// nothing more: see [`put_at_end_of_job`](Crew::put_at_end_of_job).
+    SelfWoken,
 }
 
 /// A wrapper by which a closure is copied only when it is passed on: without it, that copy would have to be made before
@@ -48,8 +48,8 @@ where
             Some(_) if self.refuses_from_inside() => Err(closure),
             Some(worker) => {
                 match admission {
-                    Admission::New | Admission::Continued => self.put_from_inside(worker, to, Closure(closure)),
-                    Admission::CarriedOn => self.put_at_end_of_job(worker, to, Closure(closure)),
+                    Admission::New | Admission::Woken => self.put_from_inside(worker, to, Closure(closure)),
+                    Admission::SelfWoken => self.put_at_end_of_job(worker, to, Closure(closure)),
                 }
                 Ok(())
             }
@@ -72,18 +72,18 @@ where
 
     #[inline(always)]
     pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
-        match self.source.inject_in_order(to, job) {
-            Ok(whom) => self.announce_ordered_to(to, whom),
+        match self.source.inject_fenced(to, job) {
+            Ok(whom) => self.announce_fenced_to(to, whom),
             Err(job) => self.inject_slowly(to, job),
         }
     }
 
-    /// In a function of its own, as [`put_slowly`](Self::put_slowly).
+    /// In a function of its own, as [`push_slowly`](Self::push_slowly).
     #[cold]
     #[inline(never)]
     fn inject_slowly(self: &Arc<Self>, to: S::Address, job: Job) {
         let whom = self.source.inject_slowly(to, job);
-        self.announce_ordered_to(to, whom);
+        self.announce_fenced_to(to, whom);
     }
 
     /// From a job that runs on `worker`.
@@ -91,7 +91,7 @@ where
     pub(super) fn put_from_inside(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
         match self.source.push(worker.local(), to, job) {
             Ok(whom) => self.announce_to(to, whom, Some(worker)),
-            Err(job) => self.put_slowly(worker, to, job),
+            Err(job) => self.push_slowly(worker, to, job),
         }
     }
 
@@ -99,7 +99,7 @@ where
     /// registers.
     #[cold]
     #[inline(never)]
-    fn put_slowly(&self, worker: &Worker<'_, S, P>, to: S::Address, job: Job) {
+    fn push_slowly(&self, worker: &Worker<'_, S, P>, to: S::Address, job: Job) {
         let whom = self.source.push_slowly(worker.local(), to, job);
         self.announce_to(to, whom, Some(worker));
     }
@@ -113,14 +113,8 @@ where
         match self.source.push(worker.local(), to, job) {
             Ok(_) if self.source.shows_by_taking(worker.local()) => {}
             Ok(whom) => self.announce_to(to, whom, Some(worker)),
-            Err(job) => self.put_slowly(worker, to, job),
+            Err(job) => self.push_slowly(worker, to, job),
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        self.announce_to(to, whom, None);
-        self.check_for_late_jobs();
     }
 
     /// Whether jobs are refused that the crew's own jobs submit.
@@ -134,7 +128,7 @@ where
     pub(super) fn refuses(&self, admission: Admission) -> bool {
         match admission {
             Admission::New => self.life.is_closed_or_discarding() && self.refuses_this_thread(),
-            Admission::Continued | Admission::CarriedOn => self.life.is_discarding_or_over(),
+            Admission::Woken | Admission::SelfWoken => self.life.is_discarding_or_over(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The door: threads that end leave one after the other.
 
-use crate::placement::cores;
+use crate::placement::core_count;
 use std::{
     hint,
     sync::{
@@ -35,7 +35,7 @@ impl Door {
     pub(super) fn pass(&self) {
         // It was measured on Linux only; on one core no other thread could leave meanwhile; and what a model does must
         // not depend on the clock.
-        if !cfg!(target_os = "linux") || cores() == 1 || cfg!(executors_loom) {
+        if !cfg!(target_os = "linux") || core_count() == 1 || cfg!(executors_loom) {
             return;
         }
         let epoch = self.epoch.get_or_init(Instant::now);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_thread_waits_for_those_before_it_but_not_for_long() {
-        if cores() == 1 {
+        if core_count() == 1 {
             println!("skipped: there is one core");
             return;
         }

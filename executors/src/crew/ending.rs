@@ -28,7 +28,7 @@ where
             fence(SeqCst);
             // If all workers are asleep, or there is none, no other thread would declare the end. Otherwise sleepers
             // must find out.
-            if !self.is_over() {
+            if !self.end_if_due() {
                 if self.life.is_discarding() { self.parker.unpark_all() } else { self.call_all() }
             }
             tell(|| log::debug!("{} is closing.", self.name()));
@@ -53,8 +53,8 @@ where
         }
     }
 
-    /// Whether the crew's work is done for good; declares the end if this is the moment.
-    pub(super) fn is_over(&self) -> bool {
+    /// Declares the end if the crew is closed and idle. Returns whether it is over.
+    pub(super) fn end_if_due(&self) -> bool {
         if self.life.is_over() {
             return true;
         }
@@ -225,7 +225,7 @@ pub(super) mod tests {
         let options = Options { stack_size, ..Options::new() };
         let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
         crew.close();
-        assert!(crew.is_over());
+        assert!(crew.end_if_due());
         let (tell, told) = mpsc::channel();
         prepare();
         crew.put_from_outside((), Closure(move || assert!(tell.send(job()).is_ok(), "the test listens")));
@@ -280,7 +280,7 @@ pub(super) mod tests {
         let crew = Crew::start(setup_of(Terms::fixed(2), 0..2, source, Options::new()));
         let crew = crew.expect("there is no thread to be refused");
         crew.close();
-        assert!(crew.is_over());
+        assert!(crew.end_if_due());
         let (late, child) = parent();
         assert_eq!(crew.source.inject((), Closure(late)), Whom::Owner(0));
         Worker::new(&crew, 0).work();
@@ -298,7 +298,7 @@ pub(super) mod tests {
         let crew = Crew::start(setup_of(Terms::fixed(1), 0..1, source, Options::new()));
         let crew = crew.expect("there is no thread to be refused");
         crew.close();
-        assert!(crew.is_over());
+        assert!(crew.end_if_due());
         let late = {
             let crew = Arc::clone(&crew);
             move || {
@@ -317,10 +317,10 @@ pub(super) mod tests {
     #[test]
     fn a_child_of_a_late_job_that_its_submitter_runs_runs_too() {
         let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
-        let crew = Crew::found(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
+        let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
         assert!(crew.life.hire(&terms, || 0, true), "a worker that leaves at the end stays on the roll");
         crew.close();
-        assert!(crew.is_over());
+        assert!(crew.end_if_due());
         let (late, child) = parent();
         crew.stand_in(|worker| worker.run_once(Job::new(late)));
         assert_eq!(child.try_recv(), Ok(()));
@@ -335,9 +335,9 @@ pub(super) mod tests {
             hook.send(seat).expect("the test listens");
         }))));
         let options = Options { on_start: Some(on_start), ..Options::new() };
-        let crew = Crew::found(setup_of(terms, 0..0, SharedSource::new(), options));
+        let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), options));
         crew.close();
-        assert!(crew.is_over());
+        assert!(crew.end_if_due());
         crew.grow(1);
         assert_eq!((crew.life.roll().live(), crew.life.threads()), (0, 0));
         drop(crew);
@@ -350,7 +350,7 @@ pub(super) mod tests {
         let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::from_nanos(1) };
         let setup = setup_of(terms, 0..0, SharedSource::new(), Options::new());
         let parker = setup.parker.clone();
-        let crew = Crew::found(setup);
+        let crew = Crew::new(setup);
         let (tell, told) = mpsc::channel();
         let seen = parker.clone();
         crew.put_from_outside(Worth::Kept, Closure(move || tell.send(seen.members()).expect("the test listens")));

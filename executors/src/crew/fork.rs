@@ -69,7 +69,7 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
     #[inline(always)]
     fn tell_of_part(&self, forker: &Forker) {
         // Pairs with the fence in `parker::sleep`, and with that of joiners: either they see the part, or we see them.
-        forker.order_parts();
+        forker.fence_parts();
         if self.crew().may_call() {
             self.crew().call_for_part();
         }

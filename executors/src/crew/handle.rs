@@ -26,7 +26,7 @@ pub(crate) struct Handle<S: Source, P: Parker + 'static> {
 
 impl<S: Source, P: Parker + 'static> Handle<S, P> {
     /// The same crew, but its jobs go to another address.
-    pub(crate) fn to(&self, to: S::Address) -> Self {
+    pub(crate) fn with_address(&self, to: S::Address) -> Self {
         Handle { crew: self.crew.clone(), to }
     }
 
@@ -38,7 +38,7 @@ impl<S: Source, P: Parker + 'static> Handle<S, P> {
 
 impl<S: Source, P: Parker + 'static> Clone for Handle<S, P> {
     fn clone(&self) -> Self {
-        self.to(self.to)
+        self.with_address(self.to)
     }
 }
 
@@ -53,9 +53,9 @@ where
     }
 
     /// A crew whose workers come and go. None is there yet.
-    pub(crate) fn found(setup: Setup<S, P>) -> Self {
+    pub(crate) fn without_workers(setup: Setup<S, P>) -> Self {
         debug_assert!(S::ELASTIC);
-        Self::first(Crew::found(setup))
+        Self::first(Crew::new(setup))
     }
 
     fn first(crew: Arc<Crew<S, P>>) -> Self {
@@ -70,7 +70,7 @@ where
     /// Hires workers until the core is full; none if the crew is over.
     pub(crate) fn fill_core(&self) {
         let crew = self.crew();
-        crew.end_restraint();
+        crew.reset_backoff();
         crew.grow(crew.terms.core);
         // A hire on which a submitter has counted may have come too late. (If others are hired instead, the thread that
         // does so looks after this.)
@@ -105,8 +105,8 @@ where
             _ if jobs == 0 => {}
             Whom::Nobody => {}
             // At most as many workers may come as there are jobs: each calls the next.
-            Whom::Anyone if jobs < crew.reach() => crew.call_for(jobs, Origin::Waiting),
-            Whom::Anyone => crew.call_for(jobs, Origin::Outside),
+            Whom::Anyone if jobs < crew.reach() => crew.call_several(jobs, Origin::Waiting),
+            Whom::Anyone => crew.call_several(jobs, Origin::Outside),
             Whom::Owner(seat) => crew.parker.unpark(seat),
         }
         // All workers may have left meanwhile, because the job was withheld for a moment.
@@ -195,7 +195,7 @@ where
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let (crew, to) = (Hold::clone(&self.crew), self.to);
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
-            let admission = if info.woken_while_running { Admission::CarriedOn } else { Admission::Continued };
+            let admission = if info.woken_while_running { Admission::SelfWoken } else { Admission::Woken };
             if let Err(refused) = crew.deliver(to, admission, step(runnable)) {
                 cancel(refused);
             }

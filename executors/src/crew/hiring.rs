@@ -3,7 +3,7 @@
 //!
 //! These are steps S3 to S5 of `elastic_pool/README.md`. `staff.rs` decides whether a hire is due.
 
-use super::{Crew, restraint::Restraint, threads::SpawnError, worker::Worker};
+use super::{Crew, backoff::SpawnBackoff, threads::SpawnError, worker::Worker};
 use crate::{
     containment::tell,
     parker::Parker,
@@ -38,8 +38,8 @@ where
     pub(super) fn grow(&self, for_core: usize) {
         let Crew { life, source, terms, .. } = self;
         let jobs = || source.len();
-        // Asked twice, so that the restraint is locked only if a worker is due.
-        let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.refrains();
+        // Asked twice, so that the backoff is locked only if a worker is due.
+        let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.is_backing_off();
         let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.employ();
         if (0..for_core).all(|_| hire(true)) {
             while hire(false) {}
@@ -50,7 +50,7 @@ where
     fn employ(&self) -> bool {
         match self.seat_one(|_seat| ()) {
             Ok(()) => {
-                self.restraint().end();
+                self.backoff().end();
                 return true;
             }
             Err(SpawnError::Over) => {
@@ -67,17 +67,17 @@ where
 
     /// Whether no thread is asked for, because some have been refused, and a worker is there for the job: as if the
     /// limit were reached.
-    fn refrains(&self) -> bool {
-        self.life.roll().live() > 0 && self.restraint().holds()
+    fn is_backing_off(&self) -> bool {
+        self.life.roll().live() > 0 && self.backoff().holds()
     }
 
     /// The next worker that is due is asked for, whatever was refused before.
-    pub(super) fn end_restraint(&self) {
-        self.restraint().end();
+    pub(super) fn reset_backoff(&self) {
+        self.backoff().end();
     }
 
-    fn restraint(&self) -> MutexGuard<'_, Restraint> {
-        self.restraint.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backoff(&self) -> MutexGuard<'_, SpawnBackoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A worker that has been counted does not come, because its thread was `refused`. If no worker is left, this
@@ -85,7 +85,7 @@ where
     #[cold]
     fn go_on_without(&self, refused: &dyn Display) {
         let left = self.life.cancel_hire().live();
-        self.restraint().count_refusal();
+        self.backoff().count_refusal();
         tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
         // After the change of the roll, as in any other step of `elastic_pool/README.md`: a submitter that has counted
         // on this hire has put its job in before.
@@ -117,6 +117,6 @@ where
         work(Worker::stranger(&self.myself(), seat));
         self.vacancies.give_back(seat);
         // This thread may have been the last active one, and workers that sleep have looked before.
-        self.is_over();
+        self.end_if_due();
     }
 }

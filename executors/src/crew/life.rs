@@ -11,7 +11,7 @@ use crate::{
     apart::Apart,
     bell::{self, Bell},
     courtesy,
-    placement::cores,
+    placement::core_count,
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
@@ -174,7 +174,7 @@ impl Life {
 
     /// Whether there is a core for each thread: then a thread that looks is in no other's way.
     pub(super) fn has_few_threads(&self) -> bool {
-        courtesy::LOOKS && self.threads() <= cores()
+        courtesy::LOOKS && self.threads() <= core_count()
     }
 
     /// To be called before the thread serves: before it is started, or has its crew.

@@ -8,8 +8,8 @@ mod elastic;
 
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
+    asymmetric_fence::{LightSide, heavy_fence},
     backing::Backing,
-    barrier::{LightSide, heavy_fence},
     job::{IntoJob, Job},
     local::try_execute_locally,
     meter::Meter,
@@ -126,7 +126,7 @@ impl Source for ModelSource {
         Ok(Whom::Anyone)
     }
 
-    fn order_pushes(&self, giver: Option<&usize>) {
+    fn fence_pushes(&self, giver: Option<&usize>) {
         match self.sides.get(giver.map_or(self.own.len(), |&seat| seat)) {
             Some(side) => side.fence(),
             None => fence(SeqCst),
@@ -172,7 +172,7 @@ impl Source for ModelSource {
         [&self.common].into_iter().chain(&self.own).find_map(Tray::take_one)
     }
 
-    fn owes_call(&self, &seat: &usize) -> bool {
+    fn take_owed_call(&self, &seat: &usize) -> bool {
         self.tray(seat).len() > 0
     }
 
@@ -314,7 +314,7 @@ fn siblings_can_wait_for_each_other() {
         let pair = Pair::default();
         for child in pair.jobs() {
             crew.crew().source.push(&2, (), Job::new(child)).unwrap_or_else(|_| unreachable!("a tray has room"));
-            crew.crew().source.order_pushes(Some(&2));
+            crew.crew().source.fence_pushes(Some(&2));
             crew.crew().call_one(Origin::Inside);
         }
         pair.meet();
@@ -331,7 +331,7 @@ fn a_child_can_wait_for_the_last_job_of_its_parent() {
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || {
             jobs.by_ref().take(1).for_each(spawn);
-            jobs.for_each(|last| assert!(shared.deliver((), Admission::CarriedOn, last).is_ok()));
+            jobs.for_each(|last| assert!(shared.deliver((), Admission::SelfWoken, last).is_ok()));
         });
         pair.meet();
         see_off(crew);
@@ -348,7 +348,7 @@ fn a_job_from_outside_can_wait_for_the_last_job_of_another() {
         let (crew, pair) = (Handle::start(Setup { charter, ..setup }).unwrap(), Pair::default());
         let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
         let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
-        crew.execute(move || assert!(shared.deliver((), Admission::CarriedOn, last).is_ok()));
+        crew.execute(move || assert!(shared.deliver((), Admission::SelfWoken, last).is_ok()));
         crew.execute(outside);
         pair.meet();
         see_off(crew);

@@ -85,7 +85,7 @@ impl Outlook {
     /// soon as it slept. If so, they are counted anew.
     ///
     /// It may be on the core of the submitter, which submits nothing while the worker looks.
-    pub(super) fn is_light_sleeper(&self) -> bool {
+    pub(super) fn take_light_sleep(&self) -> bool {
         let is_light = self.short_rounds.get() >= MANY_ROUNDS;
         if is_light {
             self.short_rounds.set(0);
@@ -189,7 +189,7 @@ mod tests {
         let mut rests = |round, looked| {
             now += round;
             outlook.rests(now, 0, looked);
-            outlook.is_light_sleeper()
+            outlook.take_light_sleep()
         };
         let look = Duration::from_micros(5);
         assert!(!rests(LONG, Some(look)));

@@ -7,7 +7,7 @@
 //! kind](crate::source::Source::gathers). What this gains, and what looks that are further apart in general would cost,
 //! is in `docs/results/queues.md`.
 
-use crate::{meter::Reading, placement::cores};
+use crate::{meter::Reading, placement::core_count};
 use std::{
     cell::Cell,
     hint,
@@ -48,7 +48,7 @@ impl Pace {
     fn keeps_up(&self, jobs: u64) -> bool {
         let were_few = jobs - self.jobs_before.replace(jobs) <= FEW_JOBS;
         // On one core no jobs are submitted meanwhile. And in a model no short time passes.
-        were_few && self.was_given.get() && cores() > 1 && !cfg!(executors_loom)
+        were_few && self.was_given.get() && core_count() > 1 && !cfg!(executors_loom)
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_finds_few_jobs_at_once_keeps_up() {
-        let several = cores() > 1;
+        let several = core_count() > 1;
         let pace = Pace::default();
         assert!(!pace.keeps_up(1), "nothing is known yet");
         assert_eq!(pace.search(|| ended(2), || Some(7)), Some(7));
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_keeps_up_searches_a_moment_later() {
-        if cores() == 1 {
+        if core_count() == 1 {
             println!("skipped: no worker keeps up on one core");
             return;
         }

@@ -2,7 +2,6 @@
 
 use super::Crew;
 use crate::{
-    aftermath::{Aftermath, one_after_the_other},
     containment,
     job::Job,
     local::{Attendant, Help, PoolId, Post},
@@ -15,6 +14,7 @@ use crate::{
         },
         thread_local,
     },
+    trampoline::{self, Trampoline},
 };
 use std::{
     any::Any,
@@ -32,21 +32,21 @@ where
     /// and drops the rest there. (The destructor of a job may call this. Nested calls would need room on the stack for
     /// as many as there are jobs.)
     pub(super) fn discard_backlog(&self) -> bool {
-        let sweeping = Sweeping::begin(self.id());
-        if sweeping.is_some() {
+        let guard = SweepGuard::begin(self.id());
+        if guard.is_some() {
             // Pairs with S2 of a submitter, or the recall does: either its job is seen here, or it sees afterwards that
             // jobs are to be dropped.
             fence(SeqCst);
             self.source.recall(&self.source.attach(None));
             self.discard(iter::from_fn(|| self.source.take()), containment::discard);
         }
-        sweeping.is_some()
+        guard.is_some()
     }
 
     /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns whether there
     /// was one.
     pub(super) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
-        let drop = |job| one_after_the_other(&DROPPED, job, containment::discard);
+        let drop = |job| trampoline::run(&DROPPED, job, containment::discard);
         self.discard(iter::once_with(|| take(&self.source)).flatten(), drop) > 0
     }
 
@@ -55,7 +55,7 @@ where
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
     fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> usize {
-        let attendant = Sweep { crew: self, is_dropping: Cell::new(false) };
+        let attendant = Dropper { crew: self, is_dropping: Cell::new(false) };
         let sweep = || {
             self.life.become_active();
             let drop_one = |job| {
@@ -70,7 +70,7 @@ where
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
         let dropped = Post::of_dropper(self.id(), &attendant, &attendant.is_dropping).stand_once_more(sweep);
         // Workers may have looked before, and be asleep.
-        self.is_over();
+        self.end_if_due();
         dropped
     }
 }
@@ -80,13 +80,13 @@ thread_local! {
     /// destructor, and is there as long as its thread, whose last destructors may drop a backlog, too.
     static SWEPT: RefCell<ManuallyDrop<Vec<PoolId>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     /// See [`Crew::discard_one`].
-    static DROPPED: Aftermath<Job> = const { Aftermath::new() };
+    static DROPPED: Trampoline<Job> = const { Trampoline::new() };
 }
 
 /// While this thread drops the backlog of a crew.
-struct Sweeping(PoolId);
+struct SweepGuard(PoolId);
 
-impl Sweeping {
+impl SweepGuard {
     /// `None` if it does already.
     fn begin(crew: PoolId) -> Option<Self> {
         SWEPT.with(|swept| {
@@ -95,13 +95,13 @@ impl Sweeping {
             // Not `then_some`: that would drop one at once, which takes the crew off the list.
             is_new.then(|| {
                 swept.push(crew);
-                Sweeping(crew)
+                SweepGuard(crew)
             })
         })
     }
 }
 
-impl Drop for Sweeping {
+impl Drop for SweepGuard {
     fn drop(&mut self) {
         SWEPT.with(|swept| {
             let mut swept = swept.borrow_mut();
@@ -114,13 +114,13 @@ impl Drop for Sweeping {
 }
 
 /// A thread that drops jobs, and is no worker of the crew.
-struct Sweep<'a, S: Source, P> {
+struct Dropper<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
     /// Whether it has begun to: before that it takes the first one.
     is_dropping: Cell<bool>,
 }
 
-impl<S, P> Attendant for Sweep<'_, S, P>
+impl<S, P> Attendant for Dropper<'_, S, P>
 where
     S: Source,
     P: Parker + 'static,

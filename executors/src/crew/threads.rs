@@ -10,7 +10,7 @@ use crate::{
     joining,
     options::Options,
     parker::Parker,
-    placement::{Outset, cores, place_current_thread},
+    placement::{Outset, core_count, place_current_thread},
     source::Source,
     sync::{
         Mutex,
@@ -23,7 +23,8 @@ use std::{
     time::Duration,
 };
 
-/// How long a thread that takes a crew back waits before it looks again for jobs that nobody would run.
+/// After a failed `build`: how long it waits for the threads that have started to end before it looks again for jobs
+/// that their start hooks have submitted.
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 
 impl<S, P> Crew<S, P>
@@ -40,8 +41,8 @@ where
         let mut warm = (0..threads).filter(|seat| !cold.contains(seat));
         let refused = |seat, error: SpawnError| error.into_build_error(Some((seat, threads)));
         let crew = match warm.next() {
-            Some(first) => Self::found_around(first, setup).map_err(|error| refused(first, error))?,
-            None => Self::found(setup),
+            Some(first) => Self::new_with_first_thread(first, setup).map_err(|error| refused(first, error))?,
+            None => Self::new(setup),
         };
         let incomplete = Incomplete(&crew);
         for seat in warm {
@@ -59,7 +60,7 @@ where
     }
 
     /// A crew whose worker on `seat` is on its way.
-    fn found_around(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
+    fn new_with_first_thread(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
         let meeting = Arc::new(Mutex::new(None::<Arc<Self>>));
         // Locked until the crew is there or, if founding panics, will not come.
         let mut place = meeting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +75,7 @@ where
             }
         };
         let thread = start_thread(&setup.options, &setup.charter, seat, begins)?;
-        let crew = Self::found(setup);
+        let crew = Self::new(setup);
         crew.life.thread_starts();
         crew.expect_worker();
         crew.keep(&mut crew.unjoined.lock(), thread);
@@ -194,7 +195,7 @@ where
     /// Whether a thread on `seat` should begin on another core than the caller's: if the caller is a worker whose job
     /// goes on. Not if the seat is beyond the number of cores: no core waits for the thread then.
     fn starts_apart(&self, seat: usize) -> bool {
-        seat < cores() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
+        seat < core_count() && self.with_this_worker(|starter| starter.is_some_and(Worker::works_on))
     }
 
     /// Waits until the crew is over and no thread is left, for at most `timeout`; and then until the threads have
@@ -260,7 +261,7 @@ impl<S: Source, P: Parker + 'static> Drop for Missing<'_, S, P> {
         if self.is_active {
             self.crew.become_idle(false);
             // It may have been the last active one.
-            self.crew.is_over();
+            self.crew.end_if_due();
         }
     }
 }
@@ -324,7 +325,7 @@ mod tests {
         for (is_left, handles) in [(false, 1), (true, 0)] {
             let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
             if is_left {
-                crew.unjoined.leave();
+                crew.unjoined.nobody_waits();
             }
             crew.close();
             assert!(crew.life.await_end(None));
@@ -341,7 +342,7 @@ mod tests {
             (),
             Closure(move || {
                 let blocking = local::blocking(|| asked.starts_apart(0));
-                let answers = [asked.starts_apart(0), blocking, asked.starts_apart(cores())];
+                let answers = [asked.starts_apart(0), blocking, asked.starts_apart(core_count())];
                 tell.send(answers).expect("the test listens");
             }),
         );

@@ -33,7 +33,7 @@ impl Unjoined {
     }
 
     /// No thread waits for them any more: the last that could is gone.
-    pub(super) fn leave(&self) {
+    pub(super) fn nobody_waits(&self) {
         self.lock().nobody_waits = true;
     }
 

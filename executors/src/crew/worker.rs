@@ -2,7 +2,7 @@
 
 mod idling;
 
-use super::{Crew, account::Account, outlook::Outlook, pace::Pace, turn::Turn};
+use super::{Crew, account::Account, fairness::FairnessCounter, outlook::Outlook, pace::Pace};
 use crate::{
     containment::{contain, discard, discard_payload, guard, tell},
     job::Job,
@@ -25,7 +25,7 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     seat: usize,
     meter: &'a Meter,
     local: S::Local,
-    turn: Turn,
+    fairness: FairnessCounter,
     outlook: Outlook,
     pace: Pace,
     /// Whether it counts as active.
@@ -35,9 +35,9 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     busy: Cell<bool>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
-    /// No thread would run a job that is put where this worker keeps its own now.
+    /// Whether it has run its last job: what is put into its own queue from now on would never run.
     leaving: Cell<bool>,
-    /// Its thread is no worker otherwise, and only runs what there is.
+    /// Whether its thread is no worker's, but one that runs jobs in place of a worker: a submitter, or a late shift.
     is_stranger: bool,
 }
 
@@ -57,17 +57,28 @@ where
 
     /// Counted on `seat`; `own_seat` is where its own jobs are, if it has any.
     fn with(crew: &'a Crew<S, P>, seat: usize, own_seat: Option<usize>) -> Self {
-        let (local, is_stranger) = (crew.source.attach(own_seat), own_seat.is_none());
-        let (account, turn) = (Account::new(crew), Turn::new(crew.fairness));
-        let meter = crew.meters.get(seat);
-        let (outlook, pace, active, busy, blocked, leaving) = Default::default();
-        Worker { crew, account, seat, meter, local, turn, outlook, pace, active, busy, blocked, leaving, is_stranger }
+        Worker {
+            crew,
+            account: Account::new(crew),
+            seat,
+            meter: crew.meters.get(seat),
+            local: crew.source.attach(own_seat),
+            fairness: FairnessCounter::new(crew.fairness),
+            outlook: Outlook::default(),
+            pace: Pace::default(),
+            active: Cell::new(false),
+            busy: Cell::new(false),
+            blocked: Cell::new(0),
+            leaving: Cell::new(false),
+            is_stranger: own_seat.is_none(),
+        }
     }
 
     /// From the first job to the last.
     pub(super) fn work(self) {
         self.crew.time_slice.ask();
-        self.active.set(self.crew.options.on_start.is_some()); // by the thread that has started this one
+        // Where there is a start hook, the starter has counted this worker as active: see `expect_worker`.
+        self.active.set(self.crew.options.on_start.is_some());
         self.crew.cold.arrived(self.seat);
         if let Err(payload) = contain(|| self.crew.parker.init(self.seat)) {
             discard_payload(payload);
@@ -78,7 +89,7 @@ where
             while let Some(job) = found {
                 self.run_or_discard(job);
                 while let Err(payload) = contain(|| self.run_own_jobs()) {
-                    self.job_threw(payload);
+                    self.job_panicked(payload);
                 }
                 found = self.look_for_job();
             }
@@ -102,8 +113,8 @@ where
         }
     }
 
-    /// What the worker has found. If jobs are to be dropped it is one that `shutdown_now` could not see, or that came
-    /// in too late for that. But a part belongs to a job that has begun.
+    /// Runs a job that was found, or drops it after `shutdown_now`, which could not see it, or for which it came too
+    /// late. A part runs in any case, as it belongs to a job that has begun.
     fn run_or_discard(&self, job: Job) {
         if self.crew.life.is_discarding() && !self.meter.is_at_part() {
             self.discard(job);
@@ -181,7 +192,7 @@ where
                 self.crew.discard_backlog();
             }
         });
-        guard(|| _ = self.crew.is_over());
+        guard(|| _ = self.crew.end_if_due());
     }
 
     /// Whatever runs in `duty` is part of a job of this worker.
@@ -208,8 +219,8 @@ where
         self.account.begin();
         self.meter.work_begins();
         match contain(|| job.run()) {
-            Ok(()) => self.meter.found_one_ended(),
-            Err(payload) => self.job_threw(payload),
+            Ok(()) => self.meter.job_or_part_ended(),
+            Err(payload) => self.job_panicked(payload),
         }
     }
 
@@ -217,10 +228,10 @@ where
     /// dropped. A job's panic passes through, and nothing else panics here: the other jobs are to be run by another
     /// call.
     fn run_own_jobs(&self) {
-        // Copied: after each job, `self` would have to be read anew.
+        // Copied out of `self`, or the compiler would read them anew after each job.
         let Crew { life, source, .. } = self.crew;
         while !life.is_discarding() {
-            if self.turn.is_outside(|| source.prefers(&self.local))
+            if self.fairness.count_job(|| source.prefers(&self.local))
                 && let Some(job) = self.pop_outside()
             {
                 job.run();
@@ -232,7 +243,7 @@ where
     }
 
     #[cold]
-    fn job_threw(&self, payload: Box<dyn Any + Send>) {
+    fn job_panicked(&self, payload: Box<dyn Any + Send>) {
         self.report(&*payload);
         discard_payload(payload);
         self.meter.job_ended();
@@ -257,7 +268,7 @@ where
     #[cold]
     fn pop_outside(&self) -> Option<Job> {
         self.publish();
-        self.crew.source.pop_outside(&self.local, self.turn.period(), self.meter)
+        self.crew.source.pop_outside(&self.local, self.fairness.period(), self.meter)
     }
 
     /// The worker has taken a job. A submitter that counted on it until now needs another: step T2 in

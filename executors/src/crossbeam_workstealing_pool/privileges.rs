@@ -1,7 +1,7 @@
 //! Tests of threads that have parts of the queues to themselves: see `source/queue/README.md`.
 
 use super::ThreadPool;
-use crate::{Executor, Pool, barrier, source::queue::privilege};
+use crate::{Executor, Pool, asymmetric_fence, source::queue::privilege};
 use std::{
     sync::mpsc::{self, Sender},
     time::Duration,
@@ -11,7 +11,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn pool() -> ThreadPool {
-    let _with_privileges = barrier::is_ready_for_test();
+    let _with_privileges = asymmetric_fence::is_ready_for_test();
     ThreadPool::builder().threads(2).build().expect("two threads")
 }
 

@@ -7,7 +7,7 @@ use crate::{
     error::{BuildError, BuildErrorKind},
     options::{Fairness, Options, check_threads},
     parker::TwoParkers,
-    placement::{Neighbourhood, cores},
+    placement::{Neighbourhood, core_count},
     source::dispatch::{self, DispatchSource},
 };
 
@@ -195,7 +195,7 @@ impl Extra {
     fn limits(&self, options: &Options) -> Result<Vec<usize>, BuildError> {
         let cpu_limit = match (self.cpu_limit, options.threads) {
             (Some(limit), _) => limit,
-            (None, Some(_)) => cores(),
+            (None, Some(_)) => core_count(),
             (None, None) => options.thread_count()?,
         };
         let cpu = (CPU, cpu_limit);

@@ -83,7 +83,7 @@ impl Subpool {
     /// ```
     pub fn with_priority(&self, priority: Priority) -> Subpool {
         let address = self.handle.source().address(self.number(), priority.level());
-        Subpool::new(self.handle.to(address))
+        Subpool::new(self.handle.with_address(address))
     }
 
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.

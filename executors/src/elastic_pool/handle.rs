@@ -41,7 +41,7 @@ impl Handle {
             Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
             _ => SharedSource::new(),
         };
-        let crew = CrewHandle::found(Setup {
+        let crew = CrewHandle::without_workers(Setup {
             terms,
             cold: 0..0,
             source,
@@ -181,13 +181,17 @@ impl Backing for Handle {
 
     fn close(&self) -> bool {
         let closed = self.crew.close();
-        self.semaphore.iter().for_each(|semaphore| semaphore.ring());
+        if let Some(semaphore) = &self.semaphore {
+            semaphore.ring();
+        }
         closed
     }
 
     fn discard(&self) {
         self.crew.close_for_good();
-        self.semaphore.iter().for_each(|semaphore| semaphore.ring());
+        if let Some(semaphore) = &self.semaphore {
+            semaphore.ring();
+        }
         self.crew.drop_backlog();
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     apart::Apart,
     courtesy,
-    placement::{cores, current_core},
+    placement::{core_count, current_core},
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
@@ -52,7 +52,7 @@ impl IdleSet {
             max_threads,
             word: Apart::new(IdleWord::new()),
             members: AtomicUsize::new(0),
-            cores: cores(),
+            cores: core_count(),
             spreads: true,
             hastens: false,
             calls: AtomicU64::new(0),
@@ -420,7 +420,7 @@ impl IdleSet {
     /// The core on which a worker is preferably called: the caller's own if it waits for its jobs, because it is free
     /// then.
     fn core_to_call(&self, origin: Option<Origin>) -> Option<usize> {
-        let waits = origin == Some(Origin::Outside) && courtesy::has_slept();
+        let waits = origin == Some(Origin::Outside) && courtesy::take_has_slept();
         if waits { current_core() } else { None }
     }
 

@@ -188,10 +188,15 @@ where
     }
 }
 
-/// Implements the methods of [`Parker`] that are about one thread, except [`Parker::init`]: by the thread's set, and
-/// its number there. `self.place_of(thread_id)` returns both.
+/// Implements the methods of [`Parker`] that are about one thread: by the thread's set, and its number there.
+/// `self.place_of(thread_id)` returns both.
 macro_rules! parker_by_place {
     () => {
+        fn init(&self, thread_id: usize) {
+            let (set, number) = self.place_of(thread_id);
+            set.init(number);
+        }
+
         fn leave(&self, thread_id: usize) {
             let (set, number) = self.place_of(thread_id);
             set.leave(number);
@@ -244,8 +249,51 @@ macro_rules! parker_by_place {
         }
     };
 }
+
+/// Implements the methods of [`Parker`] that are about jobs which any of the threads in `self.jobs_set()` may run, by
+/// that set.
+macro_rules! parker_by_jobs {
+    () => {
+        fn unpark_one(&self) {
+            self.jobs_set().unpark_one();
+        }
+
+        fn is_anybody_free(&self) -> bool {
+            self.jobs_set().is_anybody_free()
+        }
+
+        #[inline(always)]
+        fn is_anybody_asleep(&self) -> bool {
+            self.jobs_set().is_anybody_asleep()
+        }
+
+        #[inline(always)]
+        fn needs_call(&self, origin: Origin) -> bool {
+            self.jobs_set().needs_call(origin)
+        }
+
+        #[inline(always)]
+        fn job_arrived(&self, origin: Origin) {
+            self.jobs_set().job_arrived(origin);
+        }
+
+        #[inline]
+        fn is_one_coming(&self) -> bool {
+            self.jobs_set().is_one_coming()
+        }
+
+        fn give_way(&self) {
+            self.jobs_set().give_way();
+        }
+
+        fn go_on(&self) -> bool {
+            self.jobs_set().go_on()
+        }
+    };
+}
+
 #[cfg(feature = "dispatcher-exec")]
-pub(super) use parker_by_place;
+pub(super) use {parker_by_jobs, parker_by_place};
 
 /// Implements [`Parker`] for a type around one `set`.
 macro_rules! impl_parker_by_set {
@@ -255,10 +303,16 @@ macro_rules! impl_parker_by_set {
             fn place_of(&self, thread_id: usize) -> (&IdleSet, usize) {
                 (&self.set, thread_id)
             }
+
+            #[inline(always)]
+            fn jobs_set(&self) -> &IdleSet {
+                &self.set
+            }
         }
 
         impl $(<$($generics)+>)? Parker for $parker {
             parker_by_place!();
+            parker_by_jobs!();
 
             fn for_pool(&self) -> Self {
                 Self::of(self.set.like())
@@ -268,48 +322,8 @@ macro_rules! impl_parker_by_set {
                 self.set.max_threads()
             }
 
-            fn init(&self, thread_id: usize) {
-                self.set.init(thread_id);
-            }
-
-            fn unpark_one(&self) {
-                self.set.unpark_one();
-            }
-
             fn unpark_all(&self) {
                 self.set.unpark_all();
-            }
-
-            fn is_anybody_free(&self) -> bool {
-                self.set.is_anybody_free()
-            }
-
-            #[inline(always)]
-            fn is_anybody_asleep(&self) -> bool {
-                self.set.is_anybody_asleep()
-            }
-
-            #[inline(always)]
-            fn needs_call(&self, origin: Origin) -> bool {
-                self.set.needs_call(origin)
-            }
-
-            #[inline(always)]
-            fn job_arrived(&self, origin: Origin) {
-                self.set.job_arrived(origin);
-            }
-
-            #[inline]
-            fn is_one_coming(&self) -> bool {
-                self.set.is_one_coming()
-            }
-
-            fn give_way(&self) {
-                self.set.give_way();
-            }
-
-            fn go_on(&self) -> bool {
-                self.set.go_on()
             }
 
             fn wake_ups(&self) -> u64 {

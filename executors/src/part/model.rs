@@ -2,7 +2,7 @@
 
 use super::{Fork, Forker, Forks, Loan, Stub, forks, lend};
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     sync::{Arc, Gate, check, thread},
 };
 
@@ -26,7 +26,7 @@ fn take_part_of(part: &Stub, thief: &Forker, from: &Forks) -> Option<Loan> {
 fn fork(forker: &Forker, part: impl FnOnce() + Send, one: impl FnOnce(), wait: impl Fn(&Stub)) -> bool {
     let here = thread::current().id();
     let tell = || {
-        forker.order_parts();
+        forker.fence_parts();
         forker.call_joiners();
     };
     let other = move || {
@@ -95,7 +95,7 @@ fn a_waiter_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bo
         let sleeper = is_recalled.then(|| {
             let of_taker = Arc::clone(&of_taker);
             thread::spawn(move || {
-                barrier::end_recalls(of_taker.recall().iter().map(|stack| stack as &dyn Recalled));
+                asymmetric_fence::end_recalls(of_taker.recall().iter().map(|stack| stack as &dyn Recalled));
             })
         });
         let taking = thread::spawn(move || {

@@ -9,7 +9,7 @@ use std::{sync::OnceLock, thread};
 
 /// How many threads of this process can run at the same time, as it was at the first call: reading the limits of a
 /// control group takes as long as starting several threads.
-pub(crate) fn cores() -> usize {
+pub(crate) fn core_count() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     // A model is the same on every machine.
     if cfg!(executors_loom) { 4 } else { *CORES.get_or_init(count) }

@@ -3,7 +3,7 @@
 use crate::{
     containment::{Contained, Each},
     futures_executor::FuturesExecutor,
-    handle::TaskHandle,
+    task::TaskHandle,
 };
 use std::{error::Error, fmt, future::poll_fn, task::Poll};
 

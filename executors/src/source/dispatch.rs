@@ -202,7 +202,7 @@ impl Source for DispatchSource {
     }
 
     fn here(&self, local: &DispatchLocal) -> Option<Address> {
-        (local.holds.get() != NONE).then(|| local.at.get())
+        (local.token_of.get() != NONE).then(|| local.at.get())
     }
 
     fn division(to: Address) -> usize {
@@ -222,7 +222,7 @@ impl Source for DispatchSource {
 
     #[inline(always)]
     fn push(&self, local: &DispatchLocal, to: Address, job: impl IntoJob) -> Result<Whom, Job> {
-        if local.holds.get() != to.subpool() {
+        if local.token_of.get() != to.subpool() {
             return Ok(self.inject(to, job));
         }
         if to.is_stream() {
@@ -248,7 +248,7 @@ impl Source for DispatchSource {
 
     #[inline]
     fn is_lone(&self, local: &DispatchLocal, to: Address) -> bool {
-        if local.holds.get() != to.subpool() {
+        if local.token_of.get() != to.subpool() {
             return false;
         }
         if to.is_stream() {
@@ -271,7 +271,7 @@ impl Source for DispatchSource {
 
     #[inline]
     fn run_next(&self, local: &DispatchLocal) -> bool {
-        let Some(subpool) = self.subpools.get(local.holds.get()) else { return false };
+        let Some(subpool) = self.subpools.get(local.token_of.get()) else { return false };
         if self.is_called_away(local) || subpool.gate.read().is_recalled() {
             return false;
         }
@@ -299,7 +299,7 @@ impl Source for DispatchSource {
         let own = board::queue(at.level(), if local.slot.get() == 0 { 0 } else { at.subpool() });
         let others = if local.slot.get() == 0 { shared | bound & !own } else { shared & !own | bound };
         // If there are others, the next job is chosen by `search`, because it may need another token.
-        local.ages.set(others != 0);
+        local.turn_is_due.set(others != 0);
         if others == 0 {
             local.aging.begin_period();
         }
@@ -307,10 +307,10 @@ impl Source for DispatchSource {
     }
 
     fn search(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {
-        if self.subpools.get(local.holds.get()).is_some_and(|subpool| subpool.gate.read().is_recalled()) {
+        if self.subpools.get(local.token_of.get()).is_some_and(|subpool| subpool.gate.read().is_recalled()) {
             self.leave(local);
         }
-        if local.ages.take()
+        if local.turn_is_due.take()
             && let Some(job) = self.find(local, meter, Self::choose_by_turn)
         {
             return Some(job);
@@ -354,8 +354,8 @@ impl Source for DispatchSource {
         self.stream.falls_asleep(&local.stream);
     }
 
-    fn owes_call(&self, local: &DispatchLocal) -> bool {
-        local.left_open.take() | self.stream.owes_call(&local.stream)
+    fn take_owed_call(&self, local: &DispatchLocal) -> bool {
+        local.left_open.take() | self.stream.take_owed_call(&local.stream)
     }
 
     fn has_crowds(&self, local: &DispatchLocal) -> bool {

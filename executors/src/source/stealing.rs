@@ -19,7 +19,7 @@ use super::{
     },
 };
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     job::{IntoJob, Job},
     meter::Meter,
     part::Forks,
@@ -64,7 +64,7 @@ const FEW_JOBS: usize = 16;
 
 impl StealingSource {
     pub(crate) fn new(workers: usize, neighbourhood: Neighbourhood) -> Self {
-        barrier::prepare();
+        asymmetric_fence::prepare();
         StealingSource {
             lanes: Lanes::new(lanes::suitable_number()).with_privileges(),
             seats: (0..=workers).map(|_| Seat::default()).collect(),
@@ -83,7 +83,7 @@ impl StealingSource {
 
     pub(super) fn recall_lanes(&self) {
         let lanes: Vec<_> = self.lanes.recall().collect();
-        barrier::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
+        asymmetric_fence::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
     }
 
     /// Takes a job out of the first lane if it is alone there; or one of a few, if the worker has had no other jobs
@@ -231,9 +231,14 @@ impl StealingSource {
         self.seats_shown().filter_map(|(_, seat)| seat.ring.get())
     }
 
+    /// Those seats but that of the worker with `own`.
+    fn seats_of_others(&self, own: Option<&StealingLocal>) -> impl Iterator<Item = &Seat> {
+        let own = own.map(|local| local.seat);
+        self.seats_shown().filter(move |&(number, _)| Some(number) != own).map(|(_, seat)| seat)
+    }
+
     fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
-        let own = local.seat;
-        self.seats_shown().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.ring.get())
+        self.seats_of_others(Some(local)).filter_map(|seat| seat.ring.get())
     }
 
     /// The lanes for jobs that were spilled.
@@ -282,8 +287,7 @@ impl StealingSource {
 
     #[cold]
     fn seats_spare_fences(&self, local: Option<&StealingLocal>) -> bool {
-        let own = local.map(|local| local.seat);
-        self.seats_shown().filter(|&(number, _)| Some(number) != own).any(|(_, seat)| seat.spares_fences())
+        self.seats_of_others(local).any(Seat::spares_fences)
     }
 }
 
@@ -310,21 +314,21 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn inject_in_order(&self, (): (), job: impl IntoJob) -> Result<Whom, Job> {
+    fn inject_fenced(&self, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         self.lanes.push_at_once(job).map(|()| Whom::Anyone)
     }
 
     #[cold]
     #[inline(never)]
     fn inject_slowly(&self, (): (), job: Job) -> Whom {
-        self.lanes.push_in_order(job);
+        self.lanes.push_fenced(job);
         Whom::Anyone
     }
 
     #[inline(always)]
     fn push(&self, local: &StealingLocal, (): (), job: impl IntoJob) -> Result<Whom, Job> {
         if job.allocates() {
-            // Before there is a place for it: the allocator may come here again.
+            // Before there is a place for it: the allocator may re-enter.
             return self.push(local, (), job.into_job());
         }
         match local.ring.place() {
@@ -347,8 +351,8 @@ impl Source for StealingSource {
             if !local.has_seat {
                 self.shown.show(local.seat); // for good: other threads without one may spill there, too
             }
-            // If its back is held, then by another thread without a seat, or by this one, whose allocator has come here
-            // again.
+            // If its back is held, then by another thread without a seat, or by this one, whose allocator has
+            // re-entered.
             if let Err(job) = lanes::lane_at(&self.seats[local.seat].spill).push(job) {
                 self.lanes.push(job);
             }
@@ -362,10 +366,10 @@ impl Source for StealingSource {
     }
 
     #[inline(always)]
-    fn order_pushes(&self, giver: Option<&StealingLocal>) {
+    fn fence_pushes(&self, giver: Option<&StealingLocal>) {
         match giver {
-            Some(local) => local.ring.order_pushes(),
-            None => self.lanes.order_pushes(),
+            Some(local) => local.ring.fence_pushes(),
+            None => self.lanes.fence_pushes(),
         }
     }
 
@@ -380,7 +384,7 @@ impl Source for StealingSource {
         let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
         let lanes: Vec<_> = self.lanes.recall().collect();
         let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
-        barrier::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
+        asymmetric_fence::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
     }
 
     fn falls_asleep(&self, local: &StealingLocal) {
@@ -424,7 +428,7 @@ impl Source for StealingSource {
         insist(|| first_found(self.all_lanes().map(Lane::pop).chain(self.rings().map(Stealer::steal))))
     }
 
-    fn owes_call(&self, local: &StealingLocal) -> bool {
+    fn take_owed_call(&self, local: &StealingLocal) -> bool {
         self.has_own(local)
     }
 

@@ -13,7 +13,7 @@ thread_local! {
 
 /// Makes the current thread `worker` for good.
 pub(super) fn enlist(worker: Worker) {
-    local::settle(worker.records.id(), &ThisWorker);
+    local::enlist(worker.records.id(), &ThisWorker);
     WORKER.with(|cell| assert!(cell.set(worker).is_ok(), "a thread belongs to one pool"));
 }
 

@@ -99,6 +99,6 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         // The thread ends; the pool's address may soon be another pool's.
-        local::move_out();
+        local::discharge();
     }
 }

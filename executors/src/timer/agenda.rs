@@ -5,8 +5,8 @@
 
 use super::{TimerError, clock::Clock};
 use crate::{
-    alone,
     containment::{discard, guard},
+    detached,
     placement::Mask,
 };
 use std::{
@@ -32,7 +32,7 @@ pub(crate) struct Agenda {
     /// Notified when the thread has something else to wait for.
     changed: Condvar,
     /// Notified when the thread begins to wait, or ends.
-    settled: Condvar,
+    caught_up: Condvar,
 }
 
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Page {
 
 impl Agenda {
     pub(crate) fn new(clock: Box<dyn Clock>) -> Self {
-        Agenda { clock, page: Mutex::default(), changed: Condvar::new(), settled: Condvar::new() }
+        Agenda { clock, page: Mutex::default(), changed: Condvar::new(), caught_up: Condvar::new() }
     }
 
     fn page(&self) -> MutexGuard<'_, Page> {
@@ -132,7 +132,7 @@ impl Agenda {
     }
 
     /// Changes the clock, and waits until everything that is due by then is done.
-    pub(crate) fn settle(&self, change: impl FnOnce()) {
+    pub(crate) fn change_and_catch_up(&self, change: impl FnOnce()) {
         let mut page = self.page();
         change();
         self.changed.notify_one();
@@ -140,13 +140,13 @@ impl Agenda {
         while page.thread.is_some_and(|thread| thread != thread::current().id())
             && (page.is_busy || page.is_due(self.now()))
         {
-            page = self.settled.wait(page).unwrap_or_else(PoisonError::into_inner);
+            page = self.caught_up.wait(page).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn start(self: &Arc<Self>, page: &mut Page) -> std::io::Result<()> {
         let agenda = Arc::clone(self);
-        page.thread = Some(alone::start("executors-timer", move || agenda.run())?);
+        page.thread = Some(detached::spawn("executors-timer", move || agenda.run())?);
         Ok(())
     }
 
@@ -168,10 +168,10 @@ impl Agenda {
                 }
                 None if page.holders == 0 => {
                     page.thread = None;
-                    return self.settled.notify_all();
+                    return self.caught_up.notify_all();
                 }
                 first => {
-                    self.settled.notify_all();
+                    self.caught_up.notify_all();
                     page = self.wait(page, first.and_then(|time| self.clock.patience(time - now)));
                 }
             }

@@ -92,7 +92,7 @@ impl ManualClock {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn advance(&self, by: Duration) {
-        self.agenda.settle(|| self.hands.advance(by));
+        self.agenda.change_and_catch_up(|| self.hands.advance(by));
     }
 
     /// The time since the timer was made.

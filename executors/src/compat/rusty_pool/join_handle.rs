@@ -1,6 +1,6 @@
 //! A handle to the result of a task.
 
-use crate::handle::block_on;
+use crate::task::block_on;
 use futures_channel::oneshot;
 
 /// The result of a task.

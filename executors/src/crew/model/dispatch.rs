@@ -28,7 +28,7 @@ fn crew(sharing: usize, bound: bool) -> Subpool {
 }
 
 fn to(crew: &Subpool, subpool: usize, level: usize) -> Subpool {
-    crew.to(crew.source().address(subpool, level))
+    crew.with_address(crew.source().address(subpool, level))
 }
 
 fn subpool(crew: &Subpool, subpool: usize) -> Subpool {

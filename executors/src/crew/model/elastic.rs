@@ -66,7 +66,7 @@ fn crew(core: usize, max: usize, keep_alive: Duration) -> Elastic {
 }
 
 fn grown(terms: Terms) -> Elastic {
-    Handle::found(setup(terms, OneTray::default(), parker::dynamic()))
+    Handle::without_workers(setup(terms, OneTray::default(), parker::dynamic()))
 }
 
 /// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.

@@ -18,6 +18,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How a worker that has run dry looks for jobs before it sleeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It does not.
+    Not,
+    /// It counts as active meanwhile.
+    Active,
+    /// It counts as idle, because another worker might be hired, or because a thread waits until all are idle.
+    Idle,
+}
+
 impl<S, P> Worker<'_, S, P>
 where
     S: Source,
@@ -36,23 +47,34 @@ where
             };
             return Some(self.with_job_in_hand(job, get_ready));
         }
-        // What it looks for may take long to come.
+        // It may take long to find one, and must not keep the crew open meanwhile.
         self.account.settle();
-        let alone = self.crew.parker.start_looking(self.seat);
-        let is_welcome = alone || self.outlook.is_new() && self.crew.life.has_few_threads();
-        let looks = is_welcome
-            && !self.crew.life.is_closed()
-            && self.outlook.is_promising(self.meter.read().runs(), self.crew.idle);
-        // A worker that only looks around is idle if another might be hired, or if a thread waits for all to be idle.
-        let searches = looks && !(S::ELASTIC && self.crew.may_grow() || self.crew.life.is_awaited());
-        if searches && let Some(job) = self.search_for_a_while() {
-            self.outlook.finds();
-            return Some(self.found(job));
+        let is_only_one = self.crew.parker.start_looking(self.seat);
+        let mut look = self.how_to_look(is_only_one);
+        if look == Look::Active {
+            if let Some(job) = self.search_for_a_while() {
+                self.outlook.finds();
+                return Some(self.found(job));
+            }
+            if self.crew.life.is_awaited() {
+                // That thread may submit the next job as soon as all are idle.
+                look = Look::Idle;
+            }
         }
-        // Also if the search has ended because a thread waits by now, which may submit the next job as soon as all are
-        // idle.
-        let looks_around = looks && (!searches || self.crew.life.is_awaited());
-        self.await_job(searches && !looks_around, looks_around)
+        self.await_job(look)
+    }
+
+    /// How it looks if it `is_only_one` that does, or not.
+    fn how_to_look(&self, is_only_one: bool) -> Look {
+        let Crew { life, idle, .. } = self.crew;
+        let is_welcome = is_only_one || self.outlook.is_new() && life.has_few_threads();
+        if !is_welcome || life.is_closed() || !self.outlook.is_promising(self.meter.read().runs(), *idle) {
+            Look::Not
+        } else if S::ELASTIC && self.crew.may_grow() || life.is_awaited() {
+            Look::Idle
+        } else {
+            Look::Active
+        }
     }
 
     fn search_at_own_pace(&self) -> Option<Job> {
@@ -73,22 +95,24 @@ where
         self.outlook.begins(Instant::now());
         match self.search() {
             Some(job) => Some(self.found(job)),
-            None => self.await_job(false, false),
+            None => self.await_job(Look::Not),
         }
     }
 
-    /// Sleeps until there is a job. `None` as above.
-    fn await_job(&self, has_looked: bool, mut looks_around: bool) -> Option<Job> {
+    /// Sleeps until there is a job; an idle `look` comes first, an active one is over. `None` as for
+    /// [`look_for_job`](Self::look_for_job).
+    fn await_job(&self, mut look: Look) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
-        let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| has_looked));
+        let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| look == Look::Active));
         if let Some(jobs) = burst {
             self.crew.precedence.learns(jobs);
         }
         let deadline = self.deadline(begin);
         let mut is_first = true;
         loop {
-            self.rest(mem::take(&mut is_first), mem::take(&mut looks_around), nap, deadline);
+            let looks_around = mem::replace(&mut look, Look::Not) == Look::Idle;
+            self.rest(mem::take(&mut is_first), looks_around, nap, deadline);
             if self.crew.life.is_over() {
                 self.publish();
                 self.crew.run_what_is_left(&self.local);
@@ -154,7 +178,7 @@ where
     }
 
     fn courtesy(&self) -> Courtesy {
-        let can_move = self.outlook.is_light_sleeper() && self.crew.mask.has_others();
+        let can_move = self.outlook.take_light_sleep() && self.crew.mask.has_others();
         if can_move { Courtesy::with_way_out() } else { Courtesy::new() }
     }
 
@@ -208,7 +232,7 @@ where
     /// came along with the one found were on their way from one queue to another until now, where no thread could see
     /// them: other workers may have fallen asleep because of that.
     pub(super) fn see_to_the_rest(&self, was_last_looking: bool) {
-        let owes_call = self.crew.source.owes_call(&self.local);
+        let owes_call = self.crew.source.take_owed_call(&self.local);
         if !owes_call && !was_last_looking {
             return;
         }
@@ -264,7 +288,7 @@ where
         if source.has_jobs() {
             parker.job_arrived(Origin::Waiting);
         }
-        self.crew.is_over();
+        self.crew.end_if_due();
         parker.leave(self.seat);
         self.crew.let_go_of_others();
         true
@@ -297,7 +321,7 @@ where
     fn sees_the_end(&self) -> bool {
         let Crew { life, source, .. } = self.crew;
         let looks = self.spin().is_some() && life.has_few_threads() && life.is_closed();
-        looks && courtesy::look(|| self.crew.is_over() || source.has_jobs_for(&self.local))
+        looks && courtesy::look(|| self.crew.end_if_due() || source.has_jobs_for(&self.local))
     }
 
     /// Whether it is time to leave, `now`.
@@ -324,14 +348,14 @@ where
         };
         let left = || Some(deadline.filter(|_| self.is_surplus())?.saturating_duration_since(Instant::now()));
         // Its fence pairs with S2 of a submitter: either that one sees that we sleep, or we see its job.
-        parker::sleep(parker, self.seat, || has_jobs() || self.crew.is_over(), || nap.or_else(left));
+        parker::sleep(parker, self.seat, || has_jobs() || self.crew.end_if_due(), || nap.or_else(left));
         parker.start_looking(self.seat);
     }
 
     fn hover(&self, deadline: Option<Instant>) {
         let backoff = Backoff::new();
         let is_to_leave = || deadline.is_some_and(|deadline| self.is_to_leave(deadline, Instant::now()));
-        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.is_over() && !is_to_leave() {
+        while !self.crew.source.has_jobs_for(&self.local) && !self.crew.end_if_due() && !is_to_leave() {
             backoff.snooze();
         }
     }

@@ -37,7 +37,9 @@ impl DispatchSource {
 
     #[inline]
     pub(super) fn eligible_bound(&self, local: &DispatchLocal) -> Queues {
-        local.bound.map_or(0, |bound| self.entrance(bound).board.view().eligible(u64::from(local.holds.get() == bound)))
+        local
+            .bound
+            .map_or(0, |bound| self.entrance(bound).board.view().eligible(u64::from(local.token_of.get() == bound)))
     }
 
     /// Whether the worker, which runs jobs of one queue, is to look for others before its next one.
@@ -45,7 +47,7 @@ impl DispatchSource {
     pub(super) fn is_called_away(&self, local: &DispatchLocal) -> bool {
         let [shared, bound] = &local.watch;
         // Most often there is nothing at all in those queues.
-        local.ages.get()
+        local.turn_is_due.get()
             || local.aging.is_due()
             || self.board.view().has_any(shared.get()) && self.goes(local)
             || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
@@ -63,7 +65,7 @@ impl DispatchSource {
     /// Whether the gate of the stream, which has no bit that could call a worker away, is open to this one.
     #[inline]
     fn may_take_stream(&self, local: &DispatchLocal) -> bool {
-        local.shares && (local.holds.get() == CPU || self.board.view().is_open(CPU))
+        local.shares && (local.token_of.get() == CPU || self.board.view().is_open(CPU))
     }
 
     /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint
@@ -139,12 +141,12 @@ impl DispatchLocal {
 
     /// Whether the worker is to begin a job by turns, if it begins one of `subpool`.
     fn is_due_at(&self, subpool: usize) -> bool {
-        if self.holds.get() == subpool { self.aging.is_due() } else { self.aging.is_due_at(subpool) }
+        if self.token_of.get() == subpool { self.aging.is_due() } else { self.aging.is_due_at(subpool) }
     }
 
     /// Every other turn of the stream is for jobs from outside; otherwise either these or the worker's own might wait
     /// for ever.
     fn alternate(&self) {
-        self.outside.set(!self.came_outside.replace(!self.came_outside.get()));
+        self.stream_outside.set(!self.stream_was_outside.replace(!self.stream_was_outside.get()));
     }
 }

@@ -15,8 +15,9 @@ pub(crate) struct DispatchLocal {
     pub(super) is_stranger: bool,
     /// Where the job that the worker runs, or has run last, comes from.
     pub(super) at: Cell<Address>,
-    /// The subpool whose token it holds, and its slot as a set if that is on the board of subpools that share threads.
-    pub(super) holds: Cell<usize>,
+    /// The subpool whose token it holds.
+    pub(super) token_of: Cell<usize>,
+    /// That subpool's slot as a set, if it is on the board of subpools that share threads.
     pub(super) slot: Cell<u64>,
     /// Which queues may call it away, on the board of subpools that share threads and on its own.
     pub(super) watch: [Cell<Queues>; 2],
@@ -26,12 +27,14 @@ pub(crate) struct DispatchLocal {
     pub(super) respite: Cell<u32>,
     /// When the next job of a subpool is one by turns.
     pub(super) aging: Aging,
-    /// Whether subpools take turns for the next job, and whose turn it was last.
-    pub(super) ages: Cell<bool>,
+    /// Whether subpools take turns for the next job.
+    pub(super) turn_is_due: Cell<bool>,
+    /// Whose turn it was last.
     pub(super) turn: Cell<u32>,
-    /// Whether the stream's turn is that of jobs from outside, and whether it was last time.
-    pub(super) outside: Cell<bool>,
-    pub(super) came_outside: Cell<bool>,
+    /// Whether the stream's turn is that of jobs from outside.
+    pub(super) stream_outside: Cell<bool>,
+    /// Whether it was last time.
+    pub(super) stream_was_outside: Cell<bool>,
     /// Whether another worker should come for what this one has freed or has hidden for a moment (a token or a job), if
     /// this one goes on to something else.
     pub(super) left_open: Cell<bool>,
@@ -48,16 +51,16 @@ impl DispatchSource {
             bound: self.subpools.iter().position(is_bound_here),
             is_stranger: seat.is_none(),
             at: Cell::new(self.main),
-            holds: Cell::new(NONE),
+            token_of: Cell::new(NONE),
             slot: Cell::new(0),
             watch: [Cell::new(0), Cell::new(0)],
             stint: Cell::new(0),
             respite: Cell::new(0),
             aging: Aging::new(self.age, self.subpools.len()),
-            ages: Cell::new(false),
+            turn_is_due: Cell::new(false),
             turn: Cell::new(0),
-            outside: Cell::new(false),
-            came_outside: Cell::new(false),
+            stream_outside: Cell::new(false),
+            stream_was_outside: Cell::new(false),
             left_open: Cell::new(false),
         }
     }

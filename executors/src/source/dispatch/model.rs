@@ -118,7 +118,7 @@ impl Model {
 
     fn find(&self, local: &DispatchLocal) -> Option<Job> {
         let job = self.source.search(local, &Meter::default())?;
-        if self.source.owes_call(local) {
+        if self.source.take_owed_call(local) {
             fence(SeqCst);
             if self.source.has_jobs() {
                 self.call();
@@ -355,7 +355,7 @@ fn a_job_that_came_before_the_token_is_not_overlooked() {
         let job = model.find(&local);
         submitter.join().unwrap();
         let waits = model.source.read(A.subpool()).queued > 0;
-        let is_bound = local.holds.get() == bound.subpool();
+        let is_bound = local.token_of.get() == bound.subpool();
         assert!(!(is_bound && waits) || model.called.load(SeqCst) > 0, "{:?}", model.source);
         job.into_iter().for_each(Job::run);
         model.run_all(&local);

@@ -37,7 +37,7 @@ impl DispatchSource {
     /// to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
     fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: &mut bool) -> Option<Job> {
         let subpool = choice.at.subpool();
-        let is_held = local.holds.get() == subpool;
+        let is_held = local.token_of.get() == subpool;
         let may_take = is_held || self.has_jobs_at(local, choice.at) && self.entrance(subpool).enter(&local.left_open);
         if !may_take {
             *stream &= !choice.at.is_stream();
@@ -49,7 +49,7 @@ impl DispatchSource {
         let job = if at.is_stream() { self.take_from_stream(local, meter) } else { self.take_from_queue(local, at) };
         match job {
             Some(job) => {
-                self.settle(local, at);
+                self.begin_under_token(local, at);
                 if choice.by_turn {
                     local.aging.begin_period();
                 } else {
@@ -98,13 +98,13 @@ impl DispatchSource {
             return self.stream.take();
         }
         // One is enough: the turn then passes to the next queue.
-        let outside = local.outside.take().then(|| self.stream.pop_outside(&local.stream, 1, meter)).flatten();
+        let outside = local.stream_outside.take().then(|| self.stream.pop_outside(&local.stream, 1, meter)).flatten();
         outside.or_else(|| self.stream.search(&local.stream, meter))
     }
 
     /// The worker has taken a job, under a token of its subpool.
-    pub(super) fn settle(&self, local: &DispatchLocal, at: Address) {
-        let from = local.holds.replace(at.subpool());
+    pub(super) fn begin_under_token(&self, local: &DispatchLocal, at: Address) {
+        let from = local.token_of.replace(at.subpool());
         if from != NONE && from != at.subpool() && self.give_back(local, from) {
             // Also if others could have come all along: for a job that is alone at its worker, maybe no other was
             // called, because this worker was going to take it next.
@@ -131,7 +131,7 @@ impl DispatchSource {
 
     /// Gives back the token that the worker holds. Returns whether it should look for jobs once more.
     pub(super) fn leave(&self, local: &DispatchLocal) -> bool {
-        let from = local.holds.replace(NONE);
+        let from = local.token_of.replace(NONE);
         local.slot.set(0);
         local.aging.go_on(from, NONE);
         // The look of a worker that is about to sleep includes the stream.
@@ -146,7 +146,7 @@ impl DispatchSource {
     /// A job of the CPU subpool from outside.
     pub(super) fn pop_stream_outside(&self, local: &DispatchLocal, period: usize, meter: &Meter) -> Option<Job> {
         let is_recalled = self.subpools[CPU].gate.read().is_recalled();
-        if local.holds.get() != CPU || is_recalled || local.is_stranger {
+        if local.token_of.get() != CPU || is_recalled || local.is_stranger {
             None
         } else {
             self.stream.pop_outside(&local.stream, period, meter)

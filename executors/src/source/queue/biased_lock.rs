@@ -2,7 +2,7 @@
 //!
 //! Mostly one thread puts jobs into a lane for a long time. Then it *reserves* the lock of that end, and enters and
 //! leaves without a locked instruction, until another thread *recalls* it. (The biased locking of Dice, Moir and
-//! Scherer, 2003, and its revocation by an [asymmetric fence](crate::barrier).)
+//! Scherer, 2003, and its revocation by an [asymmetric fence](crate::asymmetric_fence).)
 //!
 //! | the holder is | who may enter | who ends that state |
 //! |---|---|---|
@@ -29,14 +29,14 @@
 //! reserved or recalled treats it as held. A thread that ends may leave its lock reserved, until another thread recalls
 //! it.
 //!
-//! What is done inside is ordered by that fence, too: see [`order`](BiasedLock::order).
+//! What is done inside is ordered by that fence, too: see [`fence_after`](BiasedLock::fence_after).
 
 #[cfg(all(test, executors_loom))]
 mod model;
 
 use super::presence::Presence;
 use crate::{
-    barrier::{LightSide, Recalled},
+    asymmetric_fence::{LightSide, Recalled},
     sync::atomic::{
         AtomicPtr, AtomicU32, AtomicU64,
         Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
@@ -158,7 +158,7 @@ impl BiasedLock {
 
     #[inline(always)]
     fn enter_reserved<'a>(&self, thread: &'a Presence, holder: Holder) -> Option<Entry<'a>> {
-        // An allocator that is called inside may come here again.
+        // An allocator that is called inside may re-enter.
         if thread.knows_it_is_in() {
             return None;
         }
@@ -192,19 +192,19 @@ impl BiasedLock {
         }
     }
 
-    /// [Leaves](Self::leave), and [orders](Self::order) what was done inside.
+    /// [Leaves](Self::leave), with a [fence](Self::fence_after) after what was done inside.
     #[inline(always)]
-    pub(super) fn leave_in_order(&self, entry: &Entry<'_>) {
+    pub(super) fn leave_fenced(&self, entry: &Entry<'_>) {
         self.leave(entry);
         match entry {
             // As for a thread that has reserved nothing.
-            Entry::Locked => self.order(None),
-            Entry::Privileged(thread) => self.order_of(thread),
+            Entry::Locked => self.fence_after(None),
+            Entry::Privileged(thread) => self.fence_of(thread),
         }
     }
 
     /// Reserves the lock for the calling `thread`, which has it locked, and leaves. Not to be called before heavy
-    /// fences are [ready](crate::barrier::is_ready).
+    /// fences are [ready](crate::asymmetric_fence::is_ready).
     #[cold]
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);
@@ -227,15 +227,15 @@ impl BiasedLock {
     /// ended; and one that found the lock not reserved yet did so before the fence in
     /// [`leave_reserved`](Self::leave_reserved), after which the calling thread sees what that one has written.
     #[inline(always)]
-    pub(super) fn order(&self, thread: Option<&Presence>) {
+    pub(super) fn fence_after(&self, thread: Option<&Presence>) {
         match thread {
             None => fence(SeqCst),
-            Some(thread) => self.order_of(thread),
+            Some(thread) => self.fence_of(thread),
         }
     }
 
     #[inline(always)]
-    fn order_of(&self, thread: &Presence) {
+    fn fence_of(&self, thread: &Presence) {
         thread.side.fence();
         if !self.holder().is_for(thread) {
             fence(SeqCst);
@@ -248,8 +248,8 @@ impl BiasedLock {
         Holder(self.holder.load(Acquire)).is_for_one()
     }
 
-    /// R1, if the lock is reserved. The result is to be [ended](crate::barrier::end_recalls), even if another thread
-    /// has recalled the lock: that thread may not have issued its fence yet.
+    /// R1, if the lock is reserved. The result is to be [ended](crate::asymmetric_fence::end_recalls), even if another
+    /// thread has recalled the lock: that thread may not have issued its fence yet.
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
         let mut holder = Holder(self.holder.load(Acquire));
         while holder.is_reserved() {

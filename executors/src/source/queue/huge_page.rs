@@ -117,7 +117,7 @@ mod system {
     /// Whether the system tells a host which memory is free. It is asked once.
     fn reports_free_memory() -> bool {
         *REPORTS.get_or_init(|| {
-            // Without an allocation: the allocator may come here again.
+            // Without an allocation: the allocator may re-enter.
             let mut text = [0; 16];
             let file = File::open("/sys/module/page_reporting/parameters/page_reporting_order");
             let length = file.and_then(|mut file| file.read(&mut text)).unwrap_or(0);

@@ -89,10 +89,10 @@ impl Lane {
     }
 
     /// A fence after what the calling thread has put in by its [own back](Self::own_back): see
-    /// [`BiasedLock::order`](super::biased_lock::BiasedLock::order).
+    /// [`BiasedLock::fence_after`](super::biased_lock::BiasedLock::fence_after).
     #[inline(always)]
-    pub(super) fn order_pushes(&self) {
-        self.back.lock.order(Presence::of_this_thread());
+    pub(super) fn fence_pushes(&self) {
+        self.back.lock.fence_after(Presence::of_this_thread());
     }
 
     /// Whether a thread has the back to itself; also while that is about to end.
@@ -100,7 +100,7 @@ impl Lane {
         self.back.lock.is_reserved()
     }
 
-    /// Recalls the back, if a thread has it to itself; [`end_recalls`](crate::barrier::end_recalls) ends that.
+    /// Recalls the back, if a thread has it to itself; [`end_recalls`](crate::asymmetric_fence::end_recalls) ends that.
     pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
         self.back.lock.recall()
     }

@@ -15,10 +15,10 @@ use super::{
     lane::{Back, Lane, snooze},
 };
 use crate::{
-    barrier,
+    asymmetric_fence,
     job::{IntoJob, Job, hand::Hand},
     local::place::{self, Place},
-    placement::cores,
+    placement::core_count,
     sync::atomic::{
         AtomicUsize,
         Ordering::{Relaxed, SeqCst},
@@ -43,7 +43,7 @@ pub(crate) struct Lanes {
 /// Enough for each of some 16 to 32 producers to find a lane that it can have to itself, as every other one can be; few
 /// enough to look at them all.
 pub(crate) fn suitable_number() -> usize {
-    (16 * cores()).clamp(32, 64)
+    (16 * core_count()).clamp(32, 64)
 }
 
 impl Lanes {
@@ -60,9 +60,9 @@ impl Lanes {
         lanes
     }
 
-    /// The same, with privileges, where the system is [prepared](barrier::prepare) for them.
+    /// The same, with privileges, where the system is [prepared](asymmetric_fence::prepare) for them.
     pub(crate) fn with_privileges(self) -> Self {
-        Lanes { grants_privileges: barrier::is_possible(), ..self }
+        Lanes { grants_privileges: asymmetric_fence::is_possible(), ..self }
     }
 
     /// The same, where jobs of one thread do not queue behind those of another, as far as there are lanes. Not in a
@@ -140,28 +140,28 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
         if job.allocates() {
-            // Not while the back is held: the allocator may come here again.
+            // Not while the back is held: the allocator may re-enter.
             return self.push(job.into_job());
         }
         let mut back = self.own_back();
-        let settles = self.settles(&back);
+        let review_is_due = self.review_is_due(&back);
         back.push(job);
-        if settles {
-            self.settle(back);
+        if review_is_due {
+            self.review_privilege(back);
         }
     }
 
-    /// The same, followed by a [fence](Self::order_pushes).
+    /// The same, followed by a [fence](Self::fence_pushes).
     #[cold]
-    pub(crate) fn push_in_order(&self, job: Job) {
+    pub(crate) fn push_fenced(&self, job: Job) {
         let mut back = self.own_back();
-        let settles = self.settles(&back);
+        let review_is_due = self.review_is_due(&back);
         back.push(job);
-        if settles {
-            self.settle(back);
-            self.order_pushes();
+        if review_is_due {
+            self.review_privilege(back);
+            self.fence_pushes();
         } else {
-            back.leave_in_order();
+            back.leave_fenced();
         }
     }
 
@@ -175,11 +175,11 @@ impl Lanes {
         }
         let lane = self.known_number().and_then(|number| self.lane(number));
         let back = lane.and_then(Lane::own_back_at_once);
-        let Some(mut back) = back.filter(|back| !self.settles(back)) else {
+        let Some(mut back) = back.filter(|back| !self.review_is_due(back)) else {
             return Err(job.into_job());
         };
         back.push_at_once(job).map_err(IntoJob::into_job)?;
-        back.leave_in_order();
+        back.leave_fenced();
         Ok(())
     }
 
@@ -189,9 +189,9 @@ impl Lanes {
         self.back(self.own_number()).unwrap_or_else(|| self.another_back())
     }
 
-    /// Whether [`settle`](Self::settle) is to be called after the next push.
+    /// Whether [`review_privilege`](Self::review_privilege) is to be called after the next push.
     #[inline(always)]
-    fn settles(&self, back: &Back<'_>) -> bool {
+    fn review_is_due(&self, back: &Back<'_>) -> bool {
         !back.is_privileged() && self.grants_privileges && back.is_to_be_asked()
     }
 
@@ -213,7 +213,7 @@ impl Lanes {
     /// Reserves that back for the calling thread, if that is due. Only on lanes with even numbers, so that some are
     /// left for all others: a thread on another lane is moved on.
     #[cold]
-    fn settle(&self, mut back: Back<'_>) {
+    fn review_privilege(&self, mut back: Back<'_>) {
         if back.is_privilege_due(place::current().number) {
             // The number of this lane, unless the allocator has put jobs in, too, when this lane got a block, and has
             // moved on. Then a lane may be reserved that should not be, until it is recalled.
@@ -230,11 +230,11 @@ impl Lanes {
         }
     }
 
-    /// A fence after what the calling thread has put in: see [`Lane::order_pushes`].
+    /// A fence after what the calling thread has put in: see [`Lane::fence_pushes`].
     #[inline(always)]
-    pub(crate) fn order_pushes(&self) {
+    pub(crate) fn fence_pushes(&self) {
         match self.lane(self.own_number()) {
-            Some(lane) => lane.order_pushes(),
+            Some(lane) => lane.fence_pushes(),
             None => fence(SeqCst),
         }
     }
@@ -278,7 +278,7 @@ pub(crate) fn lane_at(place: &OnceLock<Box<Lane>>) -> &Lane {
 
 #[cold]
 fn make_lane(place: &OnceLock<Box<Lane>>) -> &Lane {
-    // Before the place is locked: the allocator may come here again.
+    // Before the place is locked: the allocator may re-enter.
     let lane = Box::new(Lane::new());
     place.get_or_init(|| lane)
 }
@@ -287,7 +287,7 @@ fn make_lane(place: &OnceLock<Box<Lane>>) -> &Lane {
 mod tests {
     use super::{super::privilege, *};
     use crate::{
-        barrier::Recalled,
+        asymmetric_fence::Recalled,
         job::{Closure, Job},
     };
     use std::thread;
@@ -314,15 +314,15 @@ mod tests {
     }
 
     /// Puts a job in as a source does. Returns whether a few instructions were enough.
-    fn push_in_order(lanes: &Lanes) -> bool {
-        lanes.push_at_once(Job::new(|| ())).map_err(|job| lanes.push_in_order(job)).is_ok()
+    fn push_fenced(lanes: &Lanes) -> bool {
+        lanes.push_at_once(Job::new(|| ())).map_err(|job| lanes.push_fenced(job)).is_ok()
     }
 
     /// In both ways, in turn.
     fn push_many(lanes: &Lanes) {
         for _ in 0..2 * privilege::LEAST {
             lanes.push(Job::new(|| ()));
-            push_in_order(lanes);
+            push_fenced(lanes);
         }
     }
 
@@ -330,13 +330,13 @@ mod tests {
     fn a_job_that_cannot_be_pushed_at_once_is_given_back() {
         const JOBS: usize = 10_000;
         let lanes = Lanes::new(2);
-        assert!(!push_in_order(&lanes), "a lane has to be made");
-        let at_once = (1..JOBS).filter(|_| push_in_order(&lanes)).count();
+        assert!(!push_fenced(&lanes), "a lane has to be made");
+        let at_once = (1..JOBS).filter(|_| push_fenced(&lanes)).count();
         assert!((JOBS * 9 / 10..JOBS - 1).contains(&at_once), "{at_once}: now and then a block is full");
         let lane = lanes.lane(lanes.own_number()).expect("it was used");
         assert_eq!(lane.len(), JOBS);
         let back = lane.back().expect("no other thread is there");
-        assert!(!push_in_order(&lanes), "another thread is at the back");
+        assert!(!push_fenced(&lanes), "another thread is at the back");
         drop(back);
         assert_eq!(lane.len(), JOBS, "it went elsewhere");
         let large = [0_u8; 100];
@@ -346,12 +346,12 @@ mod tests {
 
     fn recall(lanes: &Lanes) {
         let recalled: Vec<_> = lanes.recall().collect();
-        barrier::end_recalls(recalled.iter().map(|lock| lock as &dyn Recalled));
+        asymmetric_fence::end_recalls(recalled.iter().map(|lock| lock as &dyn Recalled));
     }
 
     #[test]
     fn a_busy_submitter_has_its_own_lane_until_it_is_recalled() {
-        if !barrier::is_ready_for_test() {
+        if !asymmetric_fence::is_ready_for_test() {
             return;
         }
         let lanes = Lanes::new(2).with_privileges();
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_ends_leaves_its_lane_reserved_until_that_is_recalled() {
-        if !barrier::is_ready_for_test() {
+        if !asymmetric_fence::is_ready_for_test() {
             return;
         }
         let lanes = Lanes::new(2).with_privileges();
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn no_submitter_is_sent_on_from_a_large_block() {
-        if !barrier::is_ready_for_test() {
+        if !asymmetric_fence::is_ready_for_test() {
             return;
         }
         let lanes = Lanes::new(2);

@@ -1,7 +1,7 @@
 //! Where a thread records that it is inside a lock that is reserved for it.
 
 use crate::{
-    barrier::LightSide,
+    asymmetric_fence::LightSide,
     sync::{
         atomic::{AtomicBool, Ordering::Relaxed},
         thread_local,
@@ -69,7 +69,7 @@ impl Presence {
         }
         DEPARTURE.try_with(|_| ()).ok()?;
         let vacant_or_number = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
-        // Allocated after the lock was given back: the allocator may come here again.
+        // Allocated after the lock was given back: the allocator may re-enter.
         let presence = vacant_or_number.unwrap_or_else(Presence::leak);
         if let Some(nested) = Self::of_this_thread() {
             // It has. A lock may be reserved for `nested` by now.

@@ -4,7 +4,7 @@
 //! meanwhile, has to take the privilege away, which costs both of them as much as some thousand jobs of no work. So the
 //! privilege pays for a thread that puts in, or takes, many jobs in between; how many they are is counted.
 
-use crate::{barrier, placement::cores};
+use crate::{asymmetric_fence, placement::core_count};
 
 /// This many jobs in a row earn a thread the privilege; and twice as many each time that this was not worth it, up to
 /// [`most`].
@@ -18,7 +18,7 @@ pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 
 /// work, and each core as much as some hundred: so recalls take a hundredth of the time at worst, even if there is a
 /// thread on each core from which privileges are taken.
 pub(crate) fn most() -> usize {
-    if cfg!(executors_privileged) { 1 } else { cores() << 16 }
+    if cfg!(executors_privileged) { 1 } else { core_count() << 16 }
 }
 
 /// The privilege was worth it if its holder had this many times its price in jobs before the recall.
@@ -37,18 +37,18 @@ pub(crate) struct Privilege {
 impl Privilege {
     pub(crate) const NEW: Self = Privilege { since: 0, price: LEAST, is_held: false };
 
-    /// Whether to give it to the thread that has brought this count about; this is to be told when it [is
-    /// given](Self::is_given). `is_reserved` says whether the part is reserved for that thread, and so whether a
-    /// privilege that was given before has been recalled since.
+    /// Whether to give it to the thread that has brought this count about; [`grant`](Self::grant) is to be called when
+    /// it has it. `is_reserved` says whether the part is reserved for that thread, and so whether a privilege that was
+    /// given before has been recalled since.
     pub(crate) fn is_due(&mut self, jobs: usize, is_reserved: bool) -> bool {
         if self.is_held && !is_reserved {
-            self.is_recalled(jobs);
+            self.note_recall(jobs);
         }
         let earned = jobs.wrapping_sub(self.since);
         if self.is_held || earned < self.price {
             return false;
         }
-        let is_ready = barrier::is_ready();
+        let is_ready = asymmetric_fence::is_ready();
         if !is_ready {
             // So that this is not asked with each job.
             self.since = jobs;
@@ -57,24 +57,24 @@ impl Privilege {
     }
 
     /// The privilege is due, but cannot be given here.
-    pub(super) fn is_refused(&mut self, jobs: usize) {
+    pub(super) fn refuse(&mut self, jobs: usize) {
         self.price = (self.price * 2).min(most());
         self.since = jobs;
     }
 
-    pub(crate) fn is_given(&mut self, jobs: usize) {
+    pub(crate) fn grant(&mut self, jobs: usize) {
         (self.since, self.is_held) = (jobs, true);
     }
 
     /// Another thread comes, so that none has the privilege.
     pub(super) fn begin_anew(&mut self, jobs: usize) {
         if self.is_held {
-            self.is_recalled(jobs);
+            self.note_recall(jobs);
         }
         self.since = jobs;
     }
 
-    fn is_recalled(&mut self, jobs: usize) {
+    fn note_recall(&mut self, jobs: usize) {
         let was_worth = jobs.wrapping_sub(self.since) >= WORTH * self.price;
         self.price = if was_worth { (self.price / 2).max(LEAST) } else { (self.price * 2).min(most()) };
         (self.since, self.is_held) = (jobs, false);
@@ -95,7 +95,7 @@ mod tests {
         /// A worker that can earn the privilege here.
         fn new(price: usize) -> Option<Self> {
             let privilege = Privilege { price, ..Privilege::NEW };
-            barrier::is_ready_for_test().then_some(Worker { privilege, jobs: 7 })
+            asymmetric_fence::is_ready_for_test().then_some(Worker { privilege, jobs: 7 })
         }
 
         /// Earns the privilege. Returns how many jobs that takes.
@@ -105,7 +105,7 @@ mod tests {
             while !self.privilege.is_due(self.jobs, false) {
                 self.jobs += 1;
             }
-            self.privilege.is_given(self.jobs);
+            self.privilege.grant(self.jobs);
             self.jobs - before
         }
 

@@ -43,8 +43,8 @@
 //! writes, stands for `free` and `next`. A thread that wants a job, or wants to know that it sees all of them, has to
 //! open the ring first (the biased locking of Dice, Moir and Scherer, 2003, and its revocation by an asymmetric fence):
 //!
-//! - **O1** The owner stores in `taken` that it takes the job. **O2** Light [fence](crate::barrier). **O3** It checks
-//!   whether the head still says *reserved*. If so, the job is its own.
+//! - **O1** The owner stores in `taken` that it takes the job. **O2** Light [fence](crate::asymmetric_fence). **O3** It
+//!   checks whether the head still says *reserved*. If so, the job is its own.
 //! - **R1** Another thread exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads
 //!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
 //!   ring.
@@ -72,7 +72,7 @@
 //!
 //! The owner's pushes share that fence. A thread that announces that it falls asleep, issues a fence, and does R1 to R3
 //! before it looks for jobs, sees each push; or the owner sees the announcement, without a fence of its own
-//! ([`order_pushes`](Owner::order_pushes)).
+//! ([`fence_pushes`](Owner::fence_pushes)).
 
 mod head;
 #[cfg(all(test, executors_loom))]
@@ -89,7 +89,7 @@ pub(crate) use stealer::Stealer;
 use super::{Busy, Span};
 use crate::{
     apart::Apart,
-    barrier::{self, LightSide, Recalled},
+    asymmetric_fence::{self, LightSide, Recalled},
     containment::discard,
     sync::{
         Arc,
@@ -164,7 +164,7 @@ impl<T> Ring<T> {
     /// Claims as many jobs as `wanted` says, given how many there are, and at least one. Returns their counts one by
     /// one: a range from the first to the last would be empty if these wrap around in between.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
-        barrier::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
+        asymmetric_fence::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
         let head = self.head(Acquire);
         if !head.is_open() {
             return Err(Busy);

@@ -90,7 +90,7 @@ impl SingleLane {
     #[inline(always)]
     pub(crate) fn push(&self, job: impl IntoJob) {
         if job.allocates() {
-            // Not while the back is held: the allocator may come here again, and others would go round for longer.
+            // Not while the back is held: the allocator may re-enter, and others would go round for longer.
             return self.push(job.into_job());
         }
         let Some(mut back) = self.lane.back().or_else(|| self.back_in_time()) else {

@@ -30,8 +30,8 @@
 //! While the head says *reserved*, or *recalled*, only the owner takes items. (The biased locking of Dice, Moir and
 //! Scherer, 2003, and its revocation by an asymmetric fence.)
 //!
-//! - In place of P2 there is **O2**, a light [fence](crate::barrier), and if P3 sees *reserved*, the item is the
-//!   owner's.
+//! - In place of P2 there is **O2**, a light [fence](crate::asymmetric_fence), and if P3 sees *reserved*, the item is
+//!   the owner's.
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
 //! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. A thread that wants to steal
@@ -46,7 +46,7 @@
 //! - *R3 cannot end another recall of the stack*, for which it has issued no fence: the head that it expects says how
 //!   often the stack has been reserved. And a thread that finds it recalled by another goes on with an R2 of its own.
 //!
-//! The owner's pushes share that fence, see [`order_pushes`](Owner::order_pushes).
+//! The owner's pushes share that fence, see [`fence_pushes`](Owner::fence_pushes).
 
 mod head;
 #[cfg(all(test, executors_loom))]
@@ -59,7 +59,7 @@ pub(crate) use thief::Thief;
 
 use crate::{
     apart::Apart,
-    barrier::{LightSide, Recalled},
+    asymmetric_fence::{LightSide, Recalled},
     sync::{
         Arc,
         atomic::{

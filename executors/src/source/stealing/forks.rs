@@ -68,7 +68,6 @@ impl StealingSource {
     }
 
     pub(super) fn forks_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Forks> {
-        let own = local.seat;
-        self.seats_shown().filter(move |&(number, _)| number != own).filter_map(|(_, seat)| seat.forks.get())
+        self.seats_of_others(Some(local)).filter_map(|seat| seat.forks.get())
     }
 }

@@ -74,7 +74,7 @@ impl StealingLocal {
         self.ran.set(ran);
         // A thread that recalls rings looks only at those that are shown.
         if privilege.is_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
-            privilege.is_given(ran);
+            privilege.grant(ran);
         }
         self.privilege.set(privilege);
     }

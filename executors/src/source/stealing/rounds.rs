@@ -37,7 +37,8 @@ impl Rounds {
         self.waited.get().is_some()
     }
 
-    fn are_due(&self) -> bool {
+    /// Returns whether a round is due.
+    fn count_look(&self) -> bool {
         self.looks.update(|looks| looks.wrapping_add(1));
         self.looks.get().is_multiple_of(LOOKS)
     }
@@ -46,7 +47,7 @@ impl Rounds {
 impl StealingSource {
     /// A stranded job, if it is time to look for one. To be called with each look outside.
     pub(super) fn pop_stranded(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
-        if local.rounds.are_due() { self.make_a_round(local, meter) } else { None }
+        if local.rounds.count_look() { self.make_a_round(local, meter) } else { None }
     }
 
     #[cold]

@@ -32,7 +32,7 @@ impl StealingSource {
     /// A part of the job that the victim runs comes first: what has begun is finished before something else begins.
     fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
         if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)? {
-            meter.took_part();
+            meter.found_part();
             return Ok(Some(Job::new(move || part.run())));
         }
         let from_ring = match self.seats[victim].ring.get() {

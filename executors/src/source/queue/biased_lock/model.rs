@@ -2,7 +2,7 @@
 
 use super::{BiasedLock, Entry, Presence};
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     sync::{
         Arc,
         atomic::{
@@ -56,7 +56,7 @@ impl Room {
     }
 
     fn recall(&self) {
-        barrier::end_recalls(self.lock.recall().iter().map(|lock| lock as &dyn Recalled));
+        asymmetric_fence::end_recalls(self.lock.recall().iter().map(|lock| lock as &dyn Recalled));
     }
 
     fn recall_and_visit(&self) -> usize {
@@ -173,16 +173,16 @@ fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &P
 fn a_visit_is_seen_or_the_visitor_sees_the_sleeper() {
     a_visit_is_seen_or_sees_the_sleeper(|lock, entry, owner| {
         lock.leave(&entry);
-        lock.order(Some(owner));
+        lock.fence_after(Some(owner));
     });
 }
 
 #[test]
 fn a_visit_is_seen_or_the_leaver_sees_the_sleeper() {
-    a_visit_is_seen_or_sees_the_sleeper(|lock, entry, _owner| lock.leave_in_order(&entry));
+    a_visit_is_seen_or_sees_the_sleeper(|lock, entry, _owner| lock.leave_fenced(&entry));
 }
 
-/// An allocator that is called inside may come there again; also when the lock has been recalled meanwhile.
+/// An allocator that is called inside may re-enter; also when the lock has been recalled meanwhile.
 #[test]
 fn a_visitor_that_is_inside_does_not_enter_again() {
     check(0, || {

@@ -97,7 +97,7 @@ impl<'a> Back<'a> {
     /// The privilege is due, but not to be given.
     #[cold]
     pub(in crate::source::queue) fn refuse_privilege(&mut self) {
-        self.with_cursor(|cursor| cursor.privilege.is_refused(cursor.passed));
+        self.with_cursor(|cursor| cursor.privilege.refuse(cursor.passed));
     }
 
     /// Leaves the back, which is locked, and reserves it for the calling thread.
@@ -105,15 +105,15 @@ impl<'a> Back<'a> {
     pub(in crate::source::queue) fn reserve(mut self) {
         debug_assert!(!self.is_privileged());
         let Some(thread) = Presence::make() else { return };
-        self.with_cursor(|cursor| cursor.privilege.is_given(cursor.passed));
+        self.with_cursor(|cursor| cursor.privilege.grant(cursor.passed));
         self.lane.back.lock.leave_reserved(thread);
         mem::forget(self);
     }
 
-    /// Leaves the back, with a fence after what was put in: see [`BiasedLock::leave_in_order`].
+    /// Leaves the back, with a fence after what was put in: see [`BiasedLock::leave_fenced`].
     #[inline(always)]
-    pub(in crate::source::queue) fn leave_in_order(self) {
-        self.lane.back.lock.leave_in_order(&self.entry);
+    pub(in crate::source::queue) fn leave_fenced(self) {
+        self.lane.back.lock.leave_fenced(&self.entry);
         mem::forget(self);
     }
 

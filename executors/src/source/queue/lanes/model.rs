@@ -87,7 +87,7 @@ fn two_producers_and_a_consumer_at_two_lanes() {
 
 /// A submitter puts a job in and then checks whether a worker sleeps; a worker that falls asleep says so and then looks
 /// for jobs.
-fn a_push_is_seen_or_its_submitter_sees_the_sleeper(push_in_order: fn(&Lanes)) {
+fn a_push_is_seen_or_its_submitter_sees_the_sleeper(push_fenced: fn(&Lanes)) {
     check(3, move || {
         let (lanes, sleeps) = (Arc::new(Lanes::new(2)), Arc::new(AtomicBool::new(false)));
         // So that there is a block.
@@ -101,7 +101,7 @@ fn a_push_is_seen_or_its_submitter_sees_the_sleeper(push_in_order: fn(&Lanes)) {
                 lanes.iter().any(|lane| !lane.is_empty())
             })
         };
-        push_in_order(&lanes);
+        push_fenced(&lanes);
         let is_seen = sleeps.load(Relaxed);
         assert!(sleeper.join().unwrap() || is_seen, "the job is overlooked");
     });
@@ -114,7 +114,7 @@ fn a_push_at_once_is_seen_or_its_submitter_sees_the_sleeper() {
 
 #[test]
 fn a_slow_push_is_seen_or_its_submitter_sees_the_sleeper() {
-    a_push_is_seen_or_its_submitter_sees_the_sleeper(|lanes| lanes.push_in_order(Job::new(|| ())));
+    a_push_is_seen_or_its_submitter_sees_the_sleeper(|lanes| lanes.push_fenced(Job::new(|| ())));
 }
 
 /// Consumers that find nothing have looked everywhere.

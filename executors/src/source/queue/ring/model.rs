@@ -3,7 +3,7 @@
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     source::queue::Busy,
     sync::{
         Arc,
@@ -27,7 +27,7 @@ fn drain(owner: &Owner<Job>) -> Vec<usize> {
 }
 
 fn recall(stealer: &Stealer<Job>) {
-    barrier::end_recalls(stealer.recall().iter().map(|ring| ring as &dyn Recalled));
+    asymmetric_fence::end_recalls(stealer.recall().iter().map(|ring| ring as &dyn Recalled));
 }
 
 /// What a thief gets, in one attempt.
@@ -171,7 +171,7 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
             .collect();
         owner.reserve();
         push(&owner, 1);
-        owner.order_pushes();
+        owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
             let jobs = sleeper.join().unwrap();

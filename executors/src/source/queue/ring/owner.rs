@@ -174,7 +174,7 @@ impl<T> Owner<T> {
 
     /// Reserves an open ring for the owner, until another thread recalls it. Returns whether it did.
     ///
-    /// Not to be called before heavy fences are [ready](crate::barrier::is_ready).
+    /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) -> bool {
         let head = self.ring.head(Acquire);
@@ -185,7 +185,7 @@ impl<T> Owner<T> {
         self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
-        // Pairs with the fence of a thread that finds it not reserved: see `order_pushes`.
+        // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
         is_reserved
     }
@@ -205,7 +205,7 @@ impl<T> Owner<T> {
     /// what that thread has written. (If the ring is not always looked at, the code that
     /// [shows](crate::source::stealing) it makes the owner see what those that did not look have written.)
     #[inline(always)]
-    pub(crate) fn order_pushes(&self) {
+    pub(crate) fn fence_pushes(&self) {
         let side = &self.ring.owners.side;
         side.fence();
         if !self.ring.head(Relaxed).is_reserved() {
@@ -260,7 +260,7 @@ impl<T> Place<'_, T> {
 impl Place<'_, Job> {
     #[inline(always)]
     pub(crate) fn put(self, job: impl IntoJob) {
-        debug_assert!(!job.allocates(), "the allocator may come here again");
+        debug_assert!(!job.allocates(), "the allocator may re-enter");
         // SAFETY: this writes a job, and does nothing else.
         unsafe { self.fill(|slot| job.write_job(slot)) };
     }

@@ -3,7 +3,7 @@
 
 use super::{Owner, Thief, stack};
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     source::queue::Busy,
     sync::{
         Arc,
@@ -57,7 +57,7 @@ impl Forker {
 
     /// Reserves the stack, whatever has become of it since it was last reserved.
     fn reserve(&self) {
-        self.owner.order_pushes();
+        self.owner.fence_pushes();
         if self.owner.is_open() {
             self.owner.reserve();
         }
@@ -163,7 +163,7 @@ fn a_late_thief_leaves_opening_the_stack_to_others() {
             let thief = Arc::clone(&thief);
             thread::spawn(move || steal(&thief, 1))
         });
-        barrier::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
+        asymmetric_fence::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
         forker.reserve();
         forker.push(0);
         forker.pop();
@@ -186,14 +186,14 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
-                    barrier::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
+                    asymmetric_fence::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
                     thief.items().len()
                 })
             })
             .collect();
         forker.reserve();
         forker.push(1);
-        forker.owner.order_pushes();
+        forker.owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
             let items = sleeper.join().unwrap();

@@ -2,8 +2,8 @@
 
 use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
-    barrier,
-    containment::end_out_of_turn,
+    asymmetric_fence,
+    containment::abort_out_of_turn,
     sync::{
         Arc,
         atomic::{
@@ -41,8 +41,14 @@ pub(crate) struct Owner<T> {
 
 impl<T> Owner<T> {
     pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
-        let ([bottom, top], has_reserved, earned) = ([FIRST_COUNT; 2].map(Cell::new), Cell::default(), Cell::default());
-        Owner { stack, bottom, top, has_reserved, earned, price: Cell::new(LEAST) }
+        Owner {
+            stack,
+            bottom: Cell::new(FIRST_COUNT),
+            top: Cell::new(FIRST_COUNT),
+            has_reserved: Cell::new(false),
+            earned: Cell::new(0),
+            price: Cell::new(LEAST),
+        }
     }
 
     /// Puts an item on top of the others, unless the stack is full. Returns its count.
@@ -84,7 +90,7 @@ impl<T> Owner<T> {
         // Relaxed: what was pushed is the owner's own.
         let is_own = self.stack.head(Relaxed).is_reserved() || self.pop_shared(last);
         if is_own && last != pushed_at {
-            end_out_of_turn();
+            abort_out_of_turn();
         }
         is_own
     }
@@ -114,9 +120,9 @@ impl<T> Owner<T> {
     /// Acts as a fence between the owner's pushes and what it reads next, with respect to all threads that issue a
     /// fence between what they write and a [recall](super::Thief::recall), and then look into this stack: they see the
     /// pushes, or the owner sees what they have written. The reasons are those of the
-    /// [ring's](crate::source::queue::ring::Owner::order_pushes).
+    /// [ring's](crate::source::queue::ring::Owner::fence_pushes).
     #[inline(always)]
-    pub(crate) fn order_pushes(&self) {
+    pub(crate) fn fence_pushes(&self) {
         let side = &self.stack.owners.side;
         side.fence();
         if !self.stack.head(Relaxed).is_reserved() {
@@ -134,7 +140,7 @@ impl<T> Owner<T> {
         if self.earned.get() >= self.price.get() {
             // So that this is not asked often while heavy fences are not ready.
             self.earned.set(0);
-            if barrier::is_ready() {
+            if asymmetric_fence::is_ready() {
                 self.reserve();
             }
         }
@@ -163,7 +169,7 @@ impl<T> Owner<T> {
 
     /// Reserves an open stack for the owner, until another thread recalls it.
     ///
-    /// Not to be called before heavy fences are [ready](crate::barrier::is_ready).
+    /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) {
         let head = self.stack.head(Relaxed);
@@ -172,7 +178,7 @@ impl<T> Owner<T> {
             self.has_reserved.set(true);
             self.top.set(head.top());
         }
-        // Pairs with the fence of a thread that finds it not reserved: see `order_pushes`.
+        // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
     }
 }

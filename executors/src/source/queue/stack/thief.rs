@@ -2,7 +2,7 @@
 
 use super::{RecalledStack, Stack};
 use crate::{
-    barrier::{self, Recalled},
+    asymmetric_fence::{self, Recalled},
     source::queue::{Busy, Span},
     sync::{
         Arc,
@@ -58,7 +58,7 @@ impl<T> Thief<T> {
             self.is_open()
         });
         if !is_open {
-            barrier::end_recalls([&recalled as &dyn Recalled].into_iter());
+            asymmetric_fence::end_recalls([&recalled as &dyn Recalled].into_iter());
         }
     }
 
@@ -75,7 +75,7 @@ impl<T> Thief<T> {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the stack is open. The result is to be [ended](crate::barrier::end_recalls), by R2 and R3.
+    /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recalls), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
         let mut head = self.0.head(Acquire);
         while head.is_reserved() {

@@ -2,7 +2,7 @@
 
 use super::Shown;
 use crate::{
-    barrier::{self, LightSide},
+    asymmetric_fence::{self, LightSide},
     sync::{
         Arc,
         atomic::{
@@ -53,7 +53,7 @@ impl Crew {
         let recalls = spares_fences && self.shown.contains(0);
         self.look()
             || recalls && {
-                barrier::heavy_fence([&self.side]);
+                asymmetric_fence::heavy_fence([&self.side]);
                 self.look()
             }
     }

@@ -10,7 +10,6 @@ mod continuation;
 mod model;
 
 use crate::{
-    aftermath::{Aftermath, one_after_the_other},
     bell,
     containment::{contain, discard, guard},
     courtesy::Courtesy,
@@ -25,6 +24,7 @@ use crate::{
         thread::{self, Thread, ThreadId},
         thread_local,
     },
+    trampoline::{self, Trampoline},
 };
 #[cfg(feature = "elastic-exec")]
 pub(crate) use continuation::completion;
@@ -490,12 +490,12 @@ fn wake(waiter: Option<Waker>) {
 /// whose work it is, and so on along a chain of any length.
 fn wake_after_drop(waiter: Option<Waker>) {
     let Some(waiter) = waiter else { return };
-    one_after_the_other(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
+    trampoline::run(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
 }
 
 thread_local! {
     /// See [`wake_after_drop`].
-    static TO_BE_WOKEN: Aftermath<Waker> = const { Aftermath::new() };
+    static TO_BE_WOKEN: Trampoline<Waker> = const { Trampoline::new() };
 }
 
 /// What a handle can do with a task whose work it does not know.

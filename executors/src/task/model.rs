@@ -88,8 +88,8 @@ fn a_task_runs_on_its_waiter_or_in_the_pool() {
 mod continuation {
     use super::*;
     use crate::{
-        handle::{block_on, continuation},
         sync::atomic::Ordering::{Acquire, Release},
+        task::{block_on, continuation},
     };
     use std::{
         future::{Future, poll_fn},

@@ -8,7 +8,7 @@ use std::{
 
 /// Starts a thread that does `work`, and is never joined. It detaches itself: another thread might do that too late,
 /// when it is ending already (`joining.rs` says why that matters).
-pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
     let own = Arc::new(Mutex::new(None));
     let mut place = own.lock().unwrap_or_else(PoisonError::into_inner);
     let begins = {
@@ -33,9 +33,9 @@ mod tests {
     #[test]
     fn a_thread_has_the_given_name_and_the_returned_id() {
         let (tell, told) = mpsc::channel();
-        let id = start("alone", move || {
+        let id = spawn("detached", move || {
             let this = thread::current();
-            tell.send((this.id(), this.name() == Some("alone"))).expect("the test listens");
+            tell.send((this.id(), this.name() == Some("detached"))).expect("the test listens");
         });
         assert_eq!(told.recv(), Ok((id.expect("there is room for a thread"), true)));
     }

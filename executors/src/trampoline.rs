@@ -1,5 +1,5 @@
-//! Where the end of one item causes that of another, and so on, most of them are handled in a loop: the stack must not
-//! grow with the length of such a chain.
+//! A trampoline, for chains of ends: a drop that wakes a future, a wake-up that drops another, and so on. Most of them
+//! are handled in a loop, so that the stack does not grow with the length of the chain.
 
 use crate::sync::thread::LocalKey;
 use std::{
@@ -13,35 +13,35 @@ use std::{
 const NESTING: usize = 16;
 
 /// Items that are still to be handled, while calls further out on this thread's stack handle others.
-pub(crate) struct Aftermath<T> {
+pub(crate) struct Trampoline<T> {
     /// How many such calls there are.
     depth: Cell<usize>,
     /// Empty and without memory while there are none. So it needs no destructor, and is there as long as its thread:
     /// a chain may begin in the destructor of another variable of the thread.
-    put_off: RefCell<ManuallyDrop<Vec<T>>>,
+    deferred: RefCell<ManuallyDrop<Vec<T>>>,
 }
 
-impl<T> Aftermath<T> {
+impl<T> Trampoline<T> {
     pub(crate) const fn new() -> Self {
-        Aftermath { depth: Cell::new(0), put_off: RefCell::new(ManuallyDrop::new(Vec::new())) }
+        Trampoline { depth: Cell::new(0), deferred: RefCell::new(ManuallyDrop::new(Vec::new())) }
     }
 }
 
 /// Handles `item` by `deal_with`, which does not panic: at once, unless [`NESTING`] calls of it for items of the same
 /// list are already on this stack. Then the outermost of these does so, when it is done with its own item.
-pub(crate) fn one_after_the_other<T>(list: &'static LocalKey<Aftermath<T>>, item: T, deal_with: impl Fn(T)) {
+pub(crate) fn run<T>(list: &'static LocalKey<Trampoline<T>>, item: T, deal_with: impl Fn(T)) {
     let depth = list.with(|list| list.depth.get());
     if depth == NESTING {
-        return list.with(|list| list.put_off.borrow_mut().push(item));
+        return list.with(|list| list.deferred.borrow_mut().push(item));
     }
     list.with(|list| list.depth.set(depth + 1));
     deal_with(item);
     if depth == 0 {
-        while let Some(item) = list.with(|list| list.put_off.borrow_mut().pop()) {
+        while let Some(item) = list.with(|list| list.deferred.borrow_mut().pop()) {
             deal_with(item);
         }
         // What was put off has left room, perhaps for very many.
-        drop(list.with(|list| mem::take(&mut **list.put_off.borrow_mut())));
+        drop(list.with(|list| mem::take(&mut **list.deferred.borrow_mut())));
     }
     list.with(|list| list.depth.set(depth));
 }

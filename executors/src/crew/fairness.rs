@@ -11,7 +11,7 @@ const MOST_JOBS: u32 = 61;
 
 /// Counts a worker's jobs down to the next look outside.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct FairnessCounter {
     left: Cell<u32>,
     /// Jobs from one look to the next.
     period: Cell<u32>,
@@ -25,19 +25,19 @@ struct Clock {
     last_look: Cell<Instant>,
 }
 
-impl Turn {
+impl FairnessCounter {
     pub(super) fn new(fairness: Fairness) -> Self {
         let (period, clock) = match fairness {
             Fairness::Counted(jobs) => (jobs.max(1), None),
             Fairness::Timed(interval) => (1, Some(Clock { interval, last_look: Cell::new(Instant::now()) })),
         };
-        Turn { left: Cell::new(period), period: Cell::new(period), clock }
+        FairnessCounter { left: Cell::new(period), period: Cell::new(period), clock }
     }
 
     /// Counts one job. Returns whether to look outside before it, for a worker that `prefers` other jobs to those from
     /// outside; one that does not will look there anyway.
     #[inline]
-    pub(super) fn is_outside(&self, prefers: impl FnOnce() -> bool) -> bool {
+    pub(super) fn count_job(&self, prefers: impl FnOnce() -> bool) -> bool {
         match self.left.get() - 1 {
             0 => self.begin_period(prefers),
             left => {
@@ -80,15 +80,15 @@ mod tests {
     use super::*;
 
     fn looks(fairness: Fairness, jobs: usize) -> Vec<usize> {
-        let turn = Turn::new(fairness);
-        (1..=jobs).filter(|_| turn.is_outside(|| true)).collect()
+        let turn = FairnessCounter::new(fairness);
+        (1..=jobs).filter(|_| turn.count_job(|| true)).collect()
     }
 
     #[test]
     fn a_look_is_put_off_while_there_is_nothing_else_to_do() {
-        let turn = Turn::new(Fairness::Counted(2));
+        let turn = FairnessCounter::new(Fairness::Counted(2));
         assert_eq!(
-            [true, false, false, true, true].map(|prefers| turn.is_outside(|| prefers)),
+            [true, false, false, true, true].map(|prefers| turn.count_job(|| prefers)),
             [false, false, false, true, false]
         );
     }
