@@ -16,11 +16,13 @@ pub(crate) struct Apart<T> {
 }
 
 /// All that can share 128 bytes with one word, because lines are fetched two at a time.
-type Distance = [MaybeUninit<u64>; 15];
+type Distance = [MaybeUninit<usize>; WORDS];
+
+const WORDS: usize = 128 / size_of::<usize>() - 1;
 
 impl<T> Apart<T> {
     pub(crate) const fn new(value: T) -> Self {
-        const NOTHING: Distance = [MaybeUninit::uninit(); 15];
+        const NOTHING: Distance = [MaybeUninit::uninit(); WORDS];
         Apart { before: NOTHING, value, behind: NOTHING }
     }
 }
@@ -48,11 +50,11 @@ mod tests {
     #[test]
     fn neighbours_are_in_another_pair_of_cache_lines() {
         const PAIR: usize = 128;
-        let (begin, end) = (offset_of!(Apart<u64>, value), offset_of!(Apart<u64>, behind));
+        let (begin, end) = (offset_of!(Apart<usize>, value), offset_of!(Apart<usize>, behind));
         let pair = |byte: usize| byte / PAIR;
-        for place in (PAIR..2 * PAIR).step_by(align_of::<Apart<u64>>()) {
+        for place in (PAIR..2 * PAIR).step_by(align_of::<Apart<usize>>()) {
             assert!(pair(place - 1) < pair(place + begin), "its neighbour before it");
-            assert!(pair(place + end - 1) < pair(place + size_of::<Apart<u64>>()), "its neighbour after it");
+            assert!(pair(place + end - 1) < pair(place + size_of::<Apart<usize>>()), "its neighbour after it");
         }
         assert_eq!(format!("{:?}", Apart::new(7)), "7");
     }

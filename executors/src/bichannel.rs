@@ -12,6 +12,7 @@
 //! ```
 
 use std::{
+    fmt,
     sync::mpsc::{self, Iter, Receiver, RecvError, RecvTimeoutError, SendError, Sender, TryIter, TryRecvError},
     time::Duration,
 };
@@ -29,7 +30,6 @@ pub fn bichannel<Left, Right>() -> (Endpoint<Right, Left>, Endpoint<Left, Right>
 }
 
 /// One end of a [`bichannel`]: sends `Out`, receives `In`.
-#[derive(Debug)]
 pub struct Endpoint<In, Out> {
     sender: Sender<Out>,
     receiver: Receiver<In>,
@@ -83,6 +83,22 @@ impl<In, Out> Endpoint<In, Out> {
     }
 }
 
+impl<In, Out> fmt::Debug for Endpoint<In, Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").finish_non_exhaustive()
+    }
+}
+
+/// As [`iter`](Endpoint::iter).
+impl<'a, In, Out> IntoIterator for &'a Endpoint<In, Out> {
+    type Item = In;
+    type IntoIter = Iter<'a, In>;
+
+    fn into_iter(self) -> Iter<'a, In> {
+        self.iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,7 +108,7 @@ mod tests {
     fn both_directions_keep_their_order() {
         let (left, right) = bichannel::<u32, String>();
         let echo = thread::spawn(move || {
-            for number in right.iter() {
+            for number in &right {
                 right.send(number.to_string()).expect("left is waiting");
             }
         });

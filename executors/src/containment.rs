@@ -13,7 +13,9 @@ use std::{
 /// Runs `f`, and returns the payload of its panic as an error.
 ///
 /// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic no code sees the closure's
-/// own state any more, and state that it shares is protected by its own means (a poisoned mutex, for example).
+/// own state any more, and state that it shares is protected by its own means (a poisoned mutex, for example). Only
+/// what is called again after a panic does see it: a repeated job, a handler, the function of a sequence, and a hook.
+/// What they have left half-changed is their own affair.
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
@@ -24,7 +26,10 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 #[cold]
 #[inline(never)]
 pub(crate) fn abort_out_of_turn() -> ! {
-    eprintln!("executors: a coroutine was suspended inside a job, and calls on its thread have ended out of turn");
+    // Printing panics where it fails: nothing may unwind from here.
+    mem::forget(contain(|| {
+        eprintln!("executors: a coroutine was suspended inside a job, and calls on its thread have ended out of turn");
+    }));
     process::abort()
 }
 
@@ -175,6 +180,24 @@ pub(crate) fn guard(f: impl FnOnce()) {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn calls_out_of_turn_end_the_process_though_nothing_can_be_printed() {
+        use std::{env, fs::File, os::unix::process::ExitStatusExt, process::Command};
+
+        const IN_CHILD: &str = "EXECUTORS_TEST_CALLS_OUT_OF_TURN";
+        if env::var_os(IN_CHILD).is_some() {
+            abort_out_of_turn();
+        }
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let status = Command::new(env::current_exe().expect("this is a program"))
+            .args(["--nocapture", "calls_out_of_turn_end_the_process"])
+            .env(IN_CHILD, "1")
+            .stderr(full)
+            .status();
+        assert_eq!(status.expect("the test runs once more").signal(), Some(libc::SIGABRT));
+    }
 
     #[test]
     fn nested_log_messages_are_suppressed() {

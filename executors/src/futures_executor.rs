@@ -83,10 +83,13 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// [`TaskHandle::cancel`] succeeds until the first step begins. [`TaskHandle::wait`] in a job of the same pool runs
     /// a future that has not begun to its end. Waiting for one that has begun blocks the worker, although the future
     /// may need a worker to go on: if all workers wait like that, they wait for ever. `await` the handle instead. A
-    /// future that waits for its own handle gets [`WouldDeadlock`](crate::TaskError::WouldDeadlock) only in its first
-    /// step: after an `await` it waits for ever.
+    /// future that waits for its own handle gets [`WouldDeadlock`](crate::TaskError::WouldDeadlock) in its first step;
+    /// after an `await` it waits for ever, unless a waiter runs it.
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
+    ///
+    /// If the executor is closed, or refuses the future because it is full, the handle reports
+    /// [`Dropped`](crate::TaskError::Dropped), and there is one `warn!`.
     ///
     /// While the future waits to be woken, it is no job of the executor: `join` and `shutdown` do not wait for it, and
     /// if the executor has ended when it is woken, it is dropped, which the handle reports as

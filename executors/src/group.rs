@@ -98,7 +98,8 @@ impl<T> Group<T> {
     /// Whether there will be no results, because nothing was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        // Each member has a result.
+        self.results.is_empty() && self.members.is_empty()
     }
 
     /// Whether every job has ended, or will never begin.
@@ -136,6 +137,10 @@ impl<T> Group<T> {
     /// [`TaskHandle::wait`]: closures before futures, because these may wait for them. If the caller is a job of the
     /// group, the result of that job is [`TaskError::WouldDeadlock`].
     ///
+    /// # Panics
+    ///
+    /// If a handle was added that had given its result before: see [`push`](Self::push).
+    ///
     /// # Examples
     ///
     /// ```
@@ -166,6 +171,10 @@ impl<T> Group<T> {
     /// # Errors
     ///
     /// The group, if some job has not ended in time; wait again, or cancel it, or drop it.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
     ///
     /// # Examples
     ///
@@ -376,6 +385,7 @@ pub struct Partitioned<T, E> {
 /// assert!(matches!(parsed.failures[..], [(1, Failure::Returned(_))]));
 /// pool.shutdown().unwrap();
 /// ```
+#[must_use]
 pub fn partition<T, E>(results: impl IntoIterator<Item = Result<T, E>>) -> Partitioned<T, E> {
     let mut partitioned = Partitioned { successes: Vec::new(), failures: Vec::new() };
     for (place, result) in results.into_iter().enumerate() {

@@ -17,7 +17,7 @@ pub(crate) use employer::Employer;
 pub(crate) use home::{Home, PoolId};
 
 use crate::{
-    containment::{abort_out_of_turn, discard_payload, warn_ignored},
+    containment::{abort_out_of_turn, discard_payload, tell},
     job::Job,
     sync::thread_local,
 };
@@ -339,7 +339,7 @@ where
         None => Err(f),
         Some(post) => {
             if !post.attendant.accept(Job::new(f)) {
-                warn_ignored("its executor");
+                tell(|| log::warn!("Ignoring a job that was submitted in a stop hook, or after `shutdown_now`."));
             }
             Ok(())
         }

@@ -66,7 +66,8 @@ pub enum Idle {
     ///
     /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
     /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
-    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends.
+    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends. In a subpool of a
+    /// dispatcher, so may a job from outside that comes as the nap begins.
     Park {
         /// How long to search. With zero, workers always sleep at once; more than a few microseconds costs CPU time at
         /// the end of each burst and gains little.
@@ -199,7 +200,7 @@ impl Options {
             Some(threads) => threads,
             None => default_threads()?,
         };
-        check_threads(threads)
+        check_threads("threads", threads)
     }
 
     /// The seats of those of `threads` workers that start when they are needed, in a pool where all share their jobs.
@@ -255,12 +256,12 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Gives `threads` back if a pool can have that many.
-pub(crate) fn check_threads(threads: usize) -> Result<usize, BuildError> {
+/// Gives `threads` back, which `option` asks for, if a pool can have that many.
+pub(crate) fn check_threads(option: &'static str, threads: usize) -> Result<usize, BuildError> {
     match threads {
-        0 => Err(BuildErrorKind::NoThreads.into()),
+        0 => Err(BuildErrorKind::NoThreads { option }.into()),
         1..=MAX_THREADS => Ok(threads),
-        _ => Err(BuildErrorKind::TooManyThreads { asked: threads, limit: MAX_THREADS }.into()),
+        _ => Err(BuildErrorKind::TooManyThreads { option, asked: threads }.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which worker runs on which core.
 
-#[cfg(any(target_os = "linux", feature = "numa-aware"))]
+#[cfg(feature = "numa-aware")]
 mod kernel_list;
 mod mask;
 #[cfg(not(feature = "numa-aware"))]

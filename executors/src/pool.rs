@@ -93,7 +93,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static;
 
-    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation.
+    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation more than `execute`; a closure
+    /// of more than 16 KiB, one more.
     ///
     /// If the pool is closed, or refuses the job because it is full, the handle reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
@@ -243,6 +244,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// assert_eq!((stats.done, stats.panicked, stats.queued), (2, 1, 0));
     /// # Ok::<(), WaitError>(())
     /// ```
+    #[must_use]
     fn stats(&self) -> Stats;
 
     /// How many workers the pool can have: most often what it was built with.
@@ -262,6 +264,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// assert_eq!(squares.into_iter().sum::<Result<u64, _>>()?, 338_350);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     fn max_workers(&self) -> usize;
 }
 

@@ -406,17 +406,13 @@ impl<W: Work> Task<W> {
     /// Takes the work out, leaving `next`. Returns `None`, and changes nothing, if it is not here any more.
     fn take_work(&self, next: Stage<W>) -> Option<(W, Option<Waker>)> {
         let mut status = self.status();
-        match mem::replace(&mut status.stage, Stage::Taken) {
-            Stage::Queued(work) => {
-                let ends = matches!(next, Stage::Done(_));
-                status.stage = next;
-                Some((work, if ends { status.waiter.take() } else { None }))
-            }
-            other => {
-                status.stage = other;
-                None
-            }
+        // Looked at first: the work, or the result, may be large, and is moved only to leave.
+        if !matches!(status.stage, Stage::Queued(_)) {
+            return None;
         }
+        let ends = matches!(next, Stage::Done(_));
+        let Stage::Queued(work) = mem::replace(&mut status.stage, next) else { unreachable!("it was queued") };
+        Some((work, if ends { status.waiter.take() } else { None }))
     }
 
     /// Takes the work out to do it on this thread, unless it has been taken before.
@@ -519,18 +515,14 @@ where
         let waker = waker.clone();
         let former = {
             let mut status = self.status();
-            match mem::replace(&mut status.stage, Stage::Taken) {
-                Stage::Done(result) => {
-                    drop(status);
-                    discard(waker);
-                    return Poll::Ready(result);
-                }
-                Stage::Taken => {
-                    drop(status);
-                    discard(waker);
+            if !matches!(status.stage, Stage::Queued(_) | Stage::Running(_)) {
+                let stage = mem::replace(&mut status.stage, Stage::Taken);
+                drop(status);
+                discard(waker);
+                let Stage::Done(result) = stage else {
                     panic!("a TaskHandle was polled again after it had given its result");
-                }
-                other => status.stage = other,
+                };
+                return Poll::Ready(result);
             }
             status.waiter.replace(waker)
         };

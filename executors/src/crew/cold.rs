@@ -26,7 +26,8 @@ pub(super) struct ColdSeats {
 }
 
 impl ColdSeats {
-    /// The creator of this starts the thread of the seat before these, which is on its way from the beginning.
+    /// The creator of this starts the thread of the seat before these, which is on its way from the beginning. (Where
+    /// there are none, nothing asks whether a thread is coming.)
     pub(super) fn new(seats: Range<usize>) -> Self {
         let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(1));
         ColdSeats { seats, left, coming, backoff: Mutex::default() }

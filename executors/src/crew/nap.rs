@@ -18,12 +18,12 @@ const LONGEST: Duration = Duration::from_micros(500);
 #[derive(Clone, Copy, Default)]
 pub(super) struct Nap {
     duration: Option<Duration>,
-    /// How many jobs of the pool had ended before.
+    /// How many jobs of the pool, and parts of jobs, had ended before.
     ended: u64,
 }
 
 impl Nap {
-    /// The next one after a rest in vain, when `ended` jobs of the pool have ended.
+    /// The next one after a rest in vain, when `ended` jobs and parts have ended.
     pub(super) fn next(self, ended: u64) -> Nap {
         let longer = self.duration.map_or(SHORTEST, |duration| (duration * 2).min(LONGEST));
         Nap { duration: (ended != self.ended).then_some(longer), ended }

@@ -34,9 +34,9 @@ const FEW_JOBS: u64 = 8;
 pub(super) struct Outlook {
     /// When the last sleep began, or the worker's life.
     slept_since: Cell<Option<Instant>>,
-    /// How many jobs the worker had run by then.
+    /// How many jobs the workers on its seat had run by then.
     jobs_at_sleep: Cell<u64>,
-    /// How many it had run by the last long sleep before that.
+    /// How many by the last long sleep before that.
     jobs_at_long_sleep: Cell<u64>,
     /// Whether it has found a job by looking since that sleep began.
     has_found: Cell<bool>,
@@ -46,9 +46,11 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// The worker begins its life.
-    pub(super) fn begins(&self, now: Instant) {
+    /// The worker begins its life, on a seat whose workers have run this many `jobs` before.
+    pub(super) fn begins(&self, now: Instant, jobs: u64) {
         self.slept_since.set(Some(now));
+        self.jobs_at_sleep.set(jobs);
+        self.jobs_at_long_sleep.set(jobs);
     }
 
     /// Whether the worker has never slept.
@@ -155,12 +157,22 @@ mod tests {
         let outlook = Outlook::default();
         let looks = || outlook.is_promising(1, Idle::PARK);
         outlook.sleeps();
-        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"));
+        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"), 0);
         assert!(!looks());
         outlook.finds();
         assert!(looks(), "however long the job took");
         outlook.rests(Instant::now() + LONG, 1, None);
         assert!(!looks());
+    }
+
+    #[test]
+    fn jobs_of_former_workers_on_the_seat_do_not_count() {
+        let outlook = Outlook::default();
+        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"), 1000);
+        assert!(!outlook.is_promising(1001, Idle::PARK), "its only job took long");
+        assert!(outlook.is_promising(1002, Idle::PARK));
+        assert_eq!(outlook.rests(Instant::now() + LONG, 1002, None), Some(0));
+        assert_eq!(outlook.rests(Instant::now() + 2 * LONG, 1002, None), Some(2));
     }
 
     #[test]
@@ -204,7 +216,7 @@ mod tests {
     #[test]
     fn a_worker_that_has_never_slept_looks_for_longer() {
         let outlook = Outlook::default();
-        outlook.begins(Instant::now());
+        outlook.begins(Instant::now(), 0);
         assert!(outlook.is_new());
         assert_eq!([Duration::ZERO, LONG].map(|spin| outlook.patience(spin)), [LONGEST_CALL, LONG]);
         outlook.rests(Instant::now(), 0, None);
@@ -218,7 +230,7 @@ mod tests {
     fn a_worker_that_has_not_slept_looks_around() {
         let outlook = Outlook::default();
         assert!(outlook.is_promising(0, Idle::PARK));
-        outlook.begins(Instant::now() + LONG);
+        outlook.begins(Instant::now() + LONG, 0);
         assert!(outlook.is_promising(1, Idle::PARK));
         outlook.sleeps();
         assert!(!outlook.is_promising(1, Idle::PARK));

@@ -128,7 +128,7 @@ where
     }
 
     /// The same for a thread that is counted already, also as active if it `is_active`. It is counted out if it is
-    /// refused, or if the standard library panics over it.
+    /// refused.
     fn spawn_expected(
         self: &Arc<Self>,
         is_active: bool,

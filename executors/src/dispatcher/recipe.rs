@@ -216,7 +216,7 @@ impl Extra {
             Some(_) => asked,
             None => asked.saturating_add(self.reserve.unwrap_or(bound)),
         };
-        check_threads(threads)?;
+        check_threads("threads", threads)?;
         let reserve = self.reserve.unwrap_or(bound.min(threads - 1));
         if bound > threads {
             return Err(Misfit::TooManyBound { bound, threads }.into());

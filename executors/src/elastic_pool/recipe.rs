@@ -22,7 +22,7 @@ pub struct Extra {
 impl Extra {
     fn terms(&self, options: &Options) -> Result<Terms, BuildError> {
         if let Some(threads) = options.threads {
-            check_threads(threads)?;
+            check_threads("threads", threads)?;
         }
         let (core, max) = match (self.core, self.max, options.threads) {
             (Some(core), Some(max), _) => (core, max),
@@ -36,8 +36,8 @@ impl Extra {
                 (core, core.saturating_mul(2).min(MAX_THREADS))
             }
         };
-        check_threads(max)?;
-        check_threads(core.max(1))?;
+        check_threads("max", max)?;
+        check_threads("core", core.max(1))?;
         if core > max {
             return Err(BuildErrorKind::CoreAboveMax { core, max }.into());
         }

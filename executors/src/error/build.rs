@@ -11,10 +11,12 @@ pub struct BuildError(BuildErrorKind);
 
 #[derive(Debug)]
 pub(crate) enum BuildErrorKind {
-    NoThreads,
+    NoThreads {
+        option: &'static str,
+    },
     TooManyThreads {
+        option: &'static str,
         asked: usize,
-        limit: usize,
     },
     ParkerTooSmall {
         asked: usize,
@@ -79,10 +81,14 @@ impl BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            BuildErrorKind::NoThreads => write!(f, "a pool of 0 threads can run nothing: ask for at least 1"),
-            BuildErrorKind::TooManyThreads { asked, limit } => {
-                write!(f, "{asked} threads were asked for, but no pool can have more than {limit}: ask for fewer")
+            BuildErrorKind::NoThreads { option } => {
+                write!(f, "a pool of 0 threads (option `{option}`) can run nothing: ask for at least 1")
             }
+            BuildErrorKind::TooManyThreads { option, asked } => write!(
+                f,
+                "{asked} threads were asked for (option `{option}`), but no pool can have more than {MAX_THREADS}: ask \
+                 for fewer"
+            ),
             BuildErrorKind::ParkerTooSmall { asked, limit } => write!(
                 f,
                 "{asked} threads were asked for, but the parker of this pool serves at most {limit}: \

@@ -45,11 +45,19 @@ impl fmt::Display for ShutdownError {
                 f,
                 "a worker cannot wait for the end of its own pool: the pool has been closed; wait from another thread"
             ),
-            ShutdownError::TimedOut { waited, workers, report } => write!(
-                f,
-                "after {waited:?}, {workers} workers have not left yet ({} jobs running, {} queued)",
-                report.running, report.queued
-            ),
+            ShutdownError::TimedOut { waited, workers, report: ShutdownReport { running, queued, .. } } => {
+                write!(f, "after {waited:?} ")?;
+                match workers {
+                    0 => f.write_str("jobs of the pool have not ended yet")?,
+                    1 => f.write_str("1 worker has not left yet")?,
+                    _ => write!(f, "{workers} workers have not left yet")?,
+                }
+                write!(
+                    f,
+                    " (jobs running: {running}, queued: {queued}): wait again by `shutdown_timeout`, or drop what is queued \
+                     by `shutdown_now`"
+                )
+            }
         }
     }
 }

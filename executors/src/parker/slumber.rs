@@ -23,7 +23,10 @@ pub(crate) fn sleep(
             return parker.abort_park(thread_id);
         }
         if let Some(duration) = limit() {
-            return parker.nap(thread_id, duration);
+            parker.nap(thread_id, duration);
+            // Pairs with the fence of a submitter that has called nobody because this thread napped (N4): that one's job
+            // is seen by the search that follows.
+            return fence(SeqCst);
         }
         match parker.park(thread_id) {
             ParkResult::Retry => thread::yield_now(),

@@ -21,10 +21,12 @@ impl TwoParkers {
         TwoParkers { sharing: set(), reserved: set(), first_reserved }
     }
 
+    #[inline(always)]
     fn jobs_set(&self) -> &IdleSet {
         &self.sharing
     }
 
+    #[inline(always)]
     fn place_of(&self, thread: usize) -> (&IdleSet, usize) {
         match thread.checked_sub(self.first_reserved) {
             None => (&self.sharing, thread),

@@ -31,6 +31,12 @@ impl Mask {
         Mask(system::allowed_cores(process::id()))
     }
 
+    /// The numbers of these cores, in ascending order. Those that are not running are not among them: a list in `/proc`
+    /// would have them.
+    pub(super) fn numbers(&self) -> Option<Vec<usize>> {
+        self.0.as_ref().map(system::numbers)
+    }
+
     /// The cores of this mask, if there are any, on which the caller does not run now.
     pub(super) fn elsewhere(&self) -> Option<Self> {
         let Mask(Some(mut cores)) = *self else { return None };
@@ -140,6 +146,11 @@ mod system {
         core.try_into().ok()
     }
 
+    pub(super) fn numbers(cores: &Cores) -> Vec<usize> {
+        let bits = c_ulong::BITS as usize;
+        (0..cores.len() * bits).filter(|core| cores[core / bits] >> (core % bits) & 1 == 1).collect()
+    }
+
     pub(super) fn strike_out(cores: &mut Cores, core: usize) {
         let bits = c_ulong::BITS as usize;
         if let Some(word) = cores.get_mut(core / bits) {
@@ -169,6 +180,10 @@ mod system {
 
     pub(super) fn core_of_this_thread() -> Option<usize> {
         None
+    }
+
+    pub(super) fn numbers(_cores: &Cores) -> Vec<usize> {
+        Vec::new()
     }
 
     pub(super) fn strike_out(_cores: &mut Cores, _core: usize) {}

@@ -3,7 +3,6 @@
 //! The standard library and `core_affinity` report the cores of the calling thread, which may be pinned itself, by this
 //! crate for instance. The cores that the main thread may use are a better guide to what the process was given.
 
-#[cfg(feature = "thread-pinning")]
 use super::Mask;
 use std::{sync::OnceLock, thread};
 
@@ -18,9 +17,9 @@ pub(crate) fn core_count() -> usize {
 fn count() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
-    let Some(given) = system::cores_of_main_thread() else { return here };
+    let Some(given) = Mask::of_main_thread().numbers() else { return here };
     let is_pinned =
-        given.len() > here && system::cores_of_this_thread().is_some_and(|own| own != given && own.len() <= here);
+        given.len() > here && Mask::of_this_thread().numbers().is_some_and(|own| own != given && own.len() <= here);
     // The quota is not known if the thread's own cores are the lower limit. Too many is the lesser evil: this is asked
     // only once.
     if is_pinned { given.len() } else { here }
@@ -30,44 +29,14 @@ fn count() -> usize {
 /// are among them, though the main thread may be pinned to others.
 #[cfg(feature = "thread-pinning")]
 pub(super) fn cores_by_number() -> Option<Vec<usize>> {
-    let mut cores = system::cores_of_main_thread()?;
-    if Mask::of_this_thread() != Mask::of_main_thread() {
-        cores.extend(system::cores_of_this_thread()?);
+    let (given, own) = (Mask::of_main_thread(), Mask::of_this_thread());
+    let mut cores = given.numbers()?;
+    if own != given {
+        cores.extend(own.numbers()?);
         cores.sort_unstable();
         cores.dedup();
     }
     Some(cores)
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use crate::placement::kernel_list;
-    use std::fs;
-
-    pub(super) fn cores_of_main_thread() -> Option<Vec<usize>> {
-        allowed_by("/proc/self/status")
-    }
-
-    pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
-        allowed_by("/proc/thread-self/status")
-    }
-
-    fn allowed_by(status: &str) -> Option<Vec<usize>> {
-        let status = fs::read_to_string(status).ok()?;
-        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        kernel_list::parse(list).filter(|cores| !cores.is_empty())
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod system {
-    pub(super) fn cores_of_main_thread() -> Option<Vec<usize>> {
-        None
-    }
-
-    pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
-        None
-    }
 }
 
 #[cfg(all(test, target_os = "linux", not(executors_loom)))]
@@ -76,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_process_has_cores() {
-        assert!(system::cores_of_main_thread().is_some_and(|cores| !cores.is_empty()));
+        assert!(Mask::of_main_thread().numbers().is_some_and(|cores| !cores.is_empty()));
     }
 
     #[cfg(feature = "thread-pinning")]

@@ -15,7 +15,7 @@ impl<T: Send> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// If it panicked.
+    /// If it panicked, or was dropped before its end.
     pub fn try_await_complete(self) -> Result<T, oneshot::Canceled> {
         block_on(self.receiver)
     }
@@ -24,8 +24,8 @@ impl<T: Send> JoinHandle<T> {
     ///
     /// # Panics
     ///
-    /// If it panicked.
+    /// If it panicked, or was dropped before its end.
     pub fn await_complete(self) -> T {
-        self.try_await_complete().expect("the task panicked, so that it has no result")
+        self.try_await_complete().expect("the task has no result: it panicked, or was dropped")
     }
 }

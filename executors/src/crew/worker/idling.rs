@@ -88,11 +88,11 @@ where
     /// The first job. A worker that was started for a job finds it, and then sees to the rest: others may have relied
     /// on it while it was coming (F3).
     pub(super) fn settle_in(&self) -> Option<Job> {
+        self.outlook.begins(Instant::now(), self.meter.read().runs());
         if S::ELASTIC {
             return self.look_for_job();
         }
         self.crew.parker.start_looking(self.seat);
-        self.outlook.begins(Instant::now());
         match self.search() {
             Some(job) => Some(self.found(job)),
             None => self.await_job(Look::Not),

@@ -1,7 +1,8 @@
 //! On which cores workers are awake.
 
-/// Each worker that has ever slept, and has not left, counts where it was when it last fell asleep: there the system
-/// most likely wakes it, too. Where it moves while it is awake is not known.
+/// Each worker that has ever slept, and has not left, counts where it was when it last fell asleep, or to which core it
+/// went to make way: there the system most likely wakes it, too. Where the system moves it while it is awake is not
+/// known.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     /// By worker; `None` where the core is not known.
@@ -61,7 +62,7 @@ impl Whereabouts {
         self.of(worker).is_none_or(|core| self.awake.get(core).is_none_or(|&awake| awake == 0))
     }
 
-    /// Whether `worker` last fell asleep on `core`.
+    /// Whether `worker` counts on `core`.
     pub(super) fn is_on(&self, worker: usize, core: usize) -> bool {
         self.of(worker) == Some(core)
     }
