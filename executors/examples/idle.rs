@@ -35,7 +35,7 @@ fn main() -> Result<(), BuildError> {
 
         // A result may be seen a moment before its job is counted; an idle pool has counted all of them.
         pool.join().expect("this is not a job of the pool");
-        assert_eq!(pool.stats().done, ROUNDS as u64);
+        assert_eq!(pool.stats().finished, ROUNDS as u64);
         if idle == Idle::Spin {
             assert_eq!(pool.stats().wake_ups, 0, "a worker that never sleeps is never woken");
         }

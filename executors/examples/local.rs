@@ -37,10 +37,10 @@ fn main() {
     // Waits for the root and for all that has come from it.
     pool.join().expect("this is not a job of the pool");
     assert_eq!(nodes.load(Ordering::Relaxed), (1 << 16) - 1);
-    assert_eq!(pool.stats().done, (1 << 16) - 1);
+    assert_eq!(pool.stats().finished, (1 << 16) - 1);
 
     // The main thread is no worker, so the same function runs here, in place.
     count(3, Arc::clone(&nodes));
     assert_eq!(nodes.load(Ordering::Relaxed), (1 << 16) - 1 + 15);
-    assert_eq!(pool.stats().done, (1 << 16) - 1);
+    assert_eq!(pool.stats().finished, (1 << 16) - 1);
 }

@@ -26,13 +26,13 @@ fn main() {
     let stats = pool.stats();
     println!("{stats:#?}");
     assert_eq!((stats.workers, stats.busy, stats.idle), (2, 2, 0));
-    assert_eq!((stats.running, stats.queued, stats.done), (2, 3, 0));
+    assert_eq!((stats.running, stats.queued, stats.finished), (2, 3, 0));
 
     gate.wait();
     pool.join().expect("this is not a job of the pool");
 
     let stats = pool.stats();
     assert_eq!((stats.running, stats.queued), (0, 0));
-    assert_eq!((stats.done, stats.panicked), (5, 1));
+    assert_eq!((stats.finished, stats.panicked), (5, 1));
     pool.shutdown().expect("nothing is left");
 }

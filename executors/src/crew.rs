@@ -206,7 +206,7 @@ where
             busy,
             queued: self.source.len(),
             running: reading.running,
-            done: reading.ended,
+            finished: reading.ended,
             panicked: reading.panicked + self.panicked_in_sweeps.load(Relaxed),
             discarded: self.discarded.load(Relaxed),
             steals: reading.steals,

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// assert_eq!(squares, 14);
 ///
 /// pool.join().expect("not called from a worker");
-/// assert_eq!(pool.stats().done, 3);
+/// assert_eq!(pool.stats().finished, 3);
 /// ```
 pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Like [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
@@ -241,7 +241,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// pool.submit(|| panic!("expected")).detach();
     /// pool.join()?;
     /// let stats = pool.stats();
-    /// assert_eq!((stats.done, stats.panicked, stats.queued), (2, 1, 0));
+    /// assert_eq!((stats.finished, stats.panicked, stats.queued), (2, 1, 0));
     /// # Ok::<(), WaitError>(())
     /// ```
     #[must_use]
@@ -292,7 +292,7 @@ pub struct Stats {
     pub running: usize,
     /// Jobs that have ended, by return or by panic. A job that was cancelled before it began, or was run by a job that
     /// waited for it, counts as ended when its turn in the queue comes.
-    pub done: u64,
+    pub finished: u64,
     /// Jobs that ended by a panic. A [cluster](crate::sequence::clusters) is one job, but counts here once for each
     /// element whose call panicked.
     pub panicked: u64,

@@ -186,14 +186,14 @@ impl Backing for Handle {
     }
 
     fn report(&self) -> ShutdownReport {
-        let Stats { running, done: finished, .. } = self.stats();
+        let Stats { running, finished, .. } = self.stats();
         ShutdownReport { running, finished, ..ShutdownReport::default() }
     }
 
     fn stats(&self) -> Stats {
         Stats {
             running: self.0.running.load(SeqCst),
-            done: self.0.ended.load(Relaxed),
+            finished: self.0.ended.load(Relaxed),
             panicked: self.0.panicked.load(Relaxed),
             ..Stats::default()
         }

@@ -546,7 +546,7 @@ fn values_are_queued_by_default() {
     assert!(format!("{pool:?}").starts_with("BurstPool { workers: 2, "), "{pool:?}");
     gate.open();
     assert_eq!(pool.join_timeout(PATIENCE), Ok(()));
-    assert_eq!(pool.stats().done, 10);
+    assert_eq!(pool.stats().finished, 10);
     pool.shutdown().expect("nothing blocks");
 }
 
@@ -590,7 +590,7 @@ fn a_panicking_handler_is_called_again() {
     pool.send_all([true, false]).expect("there is a worker");
     assert_eq!((reported.recv(), told.recv()), (Ok(Some("as the test wants it")), Ok(2)));
     pool.join().expect("this is no worker");
-    assert_eq!((pool.stats().panicked, pool.stats().done), (1, 2));
+    assert_eq!((pool.stats().panicked, pool.stats().finished), (1, 2));
     pool.shutdown().expect("it ends");
 }
 

@@ -375,7 +375,7 @@ fn parts_are_not_counted_as_jobs() {
         assert_eq!(fib(&pool, 10), 55);
         pool.join().expect("this is no worker");
         let stats = pool.stats();
-        assert_eq!((stats.done, stats.panicked, stats.queued), (jobs + 1, 0, 0), "{stats:?}");
+        assert_eq!((stats.finished, stats.panicked, stats.queued), (jobs + 1, 0, 0), "{stats:?}");
         let report = pool.shutdown_timeout(PATIENCE).expect("nothing is left");
         assert_eq!(report.finished, jobs + 1);
     });
@@ -392,7 +392,7 @@ fn running_parts_are_not_counted_as_jobs() {
         pool.join().expect("this is no worker");
         for _ in 0..100 {
             let met = Barrier::new(2);
-            let done_before = pool.stats().done;
+            let finished_before = pool.stats().finished;
             let (during, _) = pool.fork_join(
                 || {
                     met.wait();
@@ -406,12 +406,12 @@ fn running_parts_are_not_counted_as_jobs() {
                 },
             );
             // The job that ran both parts may not be counted yet when its caller goes on.
-            assert!((done_before..=done_before + 1).contains(&during.done), "{during:?}");
+            assert!((finished_before..=finished_before + 1).contains(&during.finished), "{during:?}");
             assert_eq!((during.running, during.queued, during.busy), (1, 0, 2), "{during:?}");
         }
         pool.join().expect("this is no worker");
         let stats = pool.stats();
-        assert_eq!((stats.done, stats.running), (jobs + 100, 0), "{stats:?}");
+        assert_eq!((stats.finished, stats.running), (jobs + 100, 0), "{stats:?}");
         assert!(stats.steals >= 100, "{stats:?}");
         pool.shutdown().expect("nothing is left");
     });

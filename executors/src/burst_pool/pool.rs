@@ -286,7 +286,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// pool.send_all(0..10)?;
     /// pool.join()?;
     /// let stats = pool.stats();
-    /// assert_eq!((stats.workers, stats.done, stats.queued), (2, 10, 0));
+    /// assert_eq!((stats.workers, stats.finished, stats.queued), (2, 10, 0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -63,6 +63,6 @@ fn jobs_of_many_short_lived_threads_run() {
         std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(give))));
     }
     pool.join().expect("this is no worker");
-    assert_eq!(pool.stats().done, 3 * threads * 2 * privilege::LEAST as u64);
+    assert_eq!(pool.stats().finished, 3 * threads * 2 * privilege::LEAST as u64);
     pool.shutdown().expect("nothing is left");
 }

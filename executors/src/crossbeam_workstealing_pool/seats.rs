@@ -24,6 +24,6 @@ fn sleeping_workers_are_not_searched() {
             thread::yield_now();
         }
     }
-    assert_eq!(pool.stats().done, 5 + 10_103);
+    assert_eq!(pool.stats().finished, 5 + 10_103);
     pool.shutdown().expect("nothing is left");
 }

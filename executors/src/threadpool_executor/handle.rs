@@ -94,7 +94,7 @@ impl Backing for Handle {
     }
 
     fn stats(&self) -> Stats {
-        let ShutdownReport { finished: done, discarded, running, queued } = self.report();
+        let ShutdownReport { finished, discarded, running, queued } = self.report();
         let workers = self.0.pool.max_count();
         Stats {
             workers,
@@ -102,7 +102,7 @@ impl Backing for Handle {
             busy: running,
             queued,
             running,
-            done,
+            finished,
             panicked: self.0.records.panicked.load(Relaxed),
             discarded,
             ..Stats::default()

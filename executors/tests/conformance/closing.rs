@@ -276,7 +276,7 @@ pub(crate) fn ignored_jobs_are_dropped_with_a_warning(subject: &impl Subject) {
             assert_eq!(dropped.get(), expected, "the job is dropped before the call returns");
             assert_eq!(entries.iter().map(|(level, _)| *level).collect::<Vec<_>>(), [log::Level::Warn], "{entries:?}");
         }
-        assert_eq!(pool.stats().done, 1);
+        assert_eq!(pool.stats().finished, 1);
     });
 }
 

@@ -145,8 +145,8 @@ pub(crate) fn a_waiting_job_can_be_cancelled(subject: &impl Subject) {
         pool.join().expect("this is no worker");
         assert_eq!((ran.get(), dropped.get()), (1, 10));
         let stats = pool.stats();
-        // `done` counts those that were cancelled, too, and the two that occupied the workers.
-        assert_eq!((stats.queued, stats.running, stats.done, stats.discarded), (0, 0, 12, 0), "{stats:?}");
+        // `finished` counts those that were cancelled, too, and the two that occupied the workers.
+        assert_eq!((stats.queued, stats.running, stats.finished, stats.discarded), (0, 0, 12, 0), "{stats:?}");
     });
 }
 
@@ -409,7 +409,7 @@ pub(crate) fn a_panic_does_not_pass_through_a_helping_waiter(subject: &impl Subj
         });
         assert!(outer.wait().expect("the waiter does not panic"));
         pool.join().expect("this is no worker");
-        assert_eq!((pool.stats().panicked, pool.stats().done), (1, 2));
+        assert_eq!((pool.stats().panicked, pool.stats().finished), (1, 2));
     });
 }
 

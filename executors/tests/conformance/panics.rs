@@ -65,7 +65,7 @@ pub(crate) fn each_panic_is_reported_once(subject: &impl Crew) {
         let mut reported = reports.lock().expect("no panic under this lock").clone();
         reported.sort_unstable();
         assert_eq!(reported, (0..100).filter(|job| job % 4 != 3).collect::<Vec<_>>());
-        assert_eq!((pool.stats().panicked, pool.stats().done), (75, 100));
+        assert_eq!((pool.stats().panicked, pool.stats().finished), (75, 100));
     });
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn panics_are_counted_once(subject: &impl Subject) {
             }
         }
         pool.join().expect("this is no worker");
-        assert_eq!((pool.stats().panicked, pool.stats().done), (40, 60));
+        assert_eq!((pool.stats().panicked, pool.stats().finished), (40, 60));
     });
 }
 

@@ -184,7 +184,7 @@ pub(crate) fn a_job_in_the_hand_of_a_lost_worker_is_dropped(subject: &impl Fn() 
         let bomb = Bomb;
         assert!(matches!(pool.submit(move || drop(bomb)).wait(), Err(TaskError::Dropped)));
         goes_on_with_one(&pool, &stopped);
-        assert_eq!((pool.stats().discarded, pool.stats().done), (1, 10));
+        assert_eq!((pool.stats().discarded, pool.stats().finished), (1, 10));
     });
 }
 

@@ -55,7 +55,7 @@ fn run_each_once(pool: &(impl Pool + 'static), jobs: usize) {
     pool.join().expect("this is no worker");
     tally.assert_once_each();
     let stats = pool.stats();
-    assert_eq!(stats.done, (SUBMITTERS * (jobs + children)) as u64);
+    assert_eq!(stats.finished, (SUBMITTERS * (jobs + children)) as u64);
     assert_eq!(stats.panicked, (SUBMITTERS * jobs.div_ceil(7)) as u64);
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn a_batch_that_panics_leaves_the_pool_whole(subject: &impl Subject) 
         pool.join().expect("this is no worker");
         let ran: usize = (0..10).map(|number| tally.get(number)).sum();
         let stats = pool.stats();
-        assert_eq!((stats.queued, stats.running, stats.done), (0, 0, ran as u64 + 1));
+        assert_eq!((stats.queued, stats.running, stats.finished), (0, 0, ran as u64 + 1));
     });
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn huge_closures_run(subject: &impl Subject) {
         clock.advance(second);
         pool.join().expect("this is no worker");
         assert!(beat.cancel(), "it would go on");
-        assert_eq!((pool.stats().done, pool.stats().panicked), (4, 0));
+        assert_eq!((pool.stats().finished, pool.stats().panicked), (4, 0));
     }
 
     fn give_more(pool: &impl Pool) {
@@ -213,7 +213,7 @@ pub(crate) fn huge_closures_run(subject: &impl Subject) {
         pool.join().expect("this is no worker");
         assert!(pool.try_execute(move || second.assert_intact()).is_ok());
         pool.join().expect("this is no worker");
-        assert_eq!((pool.stats().done, pool.stats().panicked), (6, 0));
+        assert_eq!((pool.stats().finished, pool.stats().panicked), (6, 0));
     }
 
     with_pool(subject, 2, |pool| {
@@ -239,7 +239,7 @@ pub(crate) fn closures_without_captures_run(subject: &impl Subject) {
             });
         }
         pool.join().expect("this is no worker");
-        assert_eq!(pool.stats().done, 100);
+        assert_eq!(pool.stats().finished, 100);
         // Other subjects' tests may be counting at the same time.
         assert!(RUNS.load(SeqCst) >= before + 100);
     });
@@ -324,7 +324,7 @@ pub(crate) fn local_jobs_run_on_the_same_pool(subject: &impl Subject) {
         }
         pool.join().expect("this is no worker");
         tally.assert_once_each();
-        assert_eq!((pool.stats().done, pool.stats().panicked), (64, 0));
+        assert_eq!((pool.stats().finished, pool.stats().panicked), (64, 0));
         assert!(try_execute_locally(|| ()).is_err(), "the test's own thread belongs to no pool");
     });
 }
@@ -357,7 +357,7 @@ pub(crate) fn agrees_with_the_plain_executor(subject: &impl Subject) {
         pool.execute(move || grow(&local, Random::new(seed), 6, root));
         pool.join().expect("this is no worker");
         let stats = pool.stats();
-        (sum.load(SeqCst), stats.done, stats.panicked)
+        (sum.load(SeqCst), stats.finished, stats.panicked)
     }
 
     for seed in 1..=8 {

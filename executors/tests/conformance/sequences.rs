@@ -125,12 +125,12 @@ pub(crate) fn a_cluster_is_one_job(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let clusters = |elements, size| sequence::clusters(pool, 0..elements, size, |number| number);
         for (elements, size, jobs) in [(100, 10, 10), (101, 10, 11), (9, 10, 1), (0, 10, 0), (5, usize::MAX, 1)] {
-            let before = pool.stats().done;
+            let before = pool.stats().finished;
             let results: Result<Vec<_>, _> =
                 clusters(elements, size).expect("the size is not 0").wait().into_iter().collect();
             assert_eq!(results.expect("no panic"), Vec::from_iter(0..elements));
             pool.join().expect("this is no worker");
-            assert_eq!(pool.stats().done - before, jobs, "{elements} elements by {size}");
+            assert_eq!(pool.stats().finished - before, jobs, "{elements} elements by {size}");
         }
         assert_eq!(clusters(10, 0).expect_err("no clusters of 0"), ClusterOfNothing);
     });

@@ -14,7 +14,7 @@ use std::{
 pub(crate) fn a_new_pool_has_done_nothing(subject: &impl Subject) {
     with_pool(subject, 2, |pool| {
         let stats = pool.stats();
-        assert_eq!((stats.queued, stats.running, stats.done), (0, 0, 0));
+        assert_eq!((stats.queued, stats.running, stats.finished), (0, 0, 0));
         assert_eq!((stats.panicked, stats.discarded, stats.steals), (0, 0, 0));
     });
 }
@@ -26,7 +26,7 @@ pub(crate) fn joined_jobs_are_counted(subject: &impl Subject) {
             (0..3).for_each(|_| pool.execute(|| ()));
             pool.join().expect("this is no worker");
             let stats = pool.stats();
-            assert_eq!((stats.queued, stats.running, stats.done), (0, 0, 3 * round));
+            assert_eq!((stats.queued, stats.running, stats.finished), (0, 0, 3 * round));
         }
     });
 }
@@ -50,12 +50,12 @@ pub(crate) fn running_and_queued_jobs_are_counted(subject: &impl Crew) {
         (0..5).for_each(|_| pool.execute(|| ()));
         assert_eq!(pool.execute_batch((0..4).map(|_| || ())), 4);
         let stats = pool.stats();
-        assert_eq!((stats.running, stats.queued, stats.done), (2, 9, 0), "{stats:?}");
+        assert_eq!((stats.running, stats.queued, stats.finished), (2, 9, 0), "{stats:?}");
         assert_eq!((stats.busy, stats.idle), (2, 0), "{stats:?}");
         gate.open();
         pool.join().expect("this is no worker");
         let stats = pool.stats();
-        assert_eq!((stats.running, stats.queued, stats.done), (0, 0, 11), "{stats:?}");
+        assert_eq!((stats.running, stats.queued, stats.finished), (0, 0, 11), "{stats:?}");
     });
 }
 
@@ -68,9 +68,9 @@ pub(crate) fn jobs_spawned_by_jobs_are_counted(subject: &impl Crew) {
             local.stats()
         });
         let stats = stats.wait().expect("no panic");
-        assert_eq!((stats.running, stats.queued, stats.done), (1, 6, 0), "{stats:?}");
+        assert_eq!((stats.running, stats.queued, stats.finished), (1, 6, 0), "{stats:?}");
         pool.join().expect("this is no worker");
-        assert_eq!(pool.stats().done, 7);
+        assert_eq!(pool.stats().finished, 7);
     });
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn jobs_run_by_their_waiters_are_counted_once(subject: &impl Crew) {
         assert_eq!(outer.wait().expect("no panic"), 45);
         pool.join().expect("this is no worker");
         let stats = pool.stats();
-        assert_eq!((stats.done, stats.running, stats.queued), (11, 0, 0), "{stats:?}");
+        assert_eq!((stats.finished, stats.running, stats.queued), (11, 0, 0), "{stats:?}");
     });
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn counters_never_go_back(subject: &impl Crew) {
                 let mut last = pool.stats();
                 while !over.load(SeqCst) {
                     let now = pool.stats();
-                    assert!(now.done >= last.done && now.panicked >= last.panicked, "{last:?} then {now:?}");
+                    assert!(now.finished >= last.finished && now.panicked >= last.panicked, "{last:?} then {now:?}");
                     assert!(now.steals >= last.steals && now.wake_ups >= last.wake_ups, "{last:?} then {now:?}");
                     assert!(now.discarded >= last.discarded, "{last:?} then {now:?}");
                     // The submitter to a full pool may run the job itself.
@@ -128,7 +128,7 @@ pub(crate) fn counters_never_go_back(subject: &impl Crew) {
             over.store(true, SeqCst);
             reader.join().expect("no counter goes back");
             let stats = pool.stats();
-            assert_eq!((stats.panicked, stats.done + stats.discarded), (20, 20 * 41 + 1 + accepted), "{stats:?}");
+            assert_eq!((stats.panicked, stats.finished + stats.discarded), (20, 20 * 41 + 1 + accepted), "{stats:?}");
         });
     });
 }

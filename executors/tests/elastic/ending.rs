@@ -52,7 +52,7 @@ fn a_pool_may_end_at_any_time() {
             (0..jobs).for_each(|_| pool.execute(|| ()));
             (0..round % 300).for_each(|_| hint::spin_loop());
             end(&pool);
-            assert_eq!(pool.stats().done, jobs as u64);
+            assert_eq!(pool.stats().finished, jobs as u64);
         });
     }
 }
@@ -94,7 +94,7 @@ fn the_end_waits_for_a_job_that_its_submitter_runs() {
             assert_eq!((workers, report.running), (0, 1));
             caller.open();
             end(&pool);
-            assert_eq!(pool.stats().done, 2);
+            assert_eq!(pool.stats().finished, 2);
         });
     });
 }
@@ -110,7 +110,7 @@ fn handles_that_a_job_on_its_submitters_thread_has_dropped_count_no_more() {
         occupy(&pool, &gate);
         let own = pool.clone();
         pool.execute(move || drop((own.clone(), own)));
-        assert_eq!(pool.stats().done, 1, "it has run here");
+        assert_eq!(pool.stats().finished, 1, "it has run here");
         drop(pool);
         gate.open();
         until("all threads have left", || Arc::strong_count(&mark) == 1);

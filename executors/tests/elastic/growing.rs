@@ -45,7 +45,7 @@ fn beyond_the_core_a_worker_is_hired_only_if_none_is_idle() {
         assert_eq!((pool.worker_count(), pool.stats().queued), (3, 1), "this is the maximum");
         gate.open();
         settle(&pool);
-        assert_eq!((pool.worker_count(), pool.stats().done), (3, 14));
+        assert_eq!((pool.worker_count(), pool.stats().finished), (3, 14));
         end(&pool);
     });
 }

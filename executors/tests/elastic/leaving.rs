@@ -163,7 +163,7 @@ fn a_job_that_meets_a_leaving_worker_is_run() {
             }
             assert_eq!(pool.stats().panicked, 0);
             end(&pool);
-            assert_eq!(pool.stats().done, 3000);
+            assert_eq!(pool.stats().finished, 3000);
         });
     }
 }

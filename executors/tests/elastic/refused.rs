@@ -58,7 +58,7 @@ fn refused_threads_are_requested_ever_more_rarely() {
         assert_eq!(requests(), before + 10, "whoever wants the core asks at once");
         gate.open();
         pool.join().expect("this is no worker");
-        assert_eq!(pool.stats().done, JOBS as u64);
+        assert_eq!(pool.stats().finished, JOBS as u64);
         end(&pool);
     });
 }
@@ -83,7 +83,7 @@ fn refused_threads_leave_the_work_to_the_submitter() {
             assert_eq!(job.wait().expect("no panic"), here);
         }
         pool.join().expect("this is no worker any more");
-        assert_eq!((pool.stats().done, pool.worker_count()), (6, 0));
+        assert_eq!((pool.stats().finished, pool.worker_count()), (6, 0));
         let requests = log_book::of_all_threads("threadless goes on with 0 threads").len();
         assert_eq!(requests, 6, "where no thread is left, each job asks for one");
         end(&pool);
@@ -178,7 +178,7 @@ fn a_submitter_that_finds_nothing_to_discard_sleeps() {
             let cpu = third.join().expect("no panic").expect("it was told before");
             assert!(cpu < Duration::from_millis(100), "{cpu:?}");
         });
-        assert_eq!((pool.stats().done, pool.stats().discarded, pool.worker_count()), (3, 0, 0));
+        assert_eq!((pool.stats().finished, pool.stats().discarded, pool.worker_count()), (3, 0, 0));
         end(&pool);
     });
 }
@@ -210,7 +210,7 @@ fn a_submitter_that_has_the_room_does_not_wait_for_it() {
                 begun.recv().expect("the job begins");
             }
         });
-        assert_eq!((pool.stats().done, pool.stats().panicked, pool.stats().discarded), (4, 0, 0));
+        assert_eq!((pool.stats().finished, pool.stats().panicked, pool.stats().discarded), (4, 0, 0));
         end(&pool);
     });
 }

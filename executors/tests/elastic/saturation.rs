@@ -106,7 +106,7 @@ fn the_bound_is_exact() {
         assert_eq!(accepted, 2 + 3);
         gate.open();
         end(&pool);
-        assert_eq!(pool.stats().done, 5);
+        assert_eq!(pool.stats().finished, 5);
     });
 }
 
@@ -208,7 +208,7 @@ fn submitters_are_told_before_jobs_are_discarded() {
         assert_eq!(told.recv(), Ok(true));
         end(&pool);
         // The worker may come to the other job before that is dropped.
-        assert_eq!(pool.stats().done + pool.stats().discarded, 2);
+        assert_eq!(pool.stats().finished + pool.stats().discarded, 2);
     });
 }
 
@@ -242,13 +242,13 @@ fn a_full_pool_may_have_its_submitters_run_their_jobs() {
         });
         assert_eq!(told.try_recv(), Ok(here));
         pool.execute(|| panic!("expected by the test"));
-        assert_eq!((pool.stats().done, pool.stats().panicked), (2, 1));
+        assert_eq!((pool.stats().finished, pool.stats().panicked), (2, 1));
         gate.open();
         end(&pool);
         // Two workers took them, in any order.
         book.lock().expect("no panic under this lock").sort_unstable();
         assert_noted(&book, &["inner", "waited"]);
-        assert_eq!(pool.stats().done, 6);
+        assert_eq!(pool.stats().finished, 6);
     });
 }
 
@@ -266,7 +266,7 @@ fn a_worker_of_a_full_pool_runs_its_own_jobs() {
         let (parent, child) = threads.wait().expect("no panic");
         assert_eq!(parent, child);
         end(&pool);
-        assert_eq!(pool.stats().done, 2);
+        assert_eq!(pool.stats().finished, 2);
     });
 }
 
@@ -385,7 +385,7 @@ fn a_job_that_is_dropped_for_room_may_submit() {
         assert_eq!((pool.stats().queued, pool.stats().discarded), (JOBS, 2 * JOBS as u64 + 2));
         gate.open();
         end(&pool);
-        assert_eq!(pool.stats().done, JOBS as u64 + 1);
+        assert_eq!(pool.stats().finished, JOBS as u64 + 1);
     });
 }
 
@@ -419,7 +419,7 @@ fn jobs_whose_drop_is_put_off_take_up_no_room() {
         end(&pool);
         // The last guard's jobs have displaced those of the others, and the first of its own.
         assert_eq!(pool.stats().discarded, 2 * NESTING as u64 + 1);
-        assert_eq!(pool.stats().done, 1 + NESTING as u64 + 1);
+        assert_eq!(pool.stats().finished, 1 + NESTING as u64 + 1);
     });
 }
 
