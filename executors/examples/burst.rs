@@ -13,7 +13,7 @@ use std::{
 
 fn main() -> Result<(), BuildError> {
     handle_alarms()?;
-    give_back()?;
+    refuse()?;
     for steals in [false, true] {
         run_uneven_jobs(steals)?;
     }
@@ -43,8 +43,8 @@ fn handle_alarms() -> Result<(), BuildError> {
 }
 
 /// If no worker can start now, the sender wants to know.
-fn give_back() -> Result<(), BuildError> {
-    let mut pool = BurstPool::builder().when_busy(WhenBusy::GiveBack).build()?;
+fn refuse() -> Result<(), BuildError> {
+    let mut pool = BurstPool::builder().when_busy(WhenBusy::Refuse).build()?;
     let (release, released) = mpsc::channel::<()>();
     pool.spawn(move |_value| assert!(released.recv().is_err()));
     let refused = pool.send_all(["one", "two", "three"]);

@@ -123,7 +123,7 @@ impl ThreadPool {
     /// ```
     /// use executors::{Executor, burst_pool::{BurstError, ThreadPool, WhenBusy}};
     ///
-    /// let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build()?;
+    /// let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).build()?;
     /// let (tell, told) = std::sync::mpsc::channel::<()>();
     /// pool.offer(move || assert!(told.recv().is_err())).expect("the worker is idle");
     /// assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_job))));

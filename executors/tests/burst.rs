@@ -128,9 +128,9 @@ fn an_idle_worker_takes_the_waiting_jobs_of_a_busy_one() {
 }
 
 #[test]
-fn a_job_that_is_given_back_was_not_run() {
+fn a_job_that_is_refused_was_not_run() {
     let _watchdog = watch();
-    let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let pool = ThreadPool::builder().threads(2).when_busy(WhenBusy::Refuse).build().expect("possible");
     for _ in 0..50 {
         let occupied = occupy(&pool, 2);
         let ran = Arc::new(AtomicUsize::new(0));
@@ -159,7 +159,7 @@ fn a_job_that_is_given_back_was_not_run() {
 fn a_full_pool_logs_that_it_drops_a_job() {
     let _watchdog = watch();
     log_book::open();
-    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).build().expect("possible");
     let occupied = occupy(&pool, 1);
     let told = log_book::of_this_thread().len();
     pool.execute(|| unreachable!("it is dropped"));
@@ -173,7 +173,7 @@ fn a_full_pool_logs_that_it_drops_a_job() {
 #[test]
 fn a_full_pool_drops_the_jobs_of_a_timer() {
     let _watchdog = watch();
-    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).build().expect("possible");
     let (timer, clock) = Timer::manual();
     let second = Duration::from_secs(1);
     let once = timer.after(second, &pool, || ()).expect("a thread");
@@ -194,10 +194,10 @@ fn a_full_pool_drops_the_jobs_of_a_timer() {
 
 /// Also while workers start, and steal from each other.
 #[test]
-fn as_many_jobs_as_workers_are_not_given_back() {
+fn as_many_jobs_as_workers_are_not_refused() {
     let _watchdog = watch();
     for _ in 0..500 {
-        let pool = ThreadPool::builder().threads(4).when_busy(WhenBusy::GiveBack).build().expect("possible");
+        let pool = ThreadPool::builder().threads(4).when_busy(WhenBusy::Refuse).build().expect("possible");
         let gate = Gate::default();
         for _ in 0..4 {
             let gate = gate.clone();
@@ -212,7 +212,7 @@ fn as_many_jobs_as_workers_are_not_given_back() {
 #[test]
 fn a_batch_is_taken_as_far_as_workers_are_idle() {
     let _watchdog = watch();
-    let pool = ThreadPool::builder().threads(3).when_busy(WhenBusy::GiveBack).build().expect("possible");
+    let pool = ThreadPool::builder().threads(3).when_busy(WhenBusy::Refuse).build().expect("possible");
     let gate = Gate::default();
     let jobs = (0..5).map(|_| {
         let gate = gate.clone();
@@ -223,12 +223,12 @@ fn a_batch_is_taken_as_far_as_workers_are_idle() {
     assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 3);
 }
 
-/// A future cannot be given back, not even the first time.
+/// A future cannot be refused, not even the first time.
 #[test]
 fn a_full_pool_takes_futures() {
     let _watchdog = watch();
     let when_busy = WhenBusy::Block { timeout: None };
-    for when_busy in [WhenBusy::GiveBack, when_busy] {
+    for when_busy in [WhenBusy::Refuse, when_busy] {
         let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
         let occupied = occupy(&pool, 1);
         let (spawned, submitted) = (pool.spawn(async { 1 }), pool.submit_future(async { 2 }));
@@ -276,7 +276,7 @@ fn with_a_job_left(when_busy: WhenBusy) -> (ThreadPool, [Gate; 3], Receiver<&'st
 #[test]
 fn a_worker_that_runs_a_stolen_job_may_be_dealt_another() {
     let _watchdog = watch();
-    let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::GiveBack);
+    let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::Refuse);
     assert!(pool.offer(|| ()).is_err(), "both are busy");
     second.open();
     assert_eq!(entered.recv(), Ok("left"));

@@ -903,7 +903,7 @@ mod burst {
     }
     // No job may wait, so these are full all the time.
     policy! {
-        giving_back: super::SLEEP, true, WhenBusy::GiveBack, Placement::Floating, subject::FEW;
+        refusing: super::SLEEP, true, WhenBusy::Refuse, Placement::Floating, subject::FEW;
         even_full keeps_what_it_takes sleeps
     }
     policy! {

@@ -61,7 +61,7 @@ impl<const JOINED: bool> Handle<JOINED> {
     fn claim(&self) -> Option<Claim> {
         match self.when_busy {
             WhenBusy::Queue => self.boxes().claim_any(),
-            WhenBusy::GiveBack => self.boxes().claim_idle(),
+            WhenBusy::Refuse => self.boxes().claim_idle(),
             WhenBusy::Block { timeout } => {
                 // No worker can be hired while a thread waits: `BurstPool::spawn` borrows the pool uniquely.
                 let in_vain = || self.boxes().workers() == 0 || self.crew.is_closed_to_caller();
@@ -94,7 +94,7 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
     {
         match self.when_busy {
             WhenBusy::Queue => self.crew.execute_batch(closures),
-            WhenBusy::GiveBack | WhenBusy::Block { .. } => self.admit_each(closures),
+            WhenBusy::Refuse | WhenBusy::Block { .. } => self.admit_each(closures),
         }
     }
 

@@ -48,7 +48,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// ```
     /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
     ///
-    /// let mut pool = BurstPool::builder().name("alarm").when_busy(WhenBusy::GiveBack).build()?;
+    /// let mut pool = BurstPool::builder().name("alarm").when_busy(WhenBusy::Refuse).build()?;
     /// assert_eq!(pool.send("too early"), Err(BurstError::NoWorkers("too early")));
     /// pool.spawn(|text| println!("{text}"));
     /// assert_eq!(pool.send("in time"), Ok(()));
@@ -145,7 +145,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
     /// use std::sync::mpsc::channel;
     ///
-    /// let mut pool = BurstPool::builder().when_busy(WhenBusy::GiveBack).build()?;
+    /// let mut pool = BurstPool::builder().when_busy(WhenBusy::Refuse).build()?;
     /// let (tell, told) = channel::<()>();
     /// pool.spawn(move |_value| assert!(told.recv().is_err()));
     /// assert_eq!(pool.send_all([1, 2, 3]), Err(BurstError::Busy(vec![2, 3])));

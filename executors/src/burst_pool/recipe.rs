@@ -32,7 +32,7 @@ impl BurstOptions {
         match (self.steals, self.when_busy) {
             (false, _) => Theft::Never,
             (true, WhenBusy::Queue) => Theft::OnOwnAccount,
-            (true, WhenBusy::GiveBack | WhenBusy::Block { .. }) => Theft::OnOthersAccount,
+            (true, WhenBusy::Refuse | WhenBusy::Block { .. }) => Theft::OnOthersAccount,
         }
     }
 }

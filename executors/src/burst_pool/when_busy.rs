@@ -5,7 +5,7 @@ use std::time::Duration;
 /// What happens to a new job when no worker is idle.
 ///
 /// Steps of futures, including the first, and jobs submitted with [`try_execute_locally`](crate::try_execute_locally)
-/// are queued in any case. With `GiveBack` and `Block`, a worker that has taken such a job from another's mailbox may
+/// are queued in any case. With `Refuse` and `Block`, a worker that has taken such a job from another's mailbox may
 /// count as idle while it runs that, and be dealt a job, which then waits until this worker or another one is free.
 ///
 /// A worker is idle again only after the handle of its job has reported the end: a thread that submits the next job as
@@ -33,12 +33,12 @@ pub enum WhenBusy {
     /// It goes to the worker with the fewest jobs.
     #[default]
     Queue,
-    /// It is given back: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer)
-    /// and `try_execute` return it, `execute` drops it with a `warn!`, and the handle that `submit` returns reports
+    /// It is refused: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer) and
+    /// `try_execute` give it back, `execute` drops it with a `warn!`, and the handle that `submit` returns reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
-    GiveBack,
+    Refuse,
     /// Its submitter waits until a worker is idle, and that worker gets it. If the timeout is up first, or the pool is
-    /// closed, the job is given back, as with `GiveBack`.
+    /// closed, the job is refused, as with [`Refuse`](Self::Refuse).
     ///
     /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up. Of the ways
     /// to close the pool only `shutdown_now` ends the wait of a job.
