@@ -63,19 +63,39 @@ pub trait Executor: CanExecute + Clone + Send {
     /// Submits `job` to this executor. If it is accepted, it runs exactly once, on this executor, unless the pool is
     /// told to discard it before it begins ([`shutdown_now`](crate::Pool::shutdown_now), `Saturation::DiscardOldest`).
     ///
-    /// Returns without waiting for the job. The exceptions are a [`RunNowExecutor`](crate::run_now::RunNowExecutor),
-    /// which runs the job here; an elastic or a burst pool that was built to block until it has room, or to run the job
-    /// here; and a pool to which the system refuses a thread when it has no other, which may run the job here, too (see
-    /// `elastic_pool::ThreadPool::offer`). The call may start a thread, which takes some ten microseconds. After an
-    /// idle period, the call for the second job, or for one of the next, may yield the caller's core once, to a worker
-    /// that may be waiting for it; a yield can last as long as the time slice of another thread. Each pool documents
-    /// the order in which its jobs start.
+    /// # Refused jobs
     ///
-    /// A job is refused if the executor is closed, unless one of its own jobs submits it while the executor drains; or
-    /// if the executor is full and was built to refuse jobs then. A refused job is dropped, and a `warn!` says so;
-    /// [`Pool::try_execute`](crate::Pool::try_execute) gives it back instead. Closures of up to
-    /// [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation. (`ThreadPoolExecutor` allocates for each
-    /// job; and an elastic pool with a bound stores a pointer beside each closure, so that there is less room for it.)
+    /// A job is refused
+    ///
+    /// - if the executor is closed, unless one of its own jobs submits it while the executor drains;
+    /// - if the executor is full, and was built to refuse jobs then.
+    ///
+    /// A refused job is dropped, and a `warn!` says so. [`Pool::try_execute`](crate::Pool::try_execute) gives it back
+    /// instead.
+    ///
+    /// # How long it takes
+    ///
+    /// The call does not wait for the job, with these exceptions:
+    ///
+    /// - A [`RunNowExecutor`](crate::run_now::RunNowExecutor) runs the job here, on the caller's thread.
+    /// - A full elastic or burst pool may have been built to block the caller until it has room; a full elastic pool
+    ///   may also have been built to run the job here.
+    /// - If the system refuses a thread to a pool that has no other, the job may run here, and others before it (see
+    ///   `elastic_pool::ThreadPool::offer`).
+    ///
+    /// Two things may take some time:
+    ///
+    /// - The call may start a thread, which takes some ten microseconds.
+    /// - After an idle period, the call for the second job, or for one of the next, may yield the caller's core once,
+    ///   to a worker that may be waiting for it. A yield can last as long as the time slice of another thread.
+    ///
+    /// # Order and allocations
+    ///
+    /// Each pool documents the order in which its jobs start.
+    ///
+    /// Closures of up to [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation. An elastic pool with a
+    /// bound has less room for a closure, because it stores a pointer beside it. `ThreadPoolExecutor` allocates for
+    /// each job.
     fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -93,8 +113,8 @@ pub trait Executor: CanExecute + Clone + Send {
     ///
     /// It does not wait for a suspended future, which is dropped if it is woken after the end: await its handle first.
     ///
-    /// Once all workers have signed off, it also waits, without a limit, for the destructors of thread-locals that jobs
-    /// have left on their threads.
+    /// The limit does not cover the destructors of thread-locals that jobs have left on the pool's threads: once the
+    /// workers are done, it waits for these, however long they take.
     ///
     /// # Errors
     ///
