@@ -61,16 +61,19 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Executes all `jobs`. Returns how many were accepted, which are always the first ones. Waits where
     /// [`execute`](Executor::execute) would.
     ///
-    /// Workers are told of the jobs in steps (of the first, the next two, the next four and so on, up to 256) in the
-    /// channel pool, the work-stealing pool, the dispatcher (except its bound subpools), an elastic pool without a
-    /// bound on its queue, and a burst pool whose workers steal and whose jobs queue (the default); but only if the
-    /// iterator knows how many jobs are left (both bounds of its [`size_hint`](Iterator::size_hint) are the same, as
-    /// for vectors, arrays, ranges, and maps over them). Then a job may have to wait until the iterator has returned
-    /// further jobs, or has ended, so the iterator must not block until a job has run. With an iterator of unknown
-    /// length, such as that of a channel, and in the other executors, workers are told of each job, as by
-    /// [`execute`](Executor::execute).
-    ///
     /// If the pool is closed meanwhile, or refuses a job because it is full, the rest is dropped, with one `warn!`.
+    ///
+    /// # When the jobs begin
+    ///
+    /// If the iterator knows how many jobs are left (both bounds of its [`size_hint`](Iterator::size_hint) are the
+    /// same, as for vectors, arrays, ranges, and maps over them), most pools announce the jobs to their workers in
+    /// steps; the contract says [which pools, and in which steps][batches]. There a job may have to wait until the
+    /// iterator has returned further jobs, or has ended. So such an iterator must not block until a job has run.
+    ///
+    /// With an iterator of unknown length, such as that of a channel, and in the other executors, each job is announced
+    /// at once, as by [`execute`](Executor::execute).
+    ///
+    /// [batches]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md#batches
     ///
     /// # Examples
     ///
@@ -172,9 +175,10 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Closes the pool, runs what it has accepted, and waits until that has run and the workers have left, for at most
     /// `timeout`.
     ///
-    /// May be called any number of times and by many threads; on a pool that is already closed it only waits. Once all
-    /// workers have signed off, it also waits, without a limit, for the destructors of thread-locals that jobs have
-    /// left on their threads.
+    /// May be called any number of times and by many threads; on a pool that is already closed it only waits.
+    ///
+    /// The limit does not cover the destructors of thread-locals that jobs have left on the pool's threads: once the
+    /// workers are done, it waits for these, however long they take.
     ///
     /// # Errors
     ///

@@ -130,7 +130,8 @@ impl<T: Send + 'static> BurstPool<T> {
         })
     }
 
-    /// [`send`](Self::send)s all `values`, up to the first that is not accepted. Returns how many were.
+    /// Sends all `values`, as by [`send`](Self::send), up to the first that is not accepted. Returns how many were
+    /// sent.
     ///
     /// Workers are woken as the values come in, as by single calls of `send`. If all were woken at the end, the first
     /// would wait for the last.
@@ -210,9 +211,9 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
-    /// five seconds. Once all workers have signed off, it also waits, without a limit, for the destructors of
-    /// thread-locals, as
-    /// [`shutdown_timeout`](Self::shutdown_timeout) does.
+    /// five seconds.
+    ///
+    /// As in [`shutdown_timeout`](Self::shutdown_timeout), the limit does not cover the destructors of thread-locals.
     ///
     /// # Errors
     ///
@@ -222,8 +223,10 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 
     /// Closes the pool, and waits until what it has accepted has been handled and its workers have left, for at most
-    /// `timeout`. Once all workers have signed off, it also waits, without a limit, for the destructors of
-    /// thread-locals that handlers have left on their threads.
+    /// `timeout`.
+    ///
+    /// The limit does not cover the destructors of thread-locals that handlers have left on the pool's threads: once
+    /// the workers are done, it waits for these, however long they take.
     ///
     /// # Errors
     ///
