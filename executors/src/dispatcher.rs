@@ -18,16 +18,30 @@
 //! [`Priority::NORMAL`]. These keep that order only with [`strict_order`](Builder::strict_order): without it, even jobs
 //! of one submitter may overtake each other.
 //!
-//! Lower priorities are not starved: after each 61 jobs, or the number in [`Fairness::Counted`] (`A`), a worker takes
-//! one from the waiting subpools in turn, and after that many jobs of one subpool it takes one from the subpool's
-//! priorities in turn. So at most `(A + 1) * (L + W)` other jobs of its subpool begin before a job that is the first of
-//! its priority, where `L` priorities of the subpool have jobs (5 at most), and `W` threads run them: 558 with 4
-//! threads. That holds for full subpools, too, and for any limit. And while there is room in its subpool, no thread
-//! begins more than `(A + 1) * (S + 1)` jobs, of however many other subpools and whatever priority, until one of the
-//! subpool begins in this way, where `S` subpools have jobs. (In the CPU subpool the jobs of [`Priority::NORMAL`] have
-//! a turn as a whole; among themselves they have the order of the work-stealing pool.)
+//! Lower priorities are not starved: after 61 jobs, or the number in [`Fairness::Counted`], a worker takes one from the
+//! waiting subpools and priorities in turn. There are [bounds](#how-long-a-low-priority-waits) on how long a job waits.
 //!
 //! How this is done, and why no job is overlooked, is described in `dispatcher/README.md` of the sources.
+//!
+//! # How long a low priority waits
+//!
+//! After `A` jobs a worker takes one from the waiting subpools in turn, and after `A` jobs of one subpool it takes one
+//! from that subpool's priorities in turn. In the bounds
+//!
+//! - `A` is the number in [`Fairness::Counted`], 61 by default,
+//! - `L` is how many priorities of the subpool have jobs, 5 at most,
+//! - `W` is how many threads run jobs of the subpool,
+//! - `S` is how many subpools have jobs.
+//!
+//! For a job that is the first of its priority in its subpool:
+//!
+//! - At most `(A + 1) * (L + W)` other jobs of its subpool begin before it (558 with 4 threads, if all priorities have
+//!   jobs). That holds for full subpools, too, and for any limit.
+//! - While there is room in its subpool, no thread begins more than `(A + 1) * (S + 1)` jobs, of however many other
+//!   subpools and whatever priority, until one of the subpool begins in its turn.
+//!
+//! In the CPU subpool the jobs of [`Priority::NORMAL`] have a turn as a whole; among themselves they have the order of
+//! the work-stealing pool.
 //!
 //! # Examples
 //!
