@@ -4,11 +4,10 @@
 //! submitted them. That is simple and fair; where jobs spawn many jobs, the
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
-//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue, because it is faster
-//! while it stays with one core. A worker that waits for its turn checks every four microseconds whether the others
-//! make progress, and goes on itself if they do not, because a job takes long or blocks. A submitter that meets another
-//! one leaves the queue to that one for up to two microseconds; and it yields its core, now and then, if a thread that
-//! was suspended while it submitted keeps many jobs waiting.
+//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue. A job that takes long,
+//! or blocks, ends its worker's turn. [Why they do, and what submitters do that meet][turns].
+//!
+//! [turns]: https://github.com/Bathtor/rust-executors/blob/master/docs/architecture.md#decisions
 //!
 //! The pool is named after a channel of [crossbeam-channel](https://crates.io/crates/crossbeam-channel), which was its
 //! queue up to version 0.10.0.

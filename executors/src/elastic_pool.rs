@@ -22,9 +22,10 @@
 //! next, or as many as [`fairness`](crate::Builder::fairness) says. So a job that is the first of its thread may wait
 //! behind that many jobs of each other thread, for each worker, even if those came later.
 //!
-//! Where jobs do next to nothing, and each would pass from one worker's core to another's, workers take turns of some
-//! tens of microseconds. A worker that waits for its turn checks every four microseconds whether the others make
-//! progress, and goes on itself if they do not, because a job takes long or blocks.
+//! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue. A job that takes long,
+//! or blocks, ends its worker's turn. [Why they do][turns].
+//!
+//! [turns]: https://github.com/Bathtor/rust-executors/blob/master/docs/architecture.md#decisions
 //!
 //! # Examples
 //!
