@@ -34,11 +34,11 @@
 //!
 //! # The contract
 //!
-//! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do: panics are
-//! caught and reported, closing drains, dropping the last handle closes. The only jobs that do not run are those that
-//! the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`, `Saturation::DiscardOldest`), or
-//! leaves behind when it ends. The [full text][contract] is in the repository; one suite of tests checks every executor
-//! against it.
+//! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do. Panics are
+//! caught and reported. A closed pool first runs what it has accepted, and dropping the last handle closes it. The only
+//! jobs that do not run are those that the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`,
+//! `Saturation::DiscardOldest`), or leaves behind when it ends. The [full text][contract] is in the repository; one
+//! suite of tests checks every executor against it.
 //!
 //! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 //!
