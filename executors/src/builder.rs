@@ -32,7 +32,7 @@ pub(crate) mod sealed {
 /// |---|---|
 /// | [`threads`](Self::threads) | `BurstPool` |
 /// | [`preheat`](Self::preheat) | the elastic pool, the burst pools and `ThreadPoolExecutor` |
-/// | [`fairness`](Self::fairness) | `ThreadPoolExecutor`; by time in the dispatcher |
+/// | [`fairness`](Self::fairness) | `ThreadPoolExecutor`; the dispatcher, if it is [`Fairness::Timed`] |
 /// | hooks, [`idle`](Self::idle), [`time_slice`](Self::time_slice), [`placement`](Self::placement) | `ThreadPoolExecutor` |
 ///
 /// # Examples
@@ -62,9 +62,9 @@ impl<P: Build> Builder<P> {
         Builder { options: Options::new(), extra }
     }
 
-    /// The number of workers. Without it, the environment variable `EXECUTORS_NUM_THREADS` decides; without that, there
+    /// The number of workers. Without it, the environment variable `EXECUTORS_NUM_THREADS` decides. Without that, there
     /// is one worker for each core that the thread which builds the pool may use (within its affinity and the control
-    /// group's quota): on a thread that is pinned to one core, a single one.
+    /// group's quota). So a thread that is pinned to one core builds a pool of a single worker.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = Some(threads);
         self
@@ -85,10 +85,10 @@ impl<P: Build> Builder<P> {
     /// the filter of system calls.
     ///
     /// If the operating system refuses such a thread, that is logged (`error!`), and the others do its work. The next
-    /// job that needs a thread tries again. After a second refusal in a row none does for a millisecond, and after each
-    /// further one for twice as long as before, at most a tenth of a second. Nothing but a new job tries again: if all
-    /// existing threads block (for example in `wait`, for a job that has not begun), what is queued waits until one of
-    /// them goes on, or until the next job brings a thread. With all threads preheated, it is `build` that fails.
+    /// job that needs a thread tries again. After a second refusal in a row no job tries for a millisecond, and after
+    /// each further one for twice as long as before, at most a tenth of a second. Nothing but a new job tries again: if
+    /// all existing threads block (for example in `wait`, for a job that has not begun), what is queued waits until one
+    /// of them goes on, or until the next job brings a thread. With all threads preheated, it is `build` that fails.
     ///
     /// # Examples
     ///
@@ -237,8 +237,8 @@ impl<P: Build> Builder<P> {
     }
 
     /// Asks the system's scheduler to let workers run for this long at a time where other threads want their cores: for
-    /// *slices* of this length, but at least 100 us, and never longer than the thread has already. Linux supports this
-    /// since 6.12; its usual slices are 0.7 to 2.8 ms long.
+    /// *slices* of this length, but at least 100 us, and never for longer ones than the thread has anyway. Linux
+    /// supports this since 6.12; its usual slices are 0.7 to 2.8 ms long.
     ///
     /// A woken worker then preempts a thread with longer slices rather than waiting for it, even the thread that has
     /// just submitted the job. Where there are few jobs, they begin sooner; where there are many more jobs than

@@ -54,10 +54,13 @@ pub enum Idle {
     /// and yields its core now and then; the others sleep at once. If a thread begins to wait for all jobs while a
     /// worker searches, the worker searches for `spin` once more.
     ///
-    /// A worker also sleeps at once if jobs are rare: if it has run no more than eight since its last long sleep (or
-    /// its start), and only one since its last sleep, which it did not find by searching. A sleep is long if it takes,
-    /// together with the jobs that follow it, 200 us or more. With a longer `spin`, a sleep is long only if it takes at
-    /// least that long, and workers search after every shorter one.
+    /// A worker also sleeps at once if jobs are rare, that is, if
+    ///
+    /// - it has run only one job since its last sleep, and did not find that job by searching, and
+    /// - it has run no more than eight since its last long sleep (or its start).
+    ///
+    /// A sleep is long if it takes, together with the jobs that follow it, 200 us or more. With a longer `spin`, a
+    /// sleep is long only if it takes at least that long, and workers search after every shorter one.
     ///
     /// Unless `spin` is zero, a worker that has had a job and has not slept yet searches for 50 us, if that is longer
     /// than `spin`; after a single job only if that ended within 200 us of the worker's start. Where there is a core

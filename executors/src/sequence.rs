@@ -12,7 +12,7 @@
 //!
 //! // A job for each: for elements that take long.
 //! assert_eq!(lengths(sequence::each(&pool, words, str::len).wait())?, [2, 2, 2, 3]);
-//! // A job for each three: for many elements that take some nanoseconds.
+//! // A job for every three: for many elements that take some nanoseconds.
 //! assert_eq!(lengths(sequence::clusters(&pool, words, 3, str::len)?.wait())?, [2, 2, 2, 3]);
 //! // One after the other, up to the first error.
 //! let short = |word: &str| if word.len() < 3 { Ok(word.len()) } else { Err("too long") };

@@ -2,8 +2,8 @@
 //!
 //! A [`Timer`] has one thread, which starts with the first job that is scheduled, and ends when no job is scheduled and
 //! no handle to the timer is left. The thread only gives jobs to executors, so a job that takes long delays no other.
-//! (Unless the executor runs jobs in the thread that gives them: [`run_now`](crate::run_now), and pools whose
-//! `Saturation` or `WhenBusy` does so, or blocks the submitter.)
+//! An executor that runs jobs in the thread that submits them, or blocks that thread, does delay others: these are
+//! [`run_now`](crate::run_now), and full pools that were built with such a `Saturation` or `WhenBusy`.
 //!
 //! # Examples
 //!
@@ -29,8 +29,8 @@
 //!
 //! Times are monotonic, with the resolution of [`std::time::Instant`]. No job is given to its executor too early; how
 //! late it starts depends on the operating system (usually well below a millisecond), and on how long the job then
-//! waits in the executor. Any delay is possible; a time beyond the range of the clock never comes: such a job
-//! keeps its executor open, and the timer's thread, until it is cancelled. A period of 0 is a [`TimerError`].
+//! waits in the executor. Any delay is possible, but a time beyond the range of the clock never comes: such a job keeps
+//! its executor open, and the timer's thread alive, until it is cancelled. A period of 0 is a [`TimerError`].
 //!
 //! # The end of an executor
 //!
