@@ -5,8 +5,8 @@ mod recommend;
 use crate::{
     cli::{Command, Options, Order, Point},
     experiment::{
-        Arrivals, Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, JobTurn, Latency, Lifecycle, OneLoad,
-        Panics, Repost, Subject, Submit, Throughput, Turn, Vigil, Wake,
+        Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, IdleTurn, JobTurn, Latency, Lifecycle, OneLoad,
+        OpenLatencyTurn, Panics, Repost, Subject, Submit, Throughput, Turn, Wake,
     },
     isolation::{self, Guest, Host},
     record::Run,
@@ -174,7 +174,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             let producers = point.sources("latency --rate")?;
             let open = own.open(threads, |rate, time| {
                 let labour = SMALL_LABOUR;
-                Arrivals { rate, time, producers, labour, seed, patience }
+                OpenLatencyTurn { rate, time, producers, labour, seed, patience }
             })?;
             for latency in &open {
                 sampling.bears(
@@ -235,7 +235,7 @@ fn runs(command: &Command, site: &Site<'_>) -> Runs {
             let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
             // Once before the executor is built, and once before the window.
             sampling.bears(format_args!("--settle {} ms", own.settle), settle.saturating_mul(2))?;
-            site.jobs(Idle::new(threads, Vigil { settle, window, queued, patience }), 5.0)
+            site.jobs(Idle::new(threads, IdleTurn { settle, window, queued, patience }), 5.0)
         }
         Command::Futures(own) => {
             point.unused("futures")?;

@@ -268,7 +268,7 @@ impl fmt::Debug for Session {
 mod tests {
     use super::*;
     use crate::{
-        experiment::{BurstSample, Bursts, OneLoad, Throughput, burst},
+        experiment::{BurstsSample, BurstsTurn, OneLoad, Throughput, burst},
         failure::Failure,
         record::mock::record,
         registry::Ability,
@@ -327,14 +327,14 @@ mod tests {
         }
     }
 
-    impl<F: Fn()> Subject<Bursts<Labour>> for Hooked<F> {
+    impl<F: Fn()> Subject<BurstsTurn<Labour>> for Hooked<F> {
         fn name(&self) -> &'static str {
             "hooked"
         }
 
-        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+        fn take(&self, turn: &BurstsTurn<Labour>) -> Result<BurstsSample, Failure> {
             (self.0)();
-            Ok(BurstSample { bursts: vec![burst(turn.load.jobs(), 1000)], ..BurstSample::default() })
+            Ok(BurstsSample { bursts: vec![burst(turn.load.jobs(), 1000)], ..BurstsSample::default() })
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
         let experiment = OneLoad::new(Throughput(Labour::default()), 1, load, full_size, Duration::from_secs(60));
         let budget = Duration::from_secs(60);
         let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 2, processes: 1, target: 0.1, budget };
-        let subjects: Vec<Box<dyn Subject<Bursts<Labour>>>> = vec![Box::new(Hooked(hook))];
+        let subjects: Vec<Box<dyn Subject<BurstsTurn<Labour>>>> = vec![Box::new(Hooked(hook))];
         Prepared { experiment, pace, subjects, threads: 1, ability: Ability::Jobs, question: None }
     }
 

@@ -35,10 +35,10 @@ impl Executor for Careless {
 #[test]
 fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
     let lifecycle = Lifecycle::new(1, false, Duration::from_secs(60));
-    let lives = lifecycle.turn().run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
+    let sample = lifecycle.turn().run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
     let linger = LINGER.as_micros() as f64;
-    assert!(lives.cost() >= linger, "{} us", lives.cost());
-    let figures = lifecycle.figures(&[lives]);
+    assert!(sample.cost() >= linger, "{} us", sample.cost());
+    let figures = lifecycle.figures(&[sample]);
     let cpu = figures.iter().find(|figure| figure.metric.column == "cpu_us_per_round_trip").expect("a figure");
     let cpu = cpu.value.expect("Linux tells it");
     assert!(cpu < linger / 4.0, "{cpu} us were spent on waiting for threads that sleep");

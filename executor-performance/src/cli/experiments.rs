@@ -6,7 +6,7 @@ use super::{
     values::{at_least_one, between, microseconds, milliseconds, more_than_nothing, whole},
 };
 use crate::{
-    experiment::{Arrivals, Contest, Errand, Fairness, ForkJoin, Futures, OpenLatency, Play},
+    experiment::{Errand, Fairness, FairnessTurn, ForkJoin, Futures, OpenLatency, OpenLatencyTurn, Play},
     workload::{Fib, Load, Pastime},
 };
 use clap::Args;
@@ -132,19 +132,19 @@ impl LatencyOptions {
     pub fn open(
         &self,
         threads: usize,
-        arrivals: impl Fn(u64, Duration) -> Arrivals,
+        turn: impl Fn(u64, Duration) -> OpenLatencyTurn,
     ) -> Result<Vec<OpenLatency>, String> {
         let time = Duration::from_millis(self.run_time);
         let open = |rate: &u64| {
-            let arrivals = arrivals(*rate, time);
-            let (jobs, producers) = (arrivals.jobs(), arrivals.producers as u64);
+            let turn = turn(*rate, time);
+            let (jobs, producers) = (turn.jobs(), turn.producers as u64);
             let asked = format!("--rate {rate} for --run-time {} ms", self.run_time);
-            if jobs > Arrivals::MOST_JOBS {
-                Err(format!("{asked} is more than {} jobs: lower one of them", Arrivals::MOST_JOBS))
+            if jobs > OpenLatencyTurn::MOST_JOBS {
+                Err(format!("{asked} is more than {} jobs: lower one of them", OpenLatencyTurn::MOST_JOBS))
             } else if jobs < producers {
                 Err(format!("{asked} gives no job to some of {producers} --producers: raise --rate or --run-time"))
             } else {
-                Ok(OpenLatency::new(threads, arrivals))
+                Ok(OpenLatency::new(threads, turn))
             }
         };
         self.rate.iter().flat_map(Sweep::values).map(open).collect()
@@ -337,7 +337,7 @@ impl FairnessOptions {
                 self.probe_interval, self.run_time
             ));
         }
-        Fairness::new(threads, Contest { chains, time, interval, seed, patience })
+        Fairness::new(threads, FairnessTurn { chains, time, interval, seed, patience })
             .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
     }
 }

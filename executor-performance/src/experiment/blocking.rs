@@ -1,6 +1,6 @@
 //! How long an executor takes for jobs that wait and leave their cores to others.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts, millis};
+use super::{BurstsSample, BurstsTurn, Experiment, Subject, bursts, millis};
 use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
@@ -33,7 +33,7 @@ impl Blocking {
 }
 
 impl Experiment for Blocking {
-    type Turn = Bursts<Pastime>;
+    type Turn = BurstsTurn<Pastime>;
 
     fn name(&self) -> &'static str {
         "blocking"
@@ -41,8 +41,8 @@ impl Experiment for Blocking {
 
     /// A single job is run before, so that there is a worker. With more jobs, executors that begin with few workers
     /// would grow before the measurement, and their growth is part of it.
-    fn turn(&self) -> Bursts<Pastime> {
-        Bursts {
+    fn turn(&self) -> BurstsTurn<Pastime> {
+        BurstsTurn {
             load: self.load,
             work: Pastime::Asleep(self.sleep),
             assembled: false,
@@ -54,7 +54,7 @@ impl Experiment for Blocking {
     }
 
     /// There is nothing to choose: fewer jobs would be another question.
-    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<Bursts<Pastime>>>]) {}
+    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<BurstsTurn<Pastime>>>]) {}
 
     fn settings(&self) -> Vec<Setting> {
         vec![
@@ -77,7 +77,7 @@ impl Experiment for Blocking {
         true
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(&self, samples: &[BurstsSample]) -> Vec<Figure> {
         let micros: Vec<f64> = bursts::of(samples).map(|burst| burst.wall.as_nanos() as f64 / 1e3).collect();
         let times = [millis("median_us", "all ran"), millis("low95_us", "95% low"), millis("high95_us", "95% high")];
         let [median, low, high] = super::median_and_interval(times, &micros);
@@ -103,7 +103,7 @@ mod tests {
         let (load, second) = (Load::new(1, 1000, 0).expect("countable"), Duration::from_secs(1));
         let blocking = Blocking::new(128, load, Duration::from_millis(1), second);
         let samples = [16, 12, 20]
-            .map(|millis| BurstSample { bursts: vec![burst(1000, millis * 1_000_000)], ..Default::default() });
+            .map(|millis| BurstsSample { bursts: vec![burst(1000, millis * 1_000_000)], ..Default::default() });
         let figures = values(&blocking.figures(&samples));
         assert_eq!(figures[..4], [Some(16_000.0), Some(12_000.0), Some(20_000.0), Some(2.0)]);
         assert_eq!(figures[4], Some(32.0));

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Bursts of one load, one after the other.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Bursts<W> {
+pub struct BurstsTurn<W> {
     /// What each burst runs.
     pub load: Load,
     /// What each job does.
@@ -31,23 +31,23 @@ pub struct Bursts<W> {
     pub patience: Duration,
 }
 
-impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for Bursts<W> {
-    type Sample = BurstSample;
+impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for BurstsTurn<W> {
+    type Sample = BurstsSample;
 
     fn own_threads(&self) -> usize {
         self.load.producers()
     }
 }
 
-impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for Bursts<W> {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstSample, Failure> {
+impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for BurstsTurn<W> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstsSample, Failure> {
         let bursts =
             if self.work.is_nothing() { self.run_with((), plan) } else { self.run_with(self.work.clone(), plan) }?;
-        Ok(BurstSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
+        Ok(BurstsSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
     }
 }
 
-impl<W> Bursts<W> {
+impl<W> BurstsTurn<W> {
     /// Runs the bursts, with `work` in place of their own.
     fn run_with<E, V>(&self, work: V, plan: &Plan<E>) -> Result<Vec<Burst>, Failure>
     where
@@ -65,14 +65,14 @@ impl<W> Bursts<W> {
 
 /// The bursts of one turn, in the order in which they ran.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct BurstSample {
+pub struct BurstsSample {
     /// All with the same number of jobs.
     pub bursts: Vec<Burst>,
     /// What each of them would take if the executor took no time.
     pub ideal: Duration,
 }
 
-impl BurstSample {
+impl BurstsSample {
     /// The mean time of a burst, in nanoseconds.
     pub fn nanos(&self) -> f64 {
         let total: Duration = self.bursts.iter().map(|burst| burst.wall).sum();
@@ -85,7 +85,7 @@ impl BurstSample {
     }
 }
 
-impl Sample for BurstSample {
+impl Sample for BurstsSample {
     /// The mean of the times that are due to the executor, in nanoseconds.
     fn cost(&self) -> f64 {
         self.overheads().sum::<f64>() / self.bursts.len() as f64
@@ -105,7 +105,7 @@ pub(super) fn that_fit(pace: &Pace, fixed: Duration, pause: Duration, bursts: &[
 }
 
 /// All bursts of `samples`.
-pub(super) fn of(samples: &[BurstSample]) -> impl Iterator<Item = &Burst> {
+pub(super) fn of(samples: &[BurstsSample]) -> impl Iterator<Item = &Burst> {
     samples.iter().flat_map(|sample| &sample.bursts)
 }
 

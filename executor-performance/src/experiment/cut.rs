@@ -1,6 +1,6 @@
 //! A load that may be too large for the budget.
 
-use super::{Bursts, Subject, Turn};
+use super::{BurstsTurn, Subject, Turn};
 use crate::{failure::Failure, record::Setting, sampler::Pace, workload::Load};
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ impl Cut {
     }
 
     /// One burst of `load`, which is this load or a piece of it, and whose jobs do `work`.
-    pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> Bursts<W> {
-        Bursts { load, work, assembled: true, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
+    pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> BurstsTurn<W> {
+        BurstsTurn { load, work, assembled: true, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }
     }
 
     /// If the load does not fit into `pace`, cuts it so that a round fits. `turn` runs a piece of the load, and `nanos`
@@ -107,7 +107,7 @@ impl Cut {
 mod tests {
     use super::*;
     use crate::{
-        experiment::{BurstSample, bursts::mock::burst},
+        experiment::{BurstsSample, bursts::mock::burst},
         workload::Labour,
     };
     use std::{cell::Cell, rc::Rc};
@@ -125,14 +125,14 @@ mod tests {
     #[derive(Debug)]
     struct Steady(u64);
 
-    impl Subject<Bursts<Labour>> for Steady {
+    impl Subject<BurstsTurn<Labour>> for Steady {
         fn name(&self) -> &'static str {
             "steady"
         }
 
-        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+        fn take(&self, turn: &BurstsTurn<Labour>) -> Result<BurstsSample, Failure> {
             let jobs = turn.load.jobs();
-            Ok(BurstSample { bursts: vec![burst(jobs, jobs * self.0)], ..BurstSample::default() })
+            Ok(BurstsSample { bursts: vec![burst(jobs, jobs * self.0)], ..BurstsSample::default() })
         }
     }
 
@@ -140,12 +140,12 @@ mod tests {
     #[derive(Debug, Default)]
     struct Slow(Rc<Cell<u64>>);
 
-    impl Subject<Bursts<Labour>> for Slow {
+    impl Subject<BurstsTurn<Labour>> for Slow {
         fn name(&self) -> &'static str {
             "slow"
         }
 
-        fn take(&self, turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+        fn take(&self, turn: &BurstsTurn<Labour>) -> Result<BurstsSample, Failure> {
             self.0.set(self.0.get() + turn.load.jobs());
             Steady(1_000_000_000).take(turn)
         }
@@ -154,22 +154,22 @@ mod tests {
     #[derive(Debug)]
     struct Broken;
 
-    impl Subject<Bursts<Labour>> for Broken {
+    impl Subject<BurstsTurn<Labour>> for Broken {
         fn name(&self) -> &'static str {
             "broken"
         }
 
-        fn take(&self, _turn: &Bursts<Labour>) -> Result<BurstSample, Failure> {
+        fn take(&self, _turn: &BurstsTurn<Labour>) -> Result<BurstsSample, Failure> {
             Err(Failure::Submission)
         }
     }
 
     /// The number of jobs in a sample, of two producers whose messages each have one successor.
-    fn fitted(messages: u64, full_size: bool, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) -> u64 {
+    fn fitted(messages: u64, full_size: bool, subjects: &[Box<dyn Subject<BurstsTurn<Labour>>>]) -> u64 {
         let mut cut = Cut::new(2, Load::new(2, messages, 1).expect("countable"), full_size);
         let whole = cut;
         let turn = |load| whole.burst(load, Labour::default(), Duration::from_secs(1));
-        cut.fit(&PACE, subjects, turn, BurstSample::nanos);
+        cut.fit(&PACE, subjects, turn, BurstsSample::nanos);
         cut.sampled().jobs()
     }
 

@@ -29,7 +29,7 @@ use std::{
 pub struct Fairness {
     threads: usize,
     /// What was asked for.
-    asked: Contest,
+    asked: FairnessTurn,
     /// How long chains run in a sample.
     sampled: Duration,
 }
@@ -42,7 +42,7 @@ const fn count(column: &'static str, name: &'static str) -> Metric {
 
 /// Chains and probes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Contest {
+pub struct FairnessTurn {
     /// How many chains run.
     pub chains: u64,
     /// For how long they run.
@@ -64,9 +64,9 @@ const ENDLESS: u64 = 1 << 40;
 
 impl Fairness {
     /// For executors with `threads` workers. `None` if there are more chains than can be counted.
-    pub fn new(threads: usize, contest: Contest) -> Option<Self> {
-        Load::new(1, contest.chains, ENDLESS)?;
-        Some(Fairness { threads, asked: contest, sampled: contest.time })
+    pub fn new(threads: usize, asked: FairnessTurn) -> Option<Self> {
+        Load::new(1, asked.chains, ENDLESS)?;
+        Some(Fairness { threads, asked, sampled: asked.time })
     }
 
     /// Long enough for so many probes that the 99th percentile is not the longest delay of all, unless less time was
@@ -88,7 +88,7 @@ impl Work for Stop {
     }
 }
 
-impl Contest {
+impl FairnessTurn {
     fn chains(&self, hops: u64) -> Load {
         Load::new(1, self.chains, hops).expect("even endless chains can be counted")
     }
@@ -118,8 +118,8 @@ impl Contest {
     }
 }
 
-impl Turn for Contest {
-    type Sample = Waited;
+impl Turn for FairnessTurn {
+    type Sample = FairnessSample;
 
     /// The producer of the chains, and the thread that gives probes.
     fn own_threads(&self) -> usize {
@@ -127,8 +127,8 @@ impl Turn for Contest {
     }
 }
 
-impl JobTurn for Contest {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Waited, Failure> {
+impl JobTurn for FairnessTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<FairnessSample, Failure> {
         const PRIMER: u64 = 100;
         let stop = Arc::new(Stop::default());
         let executor = plan.build_assembled(self.patience)?;
@@ -154,7 +154,7 @@ impl JobTurn for Contest {
         // Some pools end only with their last handle.
         drop(outside);
         relay.finish()?;
-        Ok(Waited { burst, delays: probes.delays(), starved: probes.starved() })
+        Ok(FairnessSample { burst, delays: probes.delays(), starved: probes.starved() })
     }
 }
 
@@ -177,7 +177,7 @@ impl Drop for StopAtLast<'_> {
 
 /// How long the probes of one turn waited.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Waited {
+pub struct FairnessSample {
     /// The chains.
     burst: Burst,
     /// From the submission of each probe to its beginning, or to the end of the chains if that is earlier.
@@ -186,25 +186,25 @@ pub struct Waited {
     starved: usize,
 }
 
-impl Sample for Waited {
+impl Sample for FairnessSample {
     fn cost(&self) -> f64 {
         Distribution::of(self.delays.iter().copied()).map_or(0.0, |delays| delays.quantile_us(JUDGED))
     }
 }
 
 impl Experiment for Fairness {
-    type Turn = Contest;
+    type Turn = FairnessTurn;
 
     fn name(&self) -> &'static str {
         "fairness"
     }
 
-    fn turn(&self) -> Contest {
-        Contest { time: self.sampled, ..self.asked }
+    fn turn(&self) -> FairnessTurn {
+        FairnessTurn { time: self.sampled, ..self.asked }
     }
 
     /// A sample takes as long as was asked for, or less, but has enough probes.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Contest>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<FairnessTurn>>]) {
         let share = pace.good_round() / subjects.len().max(1) as u32;
         self.sampled = share.max(self.shortest_sample()).min(self.asked.time);
     }
@@ -229,10 +229,10 @@ impl Experiment for Fairness {
         ]
     }
 
-    fn figures(&self, samples: &[Waited]) -> Vec<Figure> {
+    fn figures(&self, samples: &[FairnessSample]) -> Vec<Figure> {
         let delays = self.times(samples);
         let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(delays.as_ref().map(of));
-        let sum = |column, name, of: fn(&Waited) -> usize| {
+        let sum = |column, name, of: fn(&FairnessSample) -> usize| {
             let sum: usize = samples.iter().map(of).sum();
             count(column, name).figure(Some(sum as f64).filter(|_| !samples.is_empty()))
         };
@@ -257,7 +257,7 @@ impl Experiment for Fairness {
         Some(Pooled::Quantile(JUDGED))
     }
 
-    fn times(&self, samples: &[Waited]) -> Option<Distribution> {
+    fn times(&self, samples: &[FairnessSample]) -> Option<Distribution> {
         Distribution::of(samples.iter().flat_map(|sample| &sample.delays).copied())
     }
 }
@@ -271,7 +271,7 @@ mod tests {
     };
     use executors::{Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
 
-    const CONTEST: Contest = Contest {
+    const TURN: FairnessTurn = FairnessTurn {
         chains: 2,
         time: Duration::from_millis(20),
         interval: Duration::from_millis(1),
@@ -279,14 +279,15 @@ mod tests {
         patience: Duration::from_secs(60),
     };
 
-    fn waited(micros: impl IntoIterator<Item = u64>, starved: usize) -> Waited {
-        Waited { burst: burst(1000, 10_000), delays: micros.into_iter().map(Duration::from_micros).collect(), starved }
+    fn sample(micros: impl IntoIterator<Item = u64>, starved: usize) -> FairnessSample {
+        let delays = micros.into_iter().map(Duration::from_micros).collect();
+        FairnessSample { burst: burst(1000, 10_000), delays, starved }
     }
 
     #[test]
     fn figures_are_those_of_all_probes() {
-        let fairness = Fairness::new(2, CONTEST).expect("countable");
-        let figures = values(&fairness.figures(&[waited(1..=50, 3), waited(51..=100, 4)]));
+        let fairness = Fairness::new(2, TURN).expect("countable");
+        let figures = values(&fairness.figures(&[sample(1..=50, 3), sample(51..=100, 4)]));
         for (figure, expected) in figures.iter().zip([99.0, 50.0, 100.0]) {
             assert!((figure.expect("a figure") / expected - 1.0).abs() < 0.002, "{figure:?}");
         }
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_first_is_what_executors_are_compared_by() {
-        let (fairness, sample) = (Fairness::new(2, CONTEST).expect("countable"), waited(1..=100, 0));
+        let (fairness, sample) = (Fairness::new(2, TURN).expect("countable"), sample(1..=100, 0));
         let cost = sample.cost();
         let samples = [sample];
         assert_eq!(fairness.figures(&samples)[0].value, Some(cost));
@@ -306,28 +307,28 @@ mod tests {
 
     #[test]
     fn there_is_a_probe_however_short_the_time_is() {
-        let contest = Contest { time: Duration::from_millis(1), interval: Duration::from_millis(1), ..CONTEST };
+        let turn = FairnessTurn { time: Duration::from_millis(1), interval: Duration::from_millis(1), ..TURN };
         let plan = Plan::new(|threads| Ok(crossbeam_channel_pool::ThreadPool::new(threads)), 2);
-        let waited = contest.run_on(&plan).expect("every job ran");
-        assert_eq!(waited.delays.len(), 1, "{waited:?}");
-        assert!(waited.cost() > 0.0, "{waited:?}");
+        let sample = turn.run_on(&plan).expect("every job ran");
+        assert_eq!(sample.delays.len(), 1, "{sample:?}");
+        assert!(sample.cost() > 0.0, "{sample:?}");
     }
 
     #[test]
     fn chains_that_cannot_be_counted_are_refused() {
-        assert!(Fairness::new(2, Contest { chains: u64::MAX, ..CONTEST }).is_none());
+        assert!(Fairness::new(2, FairnessTurn { chains: u64::MAX, ..TURN }).is_none());
     }
 
     #[test]
     fn pools_with_a_rule_let_probes_begin_among_thousands_of_hops() {
-        /// In a contest of a few milliseconds, a busy system may keep the workers from running at all. Without a rule,
-        /// no probe ever begins while chains go on, in however many contests.
-        const CONTESTS: usize = 20;
+        /// In a turn of a few milliseconds, a busy system may keep the workers from running at all. Without a rule,
+        /// no probe ever begins while chains go on, in however many turns.
+        const TURNS: usize = 20;
 
         fn lets_probes_begin<E: Executor + Sync + 'static>(build: Build<E>) {
             let plan = Plan::new(build, 2);
-            let contests = (0..CONTESTS).map(|_| CONTEST.run_on(&plan).expect("every job ran"));
-            let fair = contests.inspect(|it| assert!(it.burst.jobs < ENDLESS, "{it:?}"));
+            let samples = (0..TURNS).map(|_| TURN.run_on(&plan).expect("every job ran"));
+            let fair = samples.inspect(|it| assert!(it.burst.jobs < ENDLESS, "{it:?}"));
             let mut fair = fair.filter(|it| it.burst.jobs > 1000 && it.starved < it.delays.len());
             assert!(fair.next().is_some());
         }

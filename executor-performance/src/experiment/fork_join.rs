@@ -4,7 +4,7 @@ mod errand;
 
 pub use self::errand::Errand;
 
-use super::{BurstSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts, per_job};
+use super::{BurstsSample, Experiment, ForkTurn, Sample, Subject, Turn, bursts, per_job};
 use crate::{
     failure::Failure,
     forker::Forker,
@@ -40,7 +40,7 @@ impl ForkJoin {
 
 /// A problem that is solved several times.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Recursion {
+pub struct ForkJoinTurn {
     errand: Errand,
     /// How often, besides the first time, which does not count.
     runs: u32,
@@ -49,30 +49,30 @@ pub struct Recursion {
 
 /// A problem that was solved.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Forked {
+pub struct ForkJoinSample {
     /// The runs.
-    runs: BurstSample,
+    runs: BurstsSample,
     /// How long it took without an executor.
     alone: Duration,
 }
 
-impl Turn for Recursion {
-    type Sample = Forked;
+impl Turn for ForkJoinTurn {
+    type Sample = ForkJoinSample;
 }
 
-impl ForkTurn for Recursion {
+impl ForkTurn for ForkJoinTurn {
     /// Runs alone first, while there are no workers that could disturb it.
-    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Forked, Failure> {
+    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<ForkJoinSample, Failure> {
         let alone = self.errand.run_alone(self.patience)?;
         let mut forks = Forks::new(plan.build()?, self.patience);
         self.errand.run(&mut forks, &alone)?;
         let bursts = (0..self.runs).map(|_| self.errand.run(&mut forks, &alone)).collect::<Result<_, _>>()?;
         forks.finish()?;
-        Ok(Forked { runs: BurstSample { bursts, ideal: Duration::ZERO }, alone: alone.time })
+        Ok(ForkJoinSample { runs: BurstsSample { bursts, ideal: Duration::ZERO }, alone: alone.time })
     }
 }
 
-impl Sample for Forked {
+impl Sample for ForkJoinSample {
     /// The mean time of a run, in nanoseconds.
     fn cost(&self) -> f64 {
         self.runs.cost()
@@ -80,23 +80,23 @@ impl Sample for Forked {
 }
 
 impl Experiment for ForkJoin {
-    type Turn = Recursion;
+    type Turn = ForkJoinTurn;
 
     fn name(&self) -> &'static str {
         "fork-join"
     }
 
-    fn turn(&self) -> Recursion {
-        Recursion { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
+    fn turn(&self) -> ForkJoinTurn {
+        ForkJoinTurn { errand: self.errand, runs: self.runs_per_sample, patience: self.patience }
     }
 
     /// A sample has as many runs as there is time for, because each sample also costs one run that does not count, and
     /// two runs alone.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Recursion>>]) {
-        let one_run = Recursion { runs: 1, ..self.turn() };
-        let samples: Vec<Forked> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<ForkJoinTurn>>]) {
+        let one_run = ForkJoinTurn { runs: 1, ..self.turn() };
+        let samples: Vec<ForkJoinSample> = subjects.iter().filter_map(|subject| subject.take(&one_run).ok()).collect();
         let alone = samples.iter().map(|sample| 2 * sample.alone).sum();
-        let runs: Vec<f64> = samples.iter().map(Forked::cost).collect();
+        let runs: Vec<f64> = samples.iter().map(ForkJoinSample::cost).collect();
         self.runs_per_sample = bursts::that_fit(pace, alone, Duration::ZERO, &runs);
     }
 
@@ -131,11 +131,11 @@ impl Experiment for ForkJoin {
         true
     }
 
-    fn figures(&self, samples: &[Forked]) -> Vec<Figure> {
+    fn figures(&self, samples: &[ForkJoinSample]) -> Vec<Figure> {
         let runs = || samples.iter().flat_map(|sample| &sample.runs.bursts);
         let forks = runs().map(|run| run.jobs as f64).next().unwrap_or_default();
         // Figures are of samples, not of runs, of which there may be too many.
-        let all = |number: &dyn Fn(&Forked) -> f64| samples.iter().map(number).collect::<Vec<f64>>();
+        let all = |number: &dyn Fn(&ForkJoinSample) -> f64| samples.iter().map(number).collect::<Vec<f64>>();
         let speed_ups = all(&|sample| sample.alone.as_nanos() as f64 / sample.cost());
         let [median, low, high, cpu] = FORK;
         let mut figures =
@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn figures_are_of_a_fork_and_of_a_run_beside_running_alone() {
-        let samples = [30_000, 20_000, 60_000].map(|nanos| Forked {
-            runs: BurstSample { bursts: vec![burst(1000, nanos)], ideal: Duration::ZERO },
+        let samples = [30_000, 20_000, 60_000].map(|nanos| ForkJoinSample {
+            runs: BurstsSample { bursts: vec![burst(1000, nanos)], ideal: Duration::ZERO },
             alone: Duration::from_nanos(60_000),
         });
         let fork_join = ForkJoin::new(2, FIB, LONG);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_takes_too_long_alone_is_no_failure_of_an_executor() {
         let plan = Plan::new(|_| -> Result<ThreadPool, Failure> { panic!("there is nothing for it to do") }, 2);
-        let turn = Recursion { errand: Errand::Fib { index: 40, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
+        let turn = ForkJoinTurn { errand: Errand::Fib { index: 40, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
         let complaint = turn.run_on(&plan).expect_err("no time at all").to_string();
         assert!(complaint.contains("lower --fib, or raise --patience"), "{complaint}");
     }
@@ -186,7 +186,7 @@ mod tests {
         let plan =
             Plan::new(|threads| ThreadPool::builder().threads(threads).build().map_err(|it| Failure::of_build(&it)), 2);
         for (errand, jobs) in [(FIB, 987), (SORT, 128), (Errand::Fib { index: 5, cutoff: 9 }, 1)] {
-            let sample = Recursion { errand, runs: 3, patience: LONG }.run_on(&plan).expect("solved");
+            let sample = ForkJoinTurn { errand, runs: 3, patience: LONG }.run_on(&plan).expect("solved");
             let counted: Vec<u64> = sample.runs.bursts.iter().map(|run| run.jobs).collect();
             assert_eq!(counted, [jobs; 3], "{errand:?}");
         }

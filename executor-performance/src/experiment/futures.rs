@@ -4,7 +4,7 @@ mod play;
 
 pub use self::play::Play;
 
-use super::{BurstSample, Experiment, FutureTurn, Subject, Turn, cut::Cut, per_job};
+use super::{BurstsSample, Experiment, FutureTurn, Subject, Turn, cut::Cut, per_job};
 use crate::{
     failure::Failure,
     record::{Figure, Setting},
@@ -30,8 +30,8 @@ impl Futures {
         Futures { play, cut: Cut::new(threads, load, full_size), patience }
     }
 
-    fn turn_with(&self, load: Load) -> Performance {
-        Performance {
+    fn turn_with(&self, load: Load) -> FuturesTurn {
+        FuturesTurn {
             play: self.play,
             operations: load.jobs(),
             primer: self.cut.primer().jobs(),
@@ -42,7 +42,7 @@ impl Futures {
 
 /// A number of operations of one play.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Performance {
+pub struct FuturesTurn {
     play: Play,
     operations: u64,
     /// How many operations are done before, unmeasured.
@@ -50,34 +50,34 @@ pub struct Performance {
     patience: Duration,
 }
 
-impl Turn for Performance {
-    type Sample = BurstSample;
+impl Turn for FuturesTurn {
+    type Sample = BurstsSample;
 }
 
-impl FutureTurn for Performance {
-    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<BurstSample, Failure> {
+impl FutureTurn for FuturesTurn {
+    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<BurstsSample, Failure> {
         let mut tasks = Tasks::new(plan.build()?, self.patience);
         self.play.perform(&mut tasks, self.primer)?;
         let burst = self.play.perform(&mut tasks, self.operations)?;
         tasks.finish()?;
-        Ok(BurstSample { bursts: vec![burst], ideal: Duration::ZERO })
+        Ok(BurstsSample { bursts: vec![burst], ideal: Duration::ZERO })
     }
 }
 
 impl Experiment for Futures {
-    type Turn = Performance;
+    type Turn = FuturesTurn;
 
     fn name(&self) -> &'static str {
         "futures"
     }
 
-    fn turn(&self) -> Performance {
+    fn turn(&self) -> FuturesTurn {
         self.turn_with(*self.cut.sampled())
     }
 
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Performance>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<FuturesTurn>>]) {
         let this = *self;
-        self.cut.fit(pace, subjects, |load| this.turn_with(load), BurstSample::nanos);
+        self.cut.fit(pace, subjects, |load| this.turn_with(load), BurstsSample::nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -103,7 +103,7 @@ impl Experiment for Futures {
         self.play != Play::Chain
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(&self, samples: &[BurstsSample]) -> Vec<Figure> {
         let columns =
             ["median_ns_per_operation", "low95_ns_per_operation", "high95_ns_per_operation", "cpu_ns_per_operation"];
         per_job::figures_of(per_job::metrics(columns, "ns/op"), samples)

@@ -27,7 +27,7 @@ use std::{
 pub struct Idle {
     threads: usize,
     /// What was asked for.
-    asked: Vigil,
+    asked: IdleTurn,
     /// For how long an executor is left alone in a sample.
     sampled: Duration,
 }
@@ -45,14 +45,14 @@ const JOBS_PER_THREAD: u64 = 1000;
 
 impl Idle {
     /// For executors with `threads` workers.
-    pub fn new(threads: usize, vigil: Vigil) -> Self {
-        Idle { threads, asked: vigil, sampled: vigil.window }
+    pub fn new(threads: usize, asked: IdleTurn) -> Self {
+        Idle { threads, asked, sampled: asked.window }
     }
 }
 
-/// Watching over an idle executor.
+/// How an idle executor is watched.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Vigil {
+pub struct IdleTurn {
     /// Time for what is about to end: workers that still search for jobs, and threads of the previous executor.
     pub settle: Duration,
     /// For how long the executor is left alone after that.
@@ -84,7 +84,7 @@ impl Count {
     }
 }
 
-impl Vigil {
+impl IdleTurn {
     /// Heap bytes for each of many jobs that are queued while `width` other jobs block all workers.
     fn heap_per_job<E: Executor>(&self, executor: &E, width: usize) -> Result<Option<f64>, Failure> {
         let (queued, stuck, door) = (Count::default(), Count::default(), Arc::new(Mutex::new(())));
@@ -107,7 +107,12 @@ impl Vigil {
         Ok(growth(before, after).map(|bytes| bytes / self.queued as f64))
     }
 
-    fn watch<E: Executor>(&self, executor: &E, plan: &Plan<E>, heap_before: Option<u64>) -> Result<Rest, Failure> {
+    fn watch<E: Executor>(
+        &self,
+        executor: &E,
+        plan: &Plan<E>,
+        heap_before: Option<u64>,
+    ) -> Result<IdleSample, Failure> {
         let (count, jobs) = (Count::default(), JOBS_PER_THREAD * plan.threads() as u64);
         count.give(executor, jobs);
         wait_for(jobs, self.patience, || count.ran())?;
@@ -118,23 +123,23 @@ impl Vigil {
         let (window, cpu) = (start.elapsed(), difference(cpu_time(), cpu));
         let heap = growth(heap_before, heap::in_use());
         let heap_per_job = self.heap_per_job(executor, plan.width())?;
-        Ok(Rest { window, cpu, heap, heap_per_job })
+        Ok(IdleSample { window, cpu, heap, heap_per_job })
     }
 }
 
-impl Turn for Vigil {
-    type Sample = Rest;
+impl Turn for IdleTurn {
+    type Sample = IdleSample;
 }
 
-impl JobTurn for Vigil {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Rest, Failure> {
+impl JobTurn for IdleTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<IdleSample, Failure> {
         thread::sleep(self.settle);
         let heap_before = heap::in_use();
         let executor = plan.build_assembled(self.patience)?;
         let watched = catch_unwind(AssertUnwindSafe(|| self.watch(&executor, plan, heap_before)));
-        let rest = watched.unwrap_or(Err(Failure::Submission)).inspect_err(|_| executor.shutdown_async())?;
+        let sample = watched.unwrap_or(Err(Failure::Submission)).inspect_err(|_| executor.shutdown_async())?;
         executor.shutdown().map_err(Failure::Shutdown)?;
-        Ok(rest)
+        Ok(sample)
     }
 }
 
@@ -142,22 +147,22 @@ fn growth(before: Option<u64>, after: Option<u64>) -> Option<f64> {
     Some(after? as f64 - before? as f64)
 }
 
-/// How an executor rested.
+/// What an idle executor took.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Rest {
+pub struct IdleSample {
     window: Duration,
     cpu: Option<Duration>,
     heap: Option<f64>,
     heap_per_job: Option<f64>,
 }
 
-impl Rest {
+impl IdleSample {
     fn cpu_percent(&self) -> Option<f64> {
         self.cpu.map(|cpu| 100.0 * cpu.as_secs_f64() / self.window.as_secs_f64())
     }
 }
 
-impl Sample for Rest {
+impl Sample for IdleSample {
     /// CPU time in percent of one core.
     fn cost(&self) -> f64 {
         self.cpu_percent().unwrap_or_default()
@@ -165,19 +170,19 @@ impl Sample for Rest {
 }
 
 impl Experiment for Idle {
-    type Turn = Vigil;
+    type Turn = IdleTurn;
 
     fn name(&self) -> &'static str {
         "idle"
     }
 
-    fn turn(&self) -> Vigil {
-        Vigil { window: self.sampled, ..self.asked }
+    fn turn(&self) -> IdleTurn {
+        IdleTurn { window: self.sampled, ..self.asked }
     }
 
     /// The window is shorter than was asked for if otherwise the minimum number of samples would not fit into the
     /// budget.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Vigil>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<IdleTurn>>]) {
         const SHORTEST: Duration = Duration::from_millis(10);
         let share = pace.longest_round() / subjects.len().max(1) as u32;
         let window = share.saturating_sub(2 * self.asked.settle).max(SHORTEST);
@@ -206,8 +211,8 @@ impl Experiment for Idle {
         ]
     }
 
-    fn figures(&self, samples: &[Rest]) -> Vec<Figure> {
-        let all = |number: fn(&Rest) -> Option<f64>| {
+    fn figures(&self, samples: &[IdleSample]) -> Vec<Figure> {
+        let all = |number: fn(&IdleSample) -> Option<f64>| {
             samples.iter().map(number).collect::<Option<Vec<f64>>>().unwrap_or_default()
         };
         let cpu = [
@@ -216,10 +221,10 @@ impl Experiment for Idle {
             percent("high95_cpu_percent", "95% high"),
         ];
         let queued = bytes("heap_bytes_per_queued_job", ["queued job", "bytes"]);
-        let mut figures = super::median_and_interval(cpu, &all(Rest::cpu_percent)).to_vec();
+        let mut figures = super::median_and_interval(cpu, &all(IdleSample::cpu_percent)).to_vec();
         figures.extend([
-            bytes("heap_bytes", ["heap", "bytes"]).figure(super::median(&all(|rest| rest.heap))),
-            queued.figure(super::median(&all(|rest| rest.heap_per_job))),
+            bytes("heap_bytes", ["heap", "bytes"]).figure(super::median(&all(|sample| sample.heap))),
+            queued.figure(super::median(&all(|sample| sample.heap_per_job))),
             super::relative_error_figure(samples),
         ]);
         figures
@@ -232,25 +237,25 @@ mod tests {
     use crate::experiment::mock::values;
     use executors::{CanExecute, crossbeam_channel_pool::ThreadPool};
 
-    const VIGIL: Vigil = Vigil {
+    const TURN: IdleTurn = IdleTurn {
         settle: Duration::from_millis(1),
         window: Duration::from_millis(1),
         queued: 1000,
         patience: Duration::from_secs(60),
     };
 
-    fn rest(millis: u64, heap: Option<f64>) -> Rest {
+    fn sample(millis: u64, heap: Option<f64>) -> IdleSample {
         let (window, cpu) = (Duration::from_secs(1), Some(Duration::from_millis(millis)));
-        Rest { window, cpu, heap, heap_per_job: heap.map(|heap| heap / 100.0) }
+        IdleSample { window, cpu, heap, heap_per_job: heap.map(|heap| heap / 100.0) }
     }
 
     #[test]
     fn figures_are_medians_of_the_samples() {
-        let idle = Idle::new(2, VIGIL);
-        let figures = |samples: &[Rest]| values(&idle.figures(samples));
-        let all = figures(&[rest(30, Some(300.0)), rest(10, Some(500.0)), rest(20, Some(100.0))]);
+        let idle = Idle::new(2, TURN);
+        let figures = |samples: &[IdleSample]| values(&idle.figures(samples));
+        let all = figures(&[sample(30, Some(300.0)), sample(10, Some(500.0)), sample(20, Some(100.0))]);
         assert_eq!(all[..5], [2.0, 1.0, 3.0, 300.0, 3.0].map(Some));
-        assert_eq!(figures(&[rest(30, None)])[3..5], [None, None]);
+        assert_eq!(figures(&[sample(30, None)])[3..5], [None, None]);
         assert_eq!(figures(&[]), [None; 6]);
     }
 
@@ -282,16 +287,16 @@ mod tests {
         for jobs in [500, JOBS_PER_THREAD + 1, JOBS_PER_THREAD + 500] {
             LEFT.store(jobs, Ordering::Relaxed);
             let plan = Plan::new(|threads| Ok(Faulty(ThreadPool::new(threads))), 1);
-            let failure = VIGIL.run_on(&plan).expect_err("there are more jobs");
+            let failure = TURN.run_on(&plan).expect_err("there are more jobs");
             assert!(matches!(failure, Failure::Submission), "{failure}");
         }
     }
 
     #[test]
     fn a_pool_rests_and_then_runs_what_was_queued() {
-        let rest = VIGIL.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        assert!(rest.window >= VIGIL.window);
+        let sample = TURN.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert!(sample.window >= TURN.window);
         // Other tests allocate and free meanwhile, so no more is known here.
-        assert_eq!(rest.heap_per_job.is_some(), heap::in_use().is_some());
+        assert_eq!(sample.heap_per_job.is_some(), heap::in_use().is_some());
     }
 }

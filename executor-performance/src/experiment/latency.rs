@@ -1,6 +1,6 @@
 //! How long an idle executor takes for a burst of jobs.
 
-use super::{BurstSample, Bursts, Experiment, Subject, bursts, millis};
+use super::{BurstsSample, BurstsTurn, Experiment, Subject, bursts, millis};
 use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
@@ -35,14 +35,14 @@ impl Latency {
 }
 
 impl Experiment for Latency {
-    type Turn = Bursts<Labour>;
+    type Turn = BurstsTurn<Labour>;
 
     fn name(&self) -> &'static str {
         "latency"
     }
 
-    fn turn(&self) -> Bursts<Labour> {
-        Bursts {
+    fn turn(&self) -> BurstsTurn<Labour> {
+        BurstsTurn {
             load: self.load,
             work: self.labour,
             assembled: true,
@@ -54,8 +54,8 @@ impl Experiment for Latency {
     }
 
     /// A sample has as many bursts as there is time for, because each sample also costs an unmeasured burst.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Labour>>>]) {
-        let one_burst = Bursts { count: 1, pause: Duration::ZERO, ..self.turn() };
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<BurstsTurn<Labour>>>]) {
+        let one_burst = BurstsTurn { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
         let bursts: Vec<f64> = samples.map(|sample| sample.nanos()).collect();
         self.bursts_per_sample = bursts::that_fit(pace, Duration::ZERO, self.pause, &bursts);
@@ -95,7 +95,7 @@ impl Experiment for Latency {
         true
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(&self, samples: &[BurstsSample]) -> Vec<Figure> {
         let bursts = || bursts::of(samples);
         let times = self.times(samples);
         let time =
@@ -119,7 +119,7 @@ impl Experiment for Latency {
         Some(Pooled::Mean)
     }
 
-    fn times(&self, samples: &[BurstSample]) -> Option<Distribution> {
+    fn times(&self, samples: &[BurstsSample]) -> Option<Distribution> {
         Distribution::of(bursts::of(samples).map(|burst| burst.wall))
     }
 }
@@ -140,13 +140,13 @@ mod tests {
         Latency::new(2, load, Labour::default(), Duration::from_millis(100), Duration::from_secs(1))
     }
 
-    fn sample(micros: impl IntoIterator<Item = u64>) -> BurstSample {
+    fn sample(micros: impl IntoIterator<Item = u64>) -> BurstsSample {
         let burst = |micros| Burst {
             idle: Duration::from_millis(100),
             idle_cpu: Some(Duration::from_millis(25)),
             ..bursts::mock::burst(200, 1000 * micros)
         };
-        BurstSample { bursts: micros.into_iter().map(burst).collect(), ..BurstSample::default() }
+        BurstsSample { bursts: micros.into_iter().map(burst).collect(), ..BurstsSample::default() }
     }
 
     fn figure(figures: &[Figure], column: &str) -> f64 {

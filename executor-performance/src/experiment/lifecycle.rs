@@ -25,14 +25,14 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub struct Lifecycle {
     threads: usize,
-    turn: RoundTrips,
+    turn: LifecycleTurn,
 }
 
 impl Lifecycle {
     /// For executors with `threads` workers. Each runs one job, or with a `meeting` as many jobs as it runs at a time,
     /// which wait for each other.
     pub fn new(threads: usize, meeting: bool, patience: Duration) -> Self {
-        Lifecycle { threads, turn: RoundTrips { count: 1, meeting, patience } }
+        Lifecycle { threads, turn: LifecycleTurn { count: 1, meeting, patience } }
     }
 
     /// How many jobs executors run, except those that run fewer jobs at a time than they have threads.
@@ -41,14 +41,14 @@ impl Lifecycle {
     }
 }
 
-/// The least time between two lives. A thread that the process no longer counts holds its core for some microseconds,
-/// and on which core a new thread begins depends on which cores are in use. So without a pause it would depend on how
-/// soon after a life the next thread starts.
+/// The least time between two round trips. A thread that the process no longer counts holds its core for some
+/// microseconds, and on which core a new thread begins depends on which cores are in use. So without a pause it would
+/// depend on how soon after a round trip the next thread starts.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// One round trip after the other, with a pause before each.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct RoundTrips {
+pub struct LifecycleTurn {
     count: u32,
     /// Whether there are as many jobs as threads, each of which waits until all have begun.
     meeting: bool,
@@ -73,7 +73,7 @@ struct Trip {
     cpu: Option<Duration>,
 }
 
-impl RoundTrips {
+impl LifecycleTurn {
     fn trip<E: Executor>(&self, plan: &Plan<E>) -> Result<Trip, Failure> {
         let threads = threads();
         let jobs = if self.meeting { plan.width() } else { 1 };
@@ -154,32 +154,32 @@ fn threads() -> Option<u64> {
     None
 }
 
-impl Turn for RoundTrips {
-    type Sample = Lives;
+impl Turn for LifecycleTurn {
+    type Sample = LifecycleSample;
 }
 
-impl JobTurn for RoundTrips {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Lives, Failure> {
+impl JobTurn for LifecycleTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<LifecycleSample, Failure> {
         let trips = (0..self.count).map(|_| {
             thread::sleep(PAUSE);
             self.trip(plan)
         });
-        trips.collect::<Result<_, _>>().map(Lives)
+        trips.collect::<Result<_, _>>().map(LifecycleSample)
     }
 }
 
 /// The round trips of one turn.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Lives(Vec<Trip>);
+pub struct LifecycleSample(Vec<Trip>);
 
-impl Lives {
+impl LifecycleSample {
     /// The mean of a time of each trip, in microseconds.
     fn mean_us(&self, time: impl Fn(&Trip) -> Duration) -> f64 {
         mean(&self.0.iter().map(|trip| time(trip).as_nanos() as f64 / 1e3).collect::<Vec<_>>())
     }
 }
 
-impl Sample for Lives {
+impl Sample for LifecycleSample {
     /// The mean time of a round trip, in microseconds.
     fn cost(&self) -> f64 {
         self.mean_us(|trip| trip.whole)
@@ -187,18 +187,18 @@ impl Sample for Lives {
 }
 
 impl Experiment for Lifecycle {
-    type Turn = RoundTrips;
+    type Turn = LifecycleTurn;
 
     fn name(&self) -> &'static str {
         "lifecycle"
     }
 
-    fn turn(&self) -> RoundTrips {
+    fn turn(&self) -> LifecycleTurn {
         self.turn
     }
 
     /// A sample has as many round trips as there is time for.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<RoundTrips>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<LifecycleTurn>>]) {
         const MOST: f64 = 100.0;
         let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
         let pauses = subjects.len() as f64 * PAUSE.as_micros() as f64;
@@ -229,7 +229,7 @@ impl Experiment for Lifecycle {
         ]
     }
 
-    fn figures(&self, samples: &[Lives]) -> Vec<Figure> {
+    fn figures(&self, samples: &[LifecycleSample]) -> Vec<Figure> {
         let means = |time: fn(&Trip) -> Duration| samples.iter().map(|it| it.mean_us(time)).collect::<Vec<f64>>();
         let median = |column, name, time| micros(column, name).figure(super::median(&means(time)));
         let whole = [
@@ -261,17 +261,17 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn lives(micros: u64) -> Lives {
+    fn sample(micros: u64) -> LifecycleSample {
         let time = Duration::from_micros(micros);
         let [submit, first_job, shutdown, whole] = [time / 2, 2 * time, 3 * time, 5 * time];
         let trip = Trip { build: time, submit, first_job, shutdown, whole, cpu: Some(7 * time) };
-        Lives(vec![trip; 3])
+        LifecycleSample(vec![trip; 3])
     }
 
     #[test]
     fn figures_are_medians_of_the_samples() {
         let lifecycle = Lifecycle::new(2, false, Duration::from_secs(1));
-        let figures = values(&lifecycle.figures(&[lives(30), lives(10), lives(20)]));
+        let figures = values(&lifecycle.figures(&[sample(30), sample(10), sample(20)]));
         let expected = [100.0, 50.0, 150.0, 20.0, 10.0, 40.0, 60.0, 140.0];
         assert_eq!(figures[..8], expected.map(Some));
         assert_eq!(values(&lifecycle.figures(&[])), [None; 9]);
@@ -280,8 +280,9 @@ mod tests {
     #[test]
     fn the_parts_of_a_trip_are_within_it() {
         for meeting in [false, true] {
-            let turn = RoundTrips { count: 2, meeting, patience: LONG };
-            let Lives(trips) = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("it works");
+            let turn = LifecycleTurn { count: 2, meeting, patience: LONG };
+            let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2));
+            let LifecycleSample(trips) = sample.expect("it works");
             assert_eq!(trips.len(), 2);
             for trip in trips {
                 assert!(trip.build < trip.first_job && trip.first_job + trip.shutdown <= trip.whole, "{trip:?}");
@@ -299,7 +300,7 @@ mod tests {
             growing.on_start(count).build().map_err(|error| Failure::of_build(&error))
         };
         for (meeting, threads) in [(false, 1), (true, 5)] {
-            let turn = RoundTrips { count: 1, meeting, patience: LONG };
+            let turn = LifecycleTurn { count: 1, meeting, patience: LONG };
             turn.run_on(&Plan::new(build, 5)).expect("it works");
             assert_eq!(STARTED.swap(0, Ordering::Relaxed), threads);
         }
@@ -307,13 +308,13 @@ mod tests {
 
     #[test]
     fn a_meeting_of_jobs_on_the_thread_of_the_caller_does_not_wait() {
-        let turn = RoundTrips { count: 1, meeting: true, patience: LONG };
+        let turn = LifecycleTurn { count: 1, meeting: true, patience: LONG };
         turn.run_on(&Plan::new(|_| Ok(RunNowExecutor::new()), 3)).expect("it works");
     }
 
     #[test]
     fn a_meeting_that_has_too_few_threads_is_a_failure() {
-        let turn = RoundTrips { count: 1, meeting: true, patience: Duration::from_millis(20) };
+        let turn = LifecycleTurn { count: 1, meeting: true, patience: Duration::from_millis(20) };
         let failure = turn.run_on(&Plan::new(|_| Ok(ThreadPool::new(2)), 3)).expect_err("one is missing");
         assert!(matches!(failure, Failure::Stalled { expected: 3, .. }), "{failure}");
     }
@@ -335,7 +336,7 @@ mod tests {
             }
         }
 
-        let turn = RoundTrips { count: 2, meeting: false, patience: Duration::from_millis(1) };
+        let turn = LifecycleTurn { count: 2, meeting: false, patience: Duration::from_millis(1) };
         let failure = turn.run_on(&Plan::new(|_| Ok(Lazy), 2)).expect_err("the job never runs");
         assert!(matches!(failure, Failure::Stalled { ran: 0, expected: 1, .. }));
     }

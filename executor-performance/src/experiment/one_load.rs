@@ -1,6 +1,6 @@
 //! Experiments that run one load at a time and look at the clock. They differ in what they ask.
 
-use super::{BurstSample, Bursts, Experiment, Subject, cut::Cut, per_job};
+use super::{BurstsSample, BurstsTurn, Experiment, Subject, cut::Cut, per_job};
 use crate::{
     record::{Figure, Setting},
     sampler::Pace,
@@ -49,25 +49,25 @@ pub trait Question {
     fn description(&self, asked: &Load) -> Vec<(&'static str, String)>;
 
     /// The answer. By default it is what one job costs.
-    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(samples: &[BurstsSample]) -> Vec<Figure> {
         per_job::figures(samples)
     }
 }
 
 impl<Q: Question> Experiment for OneLoad<Q> {
-    type Turn = Bursts<Q::Work>;
+    type Turn = BurstsTurn<Q::Work>;
 
     fn name(&self) -> &'static str {
         Q::NAME
     }
 
-    fn turn(&self) -> Bursts<Q::Work> {
+    fn turn(&self) -> BurstsTurn<Q::Work> {
         self.cut.burst(*self.cut.sampled(), self.question.work(), self.patience)
     }
 
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Bursts<Q::Work>>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<BurstsTurn<Q::Work>>>]) {
         let (whole, work, patience) = (self.cut, self.question.work(), self.patience);
-        self.cut.fit(pace, subjects, |load| whole.burst(load, work.clone(), patience), BurstSample::nanos);
+        self.cut.fit(pace, subjects, |load| whole.burst(load, work.clone(), patience), BurstsSample::nanos);
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -88,7 +88,7 @@ impl<Q: Question> Experiment for OneLoad<Q> {
         self.question.scales(self.cut.asked(), self.cut.threads())
     }
 
-    fn figures(&self, samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(&self, samples: &[BurstsSample]) -> Vec<Figure> {
         Q::figures(samples)
     }
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 pub struct OpenLatency {
     threads: usize,
     /// What was asked for.
-    asked: Arrivals,
+    asked: OpenLatencyTurn,
     /// For how long jobs come in a sample.
     sampled: Duration,
 }
@@ -35,7 +35,7 @@ const JOBS: Metric = Metric::new("jobs", ["jobs", ""]).with_decimals(0).more_is_
 
 /// Jobs that come as in a Poisson process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Arrivals {
+pub struct OpenLatencyTurn {
     /// How many come in a second, from all producers.
     pub rate: u64,
     /// For how long they come.
@@ -50,7 +50,7 @@ pub struct Arrivals {
     pub patience: Duration,
 }
 
-impl Arrivals {
+impl OpenLatencyTurn {
     /// The most jobs that a sample may have: each takes 40 bytes of memory.
     pub const MOST_JOBS: u64 = 10_000_000;
 
@@ -73,12 +73,12 @@ impl Arrivals {
 
 impl OpenLatency {
     /// For executors with `threads` workers.
-    pub fn new(threads: usize, arrivals: Arrivals) -> Self {
-        OpenLatency { threads, asked: arrivals, sampled: arrivals.time }
+    pub fn new(threads: usize, asked: OpenLatencyTurn) -> Self {
+        OpenLatency { threads, asked, sampled: asked.time }
     }
 
     /// What was asked for.
-    pub fn asked(&self) -> &Arrivals {
+    pub fn asked(&self) -> &OpenLatencyTurn {
         &self.asked
     }
 
@@ -89,28 +89,28 @@ impl OpenLatency {
     }
 }
 
-impl Turn for Arrivals {
-    type Sample = Served;
+impl Turn for OpenLatencyTurn {
+    type Sample = OpenLatencySample;
 
     fn own_threads(&self) -> usize {
         self.producers
     }
 }
 
-impl JobTurn for Arrivals {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Served, Failure> {
+impl JobTurn for OpenLatencyTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<OpenLatencySample, Failure> {
         const PRIMER_PER_THREAD: usize = 16;
         let mut stream = Stream::new(plan.build_assembled(self.patience)?, self.labour, self.patience);
         stream.run(&[vec![0; PRIMER_PER_THREAD * plan.threads()]])?;
         let streamed = stream.run(&self.schedules())?;
         stream.finish()?;
-        Ok(Served::of(&streamed, self.time))
+        Ok(OpenLatencySample::of(&streamed, self.time))
     }
 }
 
 /// Jobs that came and went.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Served {
+pub struct OpenLatencySample {
     burst: Burst,
     /// From the beginning until the scheduled time was over and the last job had ended.
     time: Duration,
@@ -120,12 +120,12 @@ pub struct Served {
     lateness: Condensed,
 }
 
-impl Served {
+impl OpenLatencySample {
     fn of(streamed: &Streamed, time: Duration) -> Self {
         let of = |times: &[Duration]| Distribution::of(times.iter().copied());
         let condensed = |times: Option<&Distribution>| times.map(Distribution::condensed).unwrap_or_default();
         let latencies = of(&streamed.latencies);
-        Served {
+        OpenLatencySample {
             burst: streamed.burst,
             time: time.max(streamed.burst.wall),
             median: latencies.as_ref().map_or(0.0, |latencies| latencies.quantile_us(0.5)),
@@ -135,7 +135,7 @@ impl Served {
     }
 }
 
-impl Sample for Served {
+impl Sample for OpenLatencySample {
     /// The median latency, in microseconds. The mean would depend on the few longest, which are mostly due to the
     /// machine.
     fn cost(&self) -> f64 {
@@ -144,22 +144,22 @@ impl Sample for Served {
 }
 
 impl Experiment for OpenLatency {
-    type Turn = Arrivals;
+    type Turn = OpenLatencyTurn;
 
     fn name(&self) -> &'static str {
         "open-latency"
     }
 
-    fn turn(&self) -> Arrivals {
-        Arrivals { time: self.sampled, ..self.asked }
+    fn turn(&self) -> OpenLatencyTurn {
+        OpenLatencyTurn { time: self.sampled, ..self.asked }
     }
 
     /// Jobs come for as long as was asked for, or for less time so that enough samples fit: an executor that cannot
     /// keep up takes longer than that. But the time is long enough for some jobs.
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Arrivals>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<OpenLatencyTurn>>]) {
         let shortest = self.shortest_sample();
         let good = pace.good_round() / subjects.len().max(1) as u32;
-        let tried = Arrivals { time: (good / 10).max(shortest).min(self.asked.time), ..self.asked };
+        let tried = OpenLatencyTurn { time: (good / 10).max(shortest).min(self.asked.time), ..self.asked };
         let samples = subjects.iter().filter_map(|subject| subject.take(&tried).ok());
         let times_as_long: f64 = samples.map(|sample| sample.time.as_secs_f64() / tried.time.as_secs_f64()).sum();
         let fitting = pace.good_round().as_secs_f64() / times_as_long.max(1.0);
@@ -167,7 +167,7 @@ impl Experiment for OpenLatency {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        let Arrivals { rate, time, producers, labour, seed, .. } = self.asked;
+        let OpenLatencyTurn { rate, time, producers, labour, seed, .. } = self.asked;
         vec![
             Setting::new("threads", self.threads),
             Setting::new("producers", producers),
@@ -191,7 +191,7 @@ impl Experiment for OpenLatency {
         ]
     }
 
-    fn figures(&self, samples: &[Served]) -> Vec<Figure> {
+    fn figures(&self, samples: &[OpenLatencySample]) -> Vec<Figure> {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let times = self.times(samples);
         let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(times.as_ref().map(of));
@@ -221,7 +221,7 @@ impl Experiment for OpenLatency {
         Some(Pooled::Quantile(0.5))
     }
 
-    fn times(&self, samples: &[Served]) -> Option<Distribution> {
+    fn times(&self, samples: &[OpenLatencySample]) -> Option<Distribution> {
         Distribution::of_condensed(samples.iter().map(|sample| &sample.latencies))
     }
 }
@@ -235,7 +235,7 @@ mod tests {
     };
     use executors::crossbeam_channel_pool::ThreadPool;
 
-    const ARRIVALS: Arrivals = Arrivals {
+    const TURN: OpenLatencyTurn = OpenLatencyTurn {
         rate: 100_000,
         time: Duration::from_millis(10),
         producers: 3,
@@ -244,20 +244,20 @@ mod tests {
         patience: Duration::from_secs(60),
     };
 
-    fn served(micros: impl IntoIterator<Item = u64>, wall: Duration) -> Served {
+    fn sample(micros: impl IntoIterator<Item = u64>, wall: Duration) -> OpenLatencySample {
         let latencies: Vec<Duration> = micros.into_iter().map(Duration::from_micros).collect();
         let mut burst = burst(latencies.len() as u64, 1_000_000);
         burst.wall = wall;
-        Served::of(&Streamed { burst, lateness: latencies.clone(), latencies }, ARRIVALS.time)
+        OpenLatencySample::of(&Streamed { burst, lateness: latencies.clone(), latencies }, TURN.time)
     }
 
-    fn figure(samples: &[Served], column: &str) -> f64 {
-        value(&OpenLatency::new(2, ARRIVALS).figures(samples), column).expect(column)
+    fn figure(samples: &[OpenLatencySample], column: &str) -> f64 {
+        value(&OpenLatency::new(2, TURN).figures(samples), column).expect(column)
     }
 
     #[test]
     fn figures_are_those_of_all_jobs() {
-        let samples = [served(1..=500, Duration::ZERO), served(501..=1000, Duration::ZERO)];
+        let samples = [sample(1..=500, Duration::ZERO), sample(501..=1000, Duration::ZERO)];
         for (column, expected) in
             [("p50_us", 500.0), ("p99_us", 990.0), ("p999_us", 999.0), ("given_late_p99_us", 990.0)]
         {
@@ -266,13 +266,13 @@ mod tests {
         for (column, expected) in [("mean_us", 500.5), ("max_us", 1000.0), ("jobs", 1000.0), ("cpu_us_per_job", 4.0)] {
             assert_eq!(figure(&samples, column), expected, "{column}");
         }
-        assert_eq!(values(&OpenLatency::new(2, ARRIVALS).figures(&[])), [None; 12]);
+        assert_eq!(values(&OpenLatency::new(2, TURN).figures(&[])), [None; 12]);
     }
 
     #[test]
     fn an_executor_that_cannot_keep_up_does_not_achieve_the_rate() {
         for (wall, percent, rate) in [(5, 100.0, 100_000.0), (40, 25.0, 25_000.0)] {
-            let sample = [served(1..=1000, Duration::from_millis(wall))];
+            let sample = [sample(1..=1000, Duration::from_millis(wall))];
             assert!((figure(&sample, "achieved_percent") - percent).abs() < 1e-9, "{wall} ms");
             assert!((figure(&sample, "achieved_jobs_per_s") - rate).abs() < 1e-6, "{wall} ms");
         }
@@ -280,16 +280,16 @@ mod tests {
 
     #[test]
     fn all_producers_together_give_all_jobs_at_different_times() {
-        let schedules = Arrivals { rate: 100_100, ..ARRIVALS }.schedules();
+        let schedules = OpenLatencyTurn { rate: 100_100, ..TURN }.schedules();
         assert_eq!(schedules.iter().map(Vec::len).collect::<Vec<_>>(), [333, 334, 334]);
         assert_ne!(schedules[1], schedules[2]);
-        assert_ne!(Arrivals { seed: 8, ..ARRIVALS }.schedules(), ARRIVALS.schedules());
+        assert_ne!(OpenLatencyTurn { seed: 8, ..TURN }.schedules(), TURN.schedules());
     }
 
     #[test]
     fn every_job_is_served() {
-        let served = ARRIVALS.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        assert_eq!(served.burst.jobs, 1000);
-        assert!(served.time >= ARRIVALS.time && served.cost() > 0.0, "{served:?}");
+        let sample = TURN.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        assert_eq!(sample.burst.jobs, 1000);
+        assert!(sample.time >= TURN.time && sample.cost() > 0.0, "{sample:?}");
     }
 }

@@ -23,24 +23,24 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub struct Panics {
     threads: usize,
-    turn: Outbreak,
+    turn: PanicsTurn,
 }
 
 impl Panics {
     /// For executors with `threads` workers, with `jobs` jobs of each kind.
     pub fn new(threads: usize, jobs: u64, patience: Duration) -> Self {
-        Panics { threads, turn: Outbreak { jobs, patience } }
+        Panics { threads, turn: PanicsTurn { jobs, patience } }
     }
 }
 
 /// Jobs that end normally, jobs that panic, and jobs that end normally.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Outbreak {
+pub struct PanicsTurn {
     jobs: u64,
     patience: Duration,
 }
 
-impl Outbreak {
+impl PanicsTurn {
     /// Nanoseconds per job, from the first submission until all have run. The panic of the last job ends after that,
     /// and is not included.
     fn run<E: Executor>(&self, executor: &E, panics: bool) -> Result<f64, Failure> {
@@ -63,13 +63,13 @@ impl Outbreak {
         Ok(tally.nanos_per_job())
     }
 
-    fn survive<E: Executor>(&self, executor: &E) -> Result<Survived, Failure> {
+    fn measure<E: Executor>(&self, executor: &E) -> Result<PanicsSample, Failure> {
         // Not measured: it makes sure that workers are there.
         self.run(executor, false)?;
         let before = self.run(executor, false)?;
         let panicking = self.run(executor, true)?;
         let after = self.run(executor, false)?;
-        Ok(Survived { before, panicking, after })
+        Ok(PanicsSample { before, panicking, after })
     }
 }
 
@@ -108,32 +108,32 @@ impl Tally {
     }
 }
 
-impl Turn for Outbreak {
-    type Sample = Survived;
+impl Turn for PanicsTurn {
+    type Sample = PanicsSample;
 }
 
-impl JobTurn for Outbreak {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Survived, Failure> {
+impl JobTurn for PanicsTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<PanicsSample, Failure> {
         let executor = plan.build_assembled(self.patience)?;
-        let survived = self.survive(&executor);
-        if survived.is_err() {
+        let sample = self.measure(&executor);
+        if sample.is_err() {
             executor.shutdown_async();
-            return survived;
+            return sample;
         }
         executor.shutdown().map_err(Failure::Shutdown)?;
-        survived
+        sample
     }
 }
 
 /// Nanoseconds per job of each kind.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Survived {
+pub struct PanicsSample {
     before: f64,
     panicking: f64,
     after: f64,
 }
 
-impl Sample for Survived {
+impl Sample for PanicsSample {
     /// Nanoseconds per job that panics.
     fn cost(&self) -> f64 {
         self.panicking
@@ -141,18 +141,18 @@ impl Sample for Survived {
 }
 
 impl Experiment for Panics {
-    type Turn = Outbreak;
+    type Turn = PanicsTurn;
 
     fn name(&self) -> &'static str {
         "panics"
     }
 
-    fn turn(&self) -> Outbreak {
+    fn turn(&self) -> PanicsTurn {
         self.turn
     }
 
     /// There is nothing to choose: the jobs are few.
-    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<Outbreak>>]) {}
+    fn fit(&mut self, _pace: &Pace, _subjects: &[Box<dyn Subject<PanicsTurn>>]) {}
 
     fn settings(&self) -> Vec<Setting> {
         vec![Setting::new("threads", self.threads), Setting::new("jobs", self.turn.jobs)]
@@ -165,8 +165,8 @@ impl Experiment for Panics {
         ]
     }
 
-    fn figures(&self, samples: &[Survived]) -> Vec<Figure> {
-        let all = |time: fn(&Survived) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
+    fn figures(&self, samples: &[PanicsSample]) -> Vec<Figure> {
+        let all = |time: fn(&PanicsSample) -> f64| samples.iter().map(time).collect::<Vec<f64>>();
         let median = |time| super::median(&all(time));
         let panicking = [
             nanos("median_ns_per_panic", ["panics", "ns/job"]),
@@ -193,16 +193,16 @@ mod tests {
 
     #[test]
     fn a_pool_that_contains_panics_loses_nothing() {
-        let turn = Outbreak { jobs: 50, patience: LONG };
-        let survived = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("all ran");
-        assert!(survived.before > 0.0 && survived.panicking > 0.0 && survived.after > 0.0, "{survived:?}");
+        let turn = PanicsTurn { jobs: 50, patience: LONG };
+        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("all ran");
+        assert!(sample.before > 0.0 && sample.panicking > 0.0 && sample.after > 0.0, "{sample:?}");
     }
 
     #[test]
     fn figures_are_nanoseconds_of_each_kind_of_job() {
         // The last sample was disturbed.
         let samples = [(1.0, 40.0, 2.0), (1.0, 20.0, 2.0), (100.0, 30.0, 200.0)];
-        let samples = samples.map(|(before, panicking, after)| Survived { before, panicking, after });
+        let samples = samples.map(|(before, panicking, after)| PanicsSample { before, panicking, after });
         let panics = Panics::new(2, 50, LONG);
         let figures = values(&panics.figures(&samples));
         assert_eq!(figures[..5], [Some(30.0), Some(20.0), Some(40.0), Some(1.0), Some(2.0)]);

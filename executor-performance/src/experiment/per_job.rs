@@ -1,6 +1,6 @@
 //! The figures of experiments that ask what one job costs.
 
-use super::{BurstSample, bursts};
+use super::{BurstsSample, bursts};
 use crate::{
     record::{Figure, Metric},
     workload::Pastime,
@@ -33,14 +33,14 @@ pub(super) fn payload(work: Pastime) -> String {
 }
 
 /// What a job costs.
-pub(super) fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+pub(super) fn figures(samples: &[BurstsSample]) -> Vec<Figure> {
     let columns = ["median_ns_per_job", "low95_ns_per_job", "high95_ns_per_job", "cpu_ns_per_job"];
     figures_of(metrics(columns, "ns/job"), samples)
 }
 
 /// What a job costs, as figures of these `metrics`. The jobs' own work is only in the CPU time.
-pub(super) fn figures_of(metrics: [Metric; 4], samples: &[BurstSample]) -> Vec<Figure> {
-    let overheads = samples.iter().flat_map(BurstSample::overheads);
+pub(super) fn figures_of(metrics: [Metric; 4], samples: &[BurstsSample]) -> Vec<Figure> {
+    let overheads = samples.iter().flat_map(BurstsSample::overheads);
     let jobs = bursts::of(samples).map(|burst| burst.jobs as f64);
     let nanos: Vec<f64> = overheads.zip(jobs).map(|(nanos, jobs)| nanos / jobs).collect();
     beside_cpu_time(metrics, &nanos, samples)
@@ -50,7 +50,7 @@ pub(super) fn figures_of(metrics: [Metric; 4], samples: &[BurstSample]) -> Vec<F
 pub(super) fn beside_cpu_time(
     [median, low, high, cpu]: [Metric; 4],
     values: &[f64],
-    samples: &[BurstSample],
+    samples: &[BurstsSample],
 ) -> Vec<Figure> {
     let mut figures = super::median_and_interval([median, low, high], values).to_vec();
     figures.push(cpu.figure(bursts::cpu_nanos_per_job(bursts::of(samples))));
@@ -66,14 +66,14 @@ mod tests {
     #[test]
     fn figures_are_nanoseconds_of_wall_and_cpu_time() {
         let samples = [30_000, 20_000, 70_000]
-            .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
+            .map(|nanos| BurstsSample { bursts: vec![burst(1000, nanos)], ..BurstsSample::default() });
         assert_eq!(values(&figures(&samples))[..4], [Some(30.0), Some(20.0), Some(70.0), Some(80.0)]);
     }
 
     #[test]
     fn what_jobs_do_is_taken_off_the_time() {
         let ideal = Duration::from_nanos(20_000);
-        let samples = [30_000, 50_000, 90_000].map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ideal });
+        let samples = [30_000, 50_000, 90_000].map(|nanos| BurstsSample { bursts: vec![burst(1000, nanos)], ideal });
         assert_eq!(values(&figures(&samples))[..3], [Some(30.0), Some(10.0), Some(70.0)]);
         assert_eq!(crate::experiment::costs(&samples), [10_000.0, 30_000.0, 70_000.0]);
     }

@@ -1,6 +1,6 @@
 //! What it costs a job to give its successor to the executor from inside.
 
-use super::{BurstSample, Question, per_job};
+use super::{BurstsSample, Question, per_job};
 use crate::{
     record::{Figure, Setting},
     workload::{Load, Pastime},
@@ -39,7 +39,7 @@ impl Question for Repost {
         vec![("load", load), ("each job", per_job::payload(self.0))]
     }
 
-    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(samples: &[BurstsSample]) -> Vec<Figure> {
         let columns = ["median_ns_per_hop", "low95_ns_per_hop", "high95_ns_per_hop", "cpu_ns_per_hop"];
         per_job::figures_of(per_job::metrics(columns, "ns/hop"), samples)
     }

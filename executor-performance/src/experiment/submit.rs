@@ -31,30 +31,30 @@ impl Submit {
         Submit { cut: Cut::new(threads, load, full_size), sleep, patience }
     }
 
-    fn turn_with(&self, load: Load) -> Submission {
-        Submission { load, sleep: self.sleep, primer: self.cut.primer(), patience: self.patience }
+    fn turn_with(&self, load: Load) -> SubmitTurn {
+        SubmitTurn { load, sleep: self.sleep, primer: self.cut.primer(), patience: self.patience }
     }
 }
 
 /// One load, submitted and run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Submission {
+pub struct SubmitTurn {
     load: Load,
     sleep: Duration,
     primer: Load,
     patience: Duration,
 }
 
-impl Turn for Submission {
-    type Sample = Submitted;
+impl Turn for SubmitTurn {
+    type Sample = SubmitSample;
 
     fn own_threads(&self) -> usize {
         self.load.producers()
     }
 }
 
-impl JobTurn for Submission {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Submitted, Failure> {
+impl JobTurn for SubmitTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<SubmitSample, Failure> {
         let hold = Arc::new(Hold::new(self.sleep));
         let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&hold), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
@@ -62,23 +62,23 @@ impl JobTurn for Submission {
         let burst = relay.run(&self.load, Duration::ZERO);
         // If a producer has panicked, it is not open yet.
         hold.open();
-        let submitted = Submitted(burst?);
+        let sample = SubmitSample(burst?);
         relay.finish()?;
-        Ok(submitted)
+        Ok(sample)
     }
 }
 
 /// What was submitted and run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Submitted(Burst);
+pub struct SubmitSample(Burst);
 
-impl Submitted {
+impl SubmitSample {
     fn per_job(&self, time: Duration) -> f64 {
         time.as_nanos() as f64 / self.0.jobs as f64
     }
 }
 
-impl Sample for Submitted {
+impl Sample for SubmitSample {
     /// Nanoseconds for each job until the last producer was done.
     fn cost(&self) -> f64 {
         self.per_job(self.0.submitting)
@@ -86,17 +86,17 @@ impl Sample for Submitted {
 }
 
 impl Experiment for Submit {
-    type Turn = Submission;
+    type Turn = SubmitTurn;
 
     fn name(&self) -> &'static str {
         "submit"
     }
 
-    fn turn(&self) -> Submission {
+    fn turn(&self) -> SubmitTurn {
         self.turn_with(*self.cut.sampled())
     }
 
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Submission>>]) {
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<SubmitTurn>>]) {
         let this = *self;
         self.cut.fit(pace, subjects, |load| this.turn_with(load), |sample| sample.0.wall.as_nanos() as f64);
     }
@@ -126,7 +126,7 @@ impl Experiment for Submit {
         ]
     }
 
-    fn figures(&self, samples: &[Submitted]) -> Vec<Figure> {
+    fn figures(&self, samples: &[SubmitSample]) -> Vec<Figure> {
         let submitting = [
             nanos("median_ns_per_submission", ["submit", "ns/job"]),
             nanos("low95_ns_per_submission", ["95% low", "ns/job"]),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn figures_are_of_submitting_and_of_running() {
-        let samples = [30_000, 20_000, 70_000].map(|nanos| Submitted(burst(1000, nanos)));
+        let samples = [30_000, 20_000, 70_000].map(|nanos| SubmitSample(burst(1000, nanos)));
         let figures = values(&submit(Duration::ZERO).figures(&samples));
         assert_eq!(figures[..5], [Some(15.0), Some(10.0), Some(35.0), Some(30.0), Some(80.0)]);
         assert_eq!(values(&submit(Duration::ZERO).figures(&[])), [None; 6]);
@@ -168,7 +168,7 @@ mod tests {
     fn all_jobs_end_once_the_last_is_submitted() {
         let sample =
             submit(Duration::from_secs(3600)).turn().run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2));
-        let Submitted(burst) = sample.expect("every job ran");
+        let SubmitSample(burst) = sample.expect("every job ran");
         assert_eq!(burst.jobs, 120);
         assert!(burst.wall < Duration::from_secs(3600) && burst.submitting > Duration::ZERO);
     }

@@ -1,6 +1,6 @@
 //! How many jobs a loaded executor runs in a second.
 
-use super::{BurstSample, Question, bursts, per_job};
+use super::{BurstsSample, Question, bursts, per_job};
 use crate::{
     record::{Figure, Metric, Setting},
     workload::{Labour, Load, nanos_per_unit},
@@ -44,7 +44,7 @@ impl Question for Throughput {
         vec![("load", super::describe(asked)), ("each job", job)]
     }
 
-    fn figures(samples: &[BurstSample]) -> Vec<Figure> {
+    fn figures(samples: &[BurstsSample]) -> Vec<Figure> {
         let metrics = [
             jobs_per_second("median_jobs_per_s", "median"),
             jobs_per_second("low95_jobs_per_s", "95% low"),
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn figures_are_rates_of_all_jobs() {
         let samples = [1_000_000, 500_000, 250_000]
-            .map(|nanos| BurstSample { bursts: vec![burst(1000, nanos)], ..BurstSample::default() });
+            .map(|nanos| BurstsSample { bursts: vec![burst(1000, nanos)], ..BurstsSample::default() });
         let figures = values(&Throughput::figures(&samples));
         assert_eq!(figures[..3], [Some(2e6), Some(1e6), Some(4e6)]);
         assert_eq!(figures[3], Some(2.0 * 1_750_000.0 / 3000.0));

@@ -39,19 +39,19 @@ impl Wake {
 
 /// Bursts of jobs that read the clock.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Calls {
+pub struct WakeTurn {
     load: Load,
     count: u32,
     pause: Duration,
     patience: Duration,
 }
 
-impl Turn for Calls {
-    type Sample = Called;
+impl Turn for WakeTurn {
+    type Sample = WakeSample;
 }
 
-impl JobTurn for Calls {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Called, Failure> {
+impl JobTurn for WakeTurn {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<WakeSample, Failure> {
         let stamps = Arc::new(Stamps::of(self.load.jobs()));
         let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&stamps), self.patience);
         relay.run(&self.load, Duration::ZERO)?;
@@ -63,19 +63,19 @@ impl JobTurn for Calls {
             bursts.push(burst);
         }
         relay.finish()?;
-        Ok(Called { bursts, delays: delays.condensed() })
+        Ok(WakeSample { bursts, delays: delays.condensed() })
     }
 }
 
 /// The bursts of one turn.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Called {
+pub struct WakeSample {
     bursts: Vec<Burst>,
     /// From the beginning of the burst to the beginning of each job.
     delays: Condensed,
 }
 
-impl Sample for Called {
+impl Sample for WakeSample {
     /// The mean delay, in nanoseconds.
     fn cost(&self) -> f64 {
         self.delays.mean_nanos()
@@ -83,18 +83,18 @@ impl Sample for Called {
 }
 
 impl Experiment for Wake {
-    type Turn = Calls;
+    type Turn = WakeTurn;
 
     fn name(&self) -> &'static str {
         "wake"
     }
 
-    fn turn(&self) -> Calls {
-        Calls { load: self.load, count: self.bursts_per_sample, pause: self.pause, patience: self.patience }
+    fn turn(&self) -> WakeTurn {
+        WakeTurn { load: self.load, count: self.bursts_per_sample, pause: self.pause, patience: self.patience }
     }
 
-    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<Calls>>]) {
-        let one_burst = Calls { count: 1, pause: Duration::ZERO, ..self.turn() };
+    fn fit(&mut self, pace: &Pace, subjects: &[Box<dyn Subject<WakeTurn>>]) {
+        let one_burst = WakeTurn { count: 1, pause: Duration::ZERO, ..self.turn() };
         let samples = subjects.iter().filter_map(|subject| subject.take(&one_burst).ok());
         let nanos: Vec<f64> = samples.map(|sample| sample.bursts[0].wall.as_nanos() as f64).collect();
         self.bursts_per_sample = bursts::that_fit(pace, Duration::ZERO, self.pause, &nanos);
@@ -127,7 +127,7 @@ impl Experiment for Wake {
         ]
     }
 
-    fn figures(&self, samples: &[Called]) -> Vec<Figure> {
+    fn figures(&self, samples: &[WakeSample]) -> Vec<Figure> {
         let delays = self.times(samples);
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
         let count = Some(bursts().count() as f64).filter(|count| *count > 0.0);
@@ -155,7 +155,7 @@ impl Experiment for Wake {
         Some(Pooled::Mean)
     }
 
-    fn times(&self, samples: &[Called]) -> Option<Distribution> {
+    fn times(&self, samples: &[WakeSample]) -> Option<Distribution> {
         Distribution::of_condensed(samples.iter().map(|sample| &sample.delays))
     }
 }
@@ -174,14 +174,14 @@ mod tests {
         Wake::new(2, Load::new(1, 2, 0).expect("countable"), Duration::from_millis(1), Duration::from_secs(60))
     }
 
-    fn called(micros: impl IntoIterator<Item = u64>) -> Called {
+    fn sample(micros: impl IntoIterator<Item = u64>) -> WakeSample {
         let delays = Distribution::of(micros.into_iter().map(Duration::from_micros)).expect("delays");
-        Called { bursts: (0..delays.count()).map(|_| burst(1, 5_000)).collect(), delays: delays.condensed() }
+        WakeSample { bursts: (0..delays.count()).map(|_| burst(1, 5_000)).collect(), delays: delays.condensed() }
     }
 
     #[test]
     fn figures_are_those_of_all_jobs() {
-        let figures = wake().figures(&[called(1..=50), called(51..=100)]);
+        let figures = wake().figures(&[sample(1..=50), sample(51..=100)]);
         let quantiles = [("p20_us", 20.0), ("p40_us", 40.0), ("p50_us", 50.0), ("p60_us", 60.0), ("p80_us", 80.0)];
         let longest = [("p90_us", 90.0), ("p99_us", 99.0), ("p999_us", 100.0), ("max_us", 100.0)];
         for (column, expected) in quantiles.into_iter().chain(longest).chain([("mean_us", 50.5)]) {
@@ -213,11 +213,11 @@ mod tests {
 
     #[test]
     fn each_job_of_each_burst_has_a_delay_within_it() {
-        let turn = Calls { count: 3, ..wake().turn() };
-        let called = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        let delays = Distribution::of_condensed([&called.delays]).expect("delays");
-        assert_eq!((called.bursts.len(), delays.count()), (3, 6));
-        let longest = called.bursts.iter().map(|burst| burst.wall).max().expect("bursts");
+        let turn = WakeTurn { count: 3, ..wake().turn() };
+        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let delays = Distribution::of_condensed([&sample.delays]).expect("delays");
+        assert_eq!((sample.bursts.len(), delays.count()), (3, 6));
+        let longest = sample.bursts.iter().map(|burst| burst.wall).max().expect("bursts");
         assert!(delays.max_us() <= longest.as_nanos() as f64 / 1e3, "{delays:?} in {longest:?}");
     }
 
@@ -225,9 +225,9 @@ mod tests {
     #[test]
     fn a_sample_of_many_jobs_is_short() {
         let load = Load::new(1, 100_000, 0).expect("countable");
-        let turn = Calls { load, pause: Duration::ZERO, ..wake().turn() };
-        let called = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
-        let text = serde_json::to_string(&called).expect("plain data");
+        let turn = WakeTurn { load, pause: Duration::ZERO, ..wake().turn() };
+        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let text = serde_json::to_string(&sample).expect("plain data");
         assert!(text.len() < 300_000, "{} bytes", text.len());
     }
 }

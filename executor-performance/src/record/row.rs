@@ -208,7 +208,7 @@ fn slowdowns(costs: &[Option<Costs<'_>>], seed: u64) -> Vec<Option<Ratio>> {
 mod tests {
     use super::*;
     use crate::{
-        experiment::{BurstSample, Latency, burst},
+        experiment::{BurstsSample, Latency, burst},
         workload::{Labour, Load},
     };
     use std::time::Duration;
@@ -240,7 +240,7 @@ mod tests {
     fn what_failed_has_samples_but_no_figures() {
         let load = Load::new(1, 1, 0).expect("countable");
         let latency = Latency::new(1, load, Labour::default(), Duration::ZERO, Duration::from_secs(1));
-        let sample = |nanos| BurstSample { bursts: vec![burst(1, nanos)], ..BurstSample::default() };
+        let sample = |nanos| BurstsSample { bursts: vec![burst(1, nanos)], ..BurstsSample::default() };
         let rows = |failure| {
             let samples = [1, 1, 1, 1, 1, 100].map(|micros| sample(1000 * micros)).into();
             let series = Series { name: "channel", samples, usages: Vec::new(), processes: vec![0; 6], failure };

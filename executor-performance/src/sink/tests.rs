@@ -3,7 +3,7 @@
 use super::{CsvFile, Sink, Target, Terminal, html, markdown, svg};
 use crate::{
     compare::{Comparison, Terms},
-    experiment::{Avalanche, Blocking, BurstSample, Experiment, OneLoad, Panics, SampleOf},
+    experiment::{Avalanche, Blocking, BurstsSample, Experiment, OneLoad, Panics, SampleOf},
     failure::Failure,
     record::{Record, Run, Stop, mock::record, rows},
     sampler::Series,
@@ -53,7 +53,7 @@ fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) 
 }
 
 /// A burst of `jobs` jobs that takes `micros` microseconds.
-fn burst(jobs: u64, micros: u64, ideal: Duration) -> BurstSample {
+fn burst(jobs: u64, micros: u64, ideal: Duration) -> BurstsSample {
     let wall = Duration::from_micros(micros);
     let burst = Burst {
         jobs,
@@ -64,7 +64,7 @@ fn burst(jobs: u64, micros: u64, ideal: Duration) -> BurstSample {
         idle: Duration::ZERO,
         idle_cpu: Some(Duration::ZERO),
     };
-    BurstSample { bursts: vec![burst], ideal }
+    BurstsSample { bursts: vec![burst], ideal }
 }
 
 fn blocking() -> Record {
