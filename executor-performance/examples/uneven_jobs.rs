@@ -15,7 +15,7 @@ use executor_performance::{
     failure::Failure,
     registry::Entry,
     stats::Distribution,
-    subject::{Plan, Roster},
+    subject::{BuildPlan, Roster},
 };
 use executors::Executor;
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,7 @@ impl Turn for UnevenJobs {
 }
 
 impl JobTurn for UnevenJobs {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Bursts, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<Bursts, Failure> {
         let executor = plan.build()?;
         let (tell, told) = channel();
         let burst = |_| {

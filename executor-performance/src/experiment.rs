@@ -49,7 +49,7 @@ use crate::{
     sampler::Pace,
     spawner::Spawner,
     stats::{self, Distribution, Pooled, Summary},
-    subject::Plan,
+    subject::BuildPlan,
     usage::{Usage, UsageMeter},
     workload::Load,
 };
@@ -127,7 +127,7 @@ pub trait JobTurn: Turn {
     /// # Errors
     ///
     /// If there is no valid sample.
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<Self::Sample, Failure>;
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<Self::Sample, Failure>;
 }
 
 /// A turn for executors that run futures.
@@ -137,7 +137,7 @@ pub trait FutureTurn: Turn {
     /// # Errors
     ///
     /// If there is no valid sample.
-    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<Self::Sample, Failure>;
+    fn run_on<S: Spawner>(&self, plan: &BuildPlan<S>) -> Result<Self::Sample, Failure>;
 }
 
 /// A turn for executors whose jobs can wait for jobs.
@@ -147,7 +147,7 @@ pub trait ForkTurn: Turn {
     /// # Errors
     ///
     /// If there is no valid sample.
-    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<Self::Sample, Failure>;
+    fn run_on<F: Forker>(&self, plan: &BuildPlan<F>) -> Result<Self::Sample, Failure>;
 }
 
 /// What one turn measured.

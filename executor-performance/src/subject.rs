@@ -15,21 +15,21 @@ use std::{fmt, marker::PhantomData, panic, thread, time::Duration};
 
 /// How to build an executor.
 #[derive(Clone, Copy)]
-pub struct Plan<E> {
+pub struct BuildPlan<E> {
     build: Build<E>,
     threads: usize,
     width: usize,
 }
 
-impl<E> Plan<E> {
+impl<E> BuildPlan<E> {
     /// A plan to `build` an executor with `threads` threads, which runs as many jobs at a time.
     pub fn new(build: Build<E>, threads: usize) -> Self {
-        Plan { build, threads, width: threads }
+        BuildPlan { build, threads, width: threads }
     }
 
     /// A plan to `build` the executor of `entry` with `threads` threads.
     fn of(entry: &Entry, build: Build<E>, threads: usize) -> Self {
-        Plan { width: entry.width(threads), ..Plan::new(build, threads) }
+        BuildPlan { width: entry.width(threads), ..BuildPlan::new(build, threads) }
     }
 
     /// Builds a new executor.
@@ -142,7 +142,7 @@ impl<T: JobTurn + 'static> Visitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<E: Executor + Sync + 'static>(self, entry: &'static Entry, build: Build<E>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<E> })
+        Box::new(Enlisted { name: entry.name, plan: BuildPlan::of(entry, build, self.threads), take: T::run_on::<E> })
     }
 }
 
@@ -150,7 +150,7 @@ impl<T: FutureTurn + 'static> FuturesVisitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<S: Spawner>(self, entry: &'static Entry, build: Build<S>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<S> })
+        Box::new(Enlisted { name: entry.name, plan: BuildPlan::of(entry, build, self.threads), take: T::run_on::<S> })
     }
 }
 
@@ -158,15 +158,15 @@ impl<T: ForkTurn + 'static> ForksVisitor for Enlistment<T> {
     type Output = Box<dyn Subject<T>>;
 
     fn visit<F: Forker>(self, entry: &'static Entry, build: Build<F>) -> Box<dyn Subject<T>> {
-        Box::new(Enlisted { name: entry.name, plan: Plan::of(entry, build, self.threads), take: T::run_on::<F> })
+        Box::new(Enlisted { name: entry.name, plan: BuildPlan::of(entry, build, self.threads), take: T::run_on::<F> })
     }
 }
 
 /// An executor that takes turns of one kind.
 struct Enlisted<E, T: Turn> {
     name: &'static str,
-    plan: Plan<E>,
-    take: fn(&T, &Plan<E>) -> Result<T::Sample, Failure>,
+    plan: BuildPlan<E>,
+    take: fn(&T, &BuildPlan<E>) -> Result<T::Sample, Failure>,
 }
 
 impl<E, T: Turn> Subject<T> for Enlisted<E, T> {
@@ -185,9 +185,9 @@ impl<E, T: Turn> Subject<T> for Enlisted<E, T> {
     }
 }
 
-impl<E> fmt::Debug for Plan<E> {
+impl<E> fmt::Debug for BuildPlan<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan").field("threads", &self.threads).field("width", &self.width).finish_non_exhaustive()
+        f.debug_struct("BuildPlan").field("threads", &self.threads).field("width", &self.width).finish_non_exhaustive()
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             let builder = elastic_pool::ThreadPool::builder().core(0).max(threads);
             builder.build().map_err(|error| Failure::of_build(&error))
         };
-        let pool = Plan::new(growing, 5).build_assembled(Duration::from_secs(60)).expect("five threads");
+        let pool = BuildPlan::new(growing, 5).build_assembled(Duration::from_secs(60)).expect("five threads");
         assert_eq!(pool.worker_count(), 5);
     }
 
@@ -226,7 +226,7 @@ mod tests {
             (|_| panic::panic_any(7), "it panicked"),
         ];
         for (build, told) in greedy {
-            let failure = Plan::new(build, 2).build().expect_err("it panics").to_string();
+            let failure = BuildPlan::new(build, 2).build().expect_err("it panics").to_string();
             assert_eq!(failure, format!("could not be built: {told}"));
         }
     }
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn what_has_too_few_threads_is_not_assembled() {
         let narrow = |threads: usize| Ok(crossbeam_channel_pool::ThreadPool::new(threads - 1));
-        let failure = Plan::new(narrow, 2).build_assembled(Duration::from_millis(20)).expect_err("one thread");
+        let failure = BuildPlan::new(narrow, 2).build_assembled(Duration::from_millis(20)).expect_err("one thread");
         assert!(matches!(failure, Failure::Stalled { ran: 1, expected: 2, .. }), "{failure}");
     }
 }

@@ -3,7 +3,7 @@
 
 use executor_performance::{
     experiment::{Experiment, JobTurn, Lifecycle, Sample},
-    subject::Plan,
+    subject::BuildPlan,
 };
 use executors::{CanExecute, Executor};
 use std::{thread, time::Duration};
@@ -35,7 +35,7 @@ impl Executor for Careless {
 #[test]
 fn threads_that_outlive_the_shutdown_belong_to_the_life_of_a_pool() {
     let lifecycle = Lifecycle::new(1, false, Duration::from_secs(60));
-    let sample = lifecycle.turn().run_on(&Plan::new(|_| Ok(Careless), 1)).expect("the threads end");
+    let sample = lifecycle.turn().run_on(&BuildPlan::new(|_| Ok(Careless), 1)).expect("the threads end");
     let linger = LINGER.as_micros() as f64;
     assert!(sample.cost() >= linger, "{} us", sample.cost());
     let figures = lifecycle.figures(&[sample]);

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     record::{Figure, Metric},
     sampler::Pace,
-    subject::Plan,
+    subject::BuildPlan,
     workload::{Burst, Load, Relay, Work},
 };
 use executors::Executor;
@@ -40,7 +40,7 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> Turn for BurstsTurn<W> {
 }
 
 impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for BurstsTurn<W> {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<BurstsSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<BurstsSample, Failure> {
         let bursts =
             if self.work.is_nothing() { self.run_with((), plan) } else { self.run_with(self.work.clone(), plan) }?;
         Ok(BurstsSample { bursts, ideal: self.load.ideal(self.work.time(), plan.threads()) })
@@ -49,7 +49,7 @@ impl<W: Work + Clone + Serialize + DeserializeOwned> JobTurn for BurstsTurn<W> {
 
 impl<W> BurstsTurn<W> {
     /// Runs the bursts, with `work` in place of their own.
-    fn run_with<E, V>(&self, work: V, plan: &Plan<E>) -> Result<Vec<Burst>, Failure>
+    fn run_with<E, V>(&self, work: V, plan: &BuildPlan<E>) -> Result<Vec<Burst>, Failure>
     where
         E: Executor + Sync + 'static,
         V: Work,

@@ -9,7 +9,7 @@ use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Dice, Distribution, Pooled},
-    subject::Plan,
+    subject::BuildPlan,
     view::number,
     workload::{Burst, Load, Relay, Work},
 };
@@ -128,7 +128,7 @@ impl Turn for FairnessTurn {
 }
 
 impl JobTurn for FairnessTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<FairnessSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<FairnessSample, Failure> {
         const PRIMER: u64 = 100;
         let stop = Arc::new(Stop::default());
         let executor = plan.build_assembled(self.patience)?;
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn there_is_a_probe_however_short_the_time_is() {
         let turn = FairnessTurn { time: Duration::from_millis(1), interval: Duration::from_millis(1), ..TURN };
-        let plan = Plan::new(|threads| Ok(crossbeam_channel_pool::ThreadPool::new(threads)), 2);
+        let plan = BuildPlan::new(|threads| Ok(crossbeam_channel_pool::ThreadPool::new(threads)), 2);
         let sample = turn.run_on(&plan).expect("every job ran");
         assert_eq!(sample.delays.len(), 1, "{sample:?}");
         assert!(sample.cost() > 0.0, "{sample:?}");
@@ -326,7 +326,7 @@ mod tests {
         const TURNS: usize = 20;
 
         fn lets_probes_begin<E: Executor + Sync + 'static>(build: Build<E>) {
-            let plan = Plan::new(build, 2);
+            let plan = BuildPlan::new(build, 2);
             let samples = (0..TURNS).map(|_| TURN.run_on(&plan).expect("every job ran"));
             let fair = samples.inspect(|it| assert!(it.burst.jobs < ENDLESS, "{it:?}"));
             let mut fair = fair.filter(|it| it.burst.jobs > 1000 && it.starved < it.delays.len());

@@ -10,7 +10,7 @@ use crate::{
     forker::Forker,
     record::{Figure, Metric, Setting},
     sampler::Pace,
-    subject::Plan,
+    subject::BuildPlan,
     view::number,
     workload::Forks,
 };
@@ -62,7 +62,7 @@ impl Turn for ForkJoinTurn {
 
 impl ForkTurn for ForkJoinTurn {
     /// Runs alone first, while there are no workers that could disturb it.
-    fn run_on<F: Forker>(&self, plan: &Plan<F>) -> Result<ForkJoinSample, Failure> {
+    fn run_on<F: Forker>(&self, plan: &BuildPlan<F>) -> Result<ForkJoinSample, Failure> {
         let alone = self.errand.run_alone(self.patience)?;
         let mut forks = Forks::new(plan.build()?, self.patience);
         self.errand.run(&mut forks, &alone)?;
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_alone_is_no_failure_of_an_executor() {
-        let plan = Plan::new(|_| -> Result<ThreadPool, Failure> { panic!("there is nothing for it to do") }, 2);
+        let plan = BuildPlan::new(|_| -> Result<ThreadPool, Failure> { panic!("there is nothing for it to do") }, 2);
         let turn = ForkJoinTurn { errand: Errand::Fib { index: 40, cutoff: 2 }, runs: 1, patience: Duration::ZERO };
         let complaint = turn.run_on(&plan).expect_err("no time at all").to_string();
         assert!(complaint.contains("lower --fib, or raise --patience"), "{complaint}");
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn every_fork_is_a_job_and_the_first_is_one() {
-        let plan =
-            Plan::new(|threads| ThreadPool::builder().threads(threads).build().map_err(|it| Failure::of_build(&it)), 2);
+        let build = |threads| ThreadPool::builder().threads(threads).build().map_err(|it| Failure::of_build(&it));
+        let plan = BuildPlan::new(build, 2);
         for (errand, jobs) in [(FIB, 987), (SORT, 128), (Errand::Fib { index: 5, cutoff: 9 }, 1)] {
             let sample = ForkJoinTurn { errand, runs: 3, patience: LONG }.run_on(&plan).expect("solved");
             let counted: Vec<u64> = sample.runs.bursts.iter().map(|run| run.jobs).collect();

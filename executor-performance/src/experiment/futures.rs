@@ -10,7 +10,7 @@ use crate::{
     record::{Figure, Setting},
     sampler::Pace,
     spawner::Spawner,
-    subject::Plan,
+    subject::BuildPlan,
     workload::{Load, Tasks},
 };
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Turn for FuturesTurn {
 }
 
 impl FutureTurn for FuturesTurn {
-    fn run_on<S: Spawner>(&self, plan: &Plan<S>) -> Result<BurstsSample, Failure> {
+    fn run_on<S: Spawner>(&self, plan: &BuildPlan<S>) -> Result<BurstsSample, Failure> {
         let mut tasks = Tasks::new(plan.build()?, self.patience);
         self.play.perform(&mut tasks, self.primer)?;
         let burst = self.play.perform(&mut tasks, self.operations)?;

@@ -7,7 +7,7 @@ use crate::{
     heap,
     record::{Figure, Metric, Setting},
     sampler::Pace,
-    subject::Plan,
+    subject::BuildPlan,
     workload::wait_for,
 };
 use executors::Executor;
@@ -110,7 +110,7 @@ impl IdleTurn {
     fn watch<E: Executor>(
         &self,
         executor: &E,
-        plan: &Plan<E>,
+        plan: &BuildPlan<E>,
         heap_before: Option<u64>,
     ) -> Result<IdleSample, Failure> {
         let (count, jobs) = (Count::default(), JOBS_PER_THREAD * plan.threads() as u64);
@@ -132,7 +132,7 @@ impl Turn for IdleTurn {
 }
 
 impl JobTurn for IdleTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<IdleSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<IdleSample, Failure> {
         thread::sleep(self.settle);
         let heap_before = heap::in_use();
         let executor = plan.build_assembled(self.patience)?;
@@ -286,7 +286,7 @@ mod tests {
         // When it has been idle, it is given jobs that block its workers, and jobs that are queued.
         for jobs in [500, JOBS_PER_THREAD + 1, JOBS_PER_THREAD + 500] {
             LEFT.store(jobs, Ordering::Relaxed);
-            let plan = Plan::new(|threads| Ok(Faulty(ThreadPool::new(threads))), 1);
+            let plan = BuildPlan::new(|threads| Ok(Faulty(ThreadPool::new(threads))), 1);
             let failure = TURN.run_on(&plan).expect_err("there are more jobs");
             assert!(matches!(failure, Failure::Submission), "{failure}");
         }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_pool_rests_and_then_runs_what_was_queued() {
-        let sample = TURN.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let sample = TURN.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
         assert!(sample.window >= TURN.window);
         // Other tests allocate and free meanwhile, so no more is known here.
         assert_eq!(sample.heap_per_job.is_some(), heap::in_use().is_some());

@@ -7,7 +7,7 @@ use crate::{
     record::{Figure, Setting},
     sampler::Pace,
     stats::mean,
-    subject::Plan,
+    subject::BuildPlan,
     view::number,
     workload::Meeting,
 };
@@ -74,7 +74,7 @@ struct Trip {
 }
 
 impl LifecycleTurn {
-    fn trip<E: Executor>(&self, plan: &Plan<E>) -> Result<Trip, Failure> {
+    fn trip<E: Executor>(&self, plan: &BuildPlan<E>) -> Result<Trip, Failure> {
         let threads = threads();
         let jobs = if self.meeting { plan.width() } else { 1 };
         let meeting = Arc::new(Meeting::of(jobs, self.patience));
@@ -159,7 +159,7 @@ impl Turn for LifecycleTurn {
 }
 
 impl JobTurn for LifecycleTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<LifecycleSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<LifecycleSample, Failure> {
         let trips = (0..self.count).map(|_| {
             thread::sleep(PAUSE);
             self.trip(plan)
@@ -281,7 +281,7 @@ mod tests {
     fn the_parts_of_a_trip_are_within_it() {
         for meeting in [false, true] {
             let turn = LifecycleTurn { count: 2, meeting, patience: LONG };
-            let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2));
+            let sample = turn.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2));
             let LifecycleSample(trips) = sample.expect("it works");
             assert_eq!(trips.len(), 2);
             for trip in trips {
@@ -301,7 +301,7 @@ mod tests {
         };
         for (meeting, threads) in [(false, 1), (true, 5)] {
             let turn = LifecycleTurn { count: 1, meeting, patience: LONG };
-            turn.run_on(&Plan::new(build, 5)).expect("it works");
+            turn.run_on(&BuildPlan::new(build, 5)).expect("it works");
             assert_eq!(STARTED.swap(0, Ordering::Relaxed), threads);
         }
     }
@@ -309,13 +309,13 @@ mod tests {
     #[test]
     fn a_meeting_of_jobs_on_the_thread_of_the_caller_does_not_wait() {
         let turn = LifecycleTurn { count: 1, meeting: true, patience: LONG };
-        turn.run_on(&Plan::new(|_| Ok(RunNowExecutor::new()), 3)).expect("it works");
+        turn.run_on(&BuildPlan::new(|_| Ok(RunNowExecutor::new()), 3)).expect("it works");
     }
 
     #[test]
     fn a_meeting_that_has_too_few_threads_is_a_failure() {
         let turn = LifecycleTurn { count: 1, meeting: true, patience: Duration::from_millis(20) };
-        let failure = turn.run_on(&Plan::new(|_| Ok(ThreadPool::new(2)), 3)).expect_err("one is missing");
+        let failure = turn.run_on(&BuildPlan::new(|_| Ok(ThreadPool::new(2)), 3)).expect_err("one is missing");
         assert!(matches!(failure, Failure::Stalled { expected: 3, .. }), "{failure}");
     }
 
@@ -337,7 +337,7 @@ mod tests {
         }
 
         let turn = LifecycleTurn { count: 2, meeting: false, patience: Duration::from_millis(1) };
-        let failure = turn.run_on(&Plan::new(|_| Ok(Lazy), 2)).expect_err("the job never runs");
+        let failure = turn.run_on(&BuildPlan::new(|_| Ok(Lazy), 2)).expect_err("the job never runs");
         assert!(matches!(failure, Failure::Stalled { ran: 0, expected: 1, .. }));
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
     stats::{Condensed, Dice, Distribution, Pooled},
-    subject::Plan,
+    subject::BuildPlan,
     view::number,
     workload::{Burst, Labour, Stream, Streamed, poisson},
 };
@@ -98,7 +98,7 @@ impl Turn for OpenLatencyTurn {
 }
 
 impl JobTurn for OpenLatencyTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<OpenLatencySample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<OpenLatencySample, Failure> {
         const PRIMER_PER_THREAD: usize = 16;
         let mut stream = Stream::new(plan.build_assembled(self.patience)?, self.labour, self.patience);
         stream.run(&[vec![0; PRIMER_PER_THREAD * plan.threads()]])?;
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn every_job_is_served() {
-        let sample = TURN.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let sample = TURN.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
         assert_eq!(sample.burst.jobs, 1000);
         assert!(sample.time >= TURN.time && sample.cost() > 0.0, "{sample:?}");
     }

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     record::{Figure, Setting},
     sampler::Pace,
-    subject::Plan,
+    subject::BuildPlan,
     workload::wait_for,
 };
 use executors::Executor;
@@ -113,7 +113,7 @@ impl Turn for PanicsTurn {
 }
 
 impl JobTurn for PanicsTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<PanicsSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<PanicsSample, Failure> {
         let executor = plan.build_assembled(self.patience)?;
         let sample = self.measure(&executor);
         if sample.is_err() {
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_pool_that_contains_panics_loses_nothing() {
         let turn = PanicsTurn { jobs: 50, patience: LONG };
-        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("all ran");
+        let sample = turn.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("all ran");
         assert!(sample.before > 0.0 && sample.panicking > 0.0 && sample.after > 0.0, "{sample:?}");
     }
 

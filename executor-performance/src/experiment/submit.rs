@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
     record::{Figure, Setting},
     sampler::Pace,
-    subject::Plan,
+    subject::BuildPlan,
     workload::{Burst, Load, Relay},
 };
 use executors::Executor;
@@ -54,7 +54,7 @@ impl Turn for SubmitTurn {
 }
 
 impl JobTurn for SubmitTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<SubmitSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<SubmitSample, Failure> {
         let hold = Arc::new(Hold::new(self.sleep));
         let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&hold), self.patience);
         relay.run(&self.primer, Duration::ZERO)?;
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn all_jobs_end_once_the_last_is_submitted() {
         let sample =
-            submit(Duration::from_secs(3600)).turn().run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2));
+            submit(Duration::from_secs(3600)).turn().run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2));
         let SubmitSample(burst) = sample.expect("every job ran");
         assert_eq!(burst.jobs, 120);
         assert!(burst.wall < Duration::from_secs(3600) && burst.submitting > Duration::ZERO);

@@ -9,7 +9,7 @@ use crate::{
     record::{Figure, Setting},
     sampler::Pace,
     stats::{Condensed, Distribution, Pooled},
-    subject::Plan,
+    subject::BuildPlan,
     view::number,
     workload::{Burst, Load, Relay},
 };
@@ -51,7 +51,7 @@ impl Turn for WakeTurn {
 }
 
 impl JobTurn for WakeTurn {
-    fn run_on<E: Executor + Sync + 'static>(&self, plan: &Plan<E>) -> Result<WakeSample, Failure> {
+    fn run_on<E: Executor + Sync + 'static>(&self, plan: &BuildPlan<E>) -> Result<WakeSample, Failure> {
         let stamps = Arc::new(Stamps::of(self.load.jobs()));
         let mut relay = Relay::new(plan.build_assembled(self.patience)?, Arc::clone(&stamps), self.patience);
         relay.run(&self.load, Duration::ZERO)?;
@@ -207,14 +207,14 @@ mod tests {
         };
         let one_job = Load::new(1, 1, 0).expect("countable");
         let turn = Wake::new(4, one_job, Duration::ZERO, Duration::from_secs(60)).turn();
-        turn.run_on(&Plan::new(build, 4)).expect("every job ran");
+        turn.run_on(&BuildPlan::new(build, 4)).expect("every job ran");
         assert_eq!(STARTED.load(Ordering::Relaxed), 4);
     }
 
     #[test]
     fn each_job_of_each_burst_has_a_delay_within_it() {
         let turn = WakeTurn { count: 3, ..wake().turn() };
-        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let sample = turn.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
         let delays = Distribution::of_condensed([&sample.delays]).expect("delays");
         assert_eq!((sample.bursts.len(), delays.count()), (3, 6));
         let longest = sample.bursts.iter().map(|burst| burst.wall).max().expect("bursts");
@@ -226,7 +226,7 @@ mod tests {
     fn a_sample_of_many_jobs_is_short() {
         let load = Load::new(1, 100_000, 0).expect("countable");
         let turn = WakeTurn { load, pause: Duration::ZERO, ..wake().turn() };
-        let sample = turn.run_on(&Plan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
+        let sample = turn.run_on(&BuildPlan::new(|threads| Ok(ThreadPool::new(threads)), 2)).expect("every job ran");
         let text = serde_json::to_string(&sample).expect("plain data");
         assert!(text.len() < 300_000, "{} bytes", text.len());
     }
