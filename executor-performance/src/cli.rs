@@ -17,7 +17,8 @@ pub use self::{
     definition::{CommandLine, definition, experiments, manual},
     experiments::{
         AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
-        LatencyOptions, RepostOptions, SizeOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
+        LatencyOptions, LifecycleOptions, RepostOptions, SizeOptions, SubmitOptions, ThroughputOptions, WakeOptions,
+        WorkOptions,
     },
     options::{Color, ComparisonOptions, LoadOptions, Options, OutputOptions, SamplingOptions},
     point::Point,

@@ -1,25 +1,30 @@
 //! From orders to runs that are ready to begin: what makes no sense is refused before anything runs.
 
+mod experiments;
 mod recommend;
 
 use crate::{
     cli::{Command, Options, Order, Point},
-    experiment::{
-        Avalanche, Blocking, Experiment, ForkTurn, FutureTurn, Idle, IdleTurn, JobTurn, Latency, Lifecycle, OneLoad,
-        OpenLatencyTurn, Panics, Repost, Subject, Submit, Throughput, Turn, Wake,
-    },
+    experiment::{Experiment, ForkTurn, FutureTurn, JobTurn, Subject, Turn},
     isolation::{self, Guest, Host},
     record::Run,
     registry::{Ability, Entry},
     sampler::Pace,
     session::Session,
     subject::Roster,
-    workload::Labour,
 };
 use std::{ffi::OsString, fmt, time::Duration};
 
-/// What each job of the latency experiment does, besides passing on.
-const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
+/// The relative standard error, in percent, that is small enough for most experiments unless `--rse` is given. The help
+/// of that option names this and the next two.
+const USUAL_RSE: f64 = 2.0;
+
+/// The same where samples scatter more, as they are of few events, of a tail, or of almost nothing: bursts after a
+/// pause, jobs at a rate, delays, panics, and idling. To reach the usual error, six times as many would be needed.
+const COARSE_RSE: f64 = 5.0;
+
+/// The same for a recommendation, which is to choose between executors that may be close.
+const FINE_RSE: f64 = 1.0;
 
 /// A run that can begin.
 pub trait Planned {
@@ -128,7 +133,7 @@ pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned
         let mut first = 0;
         for point in options.points() {
             let site = Site { options, point, host, words, first, budget, question: None };
-            let runs = runs(command, &site).map_err(within_file)?;
+            let runs = site.runs(command).map_err(within_file)?;
             first += runs.len();
             plan.extend(runs);
         }
@@ -161,111 +166,31 @@ struct Site<'a> {
 
 type Runs = Result<Vec<Box<dyn Planned>>, String>;
 
-fn runs(command: &Command, site: &Site<'_>) -> Runs {
-    let (point, threads, sampling) = (&site.point, site.point.threads, &site.options.sampling);
-    let (patience, seed) = (sampling.patience, sampling.seed);
-    match command {
-        Command::Throughput(own) => {
-            let labour = Labour { pre: own.pre, post: own.post };
-            let load = point.chains(1_000_000)?;
-            site.jobs(OneLoad::new(Throughput(labour), threads, load, own.size.full_size, patience), 2.0)
-        }
-        Command::Latency(own) if own.rate.is_some() => {
-            let producers = point.sources("latency --rate")?;
-            let open = own.open(threads, |rate, time| {
-                let labour = SMALL_LABOUR;
-                OpenLatencyTurn { rate, time, producers, labour, seed, patience }
-            })?;
-            for latency in &open {
-                sampling.bears(
-                    format_args!("--run-time {} ms at --rate {}", own.run_time, latency.asked().rate),
-                    latency.shortest_sample(),
-                )?;
+impl Site<'_> {
+    /// The runs that `command` asks for.
+    fn runs(&self, command: &Command) -> Runs {
+        match command {
+            Command::Throughput(own) => self.throughput(own),
+            Command::Latency(own) if own.rate.is_some() => self.open_latency(own),
+            Command::Latency(own) => self.latency(own),
+            Command::Repost(own) => self.repost(own),
+            Command::Avalanche(own) => self.avalanche(own),
+            Command::Submit(own) => self.submit(own),
+            Command::Fairness(own) => self.fairness(own),
+            Command::Blocking(own) => self.blocking(own),
+            Command::Panics => self.panics(),
+            Command::Lifecycle(own) => self.lifecycle(own),
+            Command::Idle(own) => self.idle(own),
+            Command::Futures(own) => self.futures(own),
+            Command::ForkJoin(own) => self.fork_join(own),
+            Command::Wake(own) => self.wake(own),
+            Command::Recommend(own) => self.recommended(own),
+            Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {
+                Ok(Vec::new())
             }
-            site.points(open.into_iter(), 5.0)
-        }
-        Command::Latency(own) => {
-            let pause = Duration::from_millis(own.sleep_time);
-            sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
-            site.jobs(Latency::new(threads, point.chains(1_000)?, SMALL_LABOUR, pause, patience), 5.0)
-        }
-        Command::Repost(own) => {
-            point.unused("repost")?;
-            let question = Repost(own.work.pastime(patience)?);
-            let repost = |load| OneLoad::new(question, threads, load, own.size.full_size, patience);
-            site.points(own.loads()?.into_iter().map(repost), 2.0)
-        }
-        Command::Avalanche(own) => {
-            let jobs = point.single_jobs(1_000_000, "avalanche")?;
-            let question = Avalanche(own.work.pastime(patience)?);
-            site.jobs(OneLoad::new(question, threads, jobs, own.size.full_size, patience), 2.0)
-        }
-        Command::Submit(own) => {
-            let (jobs, sleep) = (point.produced_jobs(1_000_000, "submit")?, own.sleep(patience)?);
-            site.jobs(Submit::new(threads, jobs, sleep, own.size.full_size, patience), 2.0)
-        }
-        Command::Fairness(own) => {
-            point.unused("fairness")?;
-            let fairness = own.experiment(threads, seed, patience)?;
-            sampling.bears(
-                format_args!("--probe-interval {} us and --run-time {} ms", own.probe_interval, own.run_time),
-                fairness.shortest_sample(),
-            )?;
-            site.jobs(fairness, 5.0)
-        }
-        Command::Blocking(own) => {
-            let (jobs, sleep) = (point.single_jobs(1000, "blocking")?, own.sleep(patience)?);
-            let in_turn = u32::try_from(jobs.jobs().div_ceil(threads as u64)).unwrap_or(u32::MAX);
-            sampling.bears(
-                format_args!("{} jobs of --sleep-time {} ms", jobs.jobs(), own.sleep_time),
-                sleep.saturating_mul(in_turn),
-            )?;
-            site.jobs(Blocking::new(threads, jobs, sleep, patience), 2.0)
-        }
-        Command::Panics => {
-            let jobs = point.single_jobs(1000, "panics")?.jobs();
-            site.jobs(Panics::new(threads, jobs, patience), 5.0)
-        }
-        Command::Lifecycle(own) => {
-            point.unused("lifecycle")?;
-            site.jobs(Lifecycle::new(threads, own.meeting, patience), 2.0)
-        }
-        Command::Idle(own) => {
-            let queued = point.single_jobs(100_000, "idle")?.jobs();
-            let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
-            // Once before the executor is built, and once before the window.
-            sampling.bears(format_args!("--settle {} ms", own.settle), settle.saturating_mul(2))?;
-            site.jobs(Idle::new(threads, IdleTurn { settle, window, queued, patience }), 5.0)
-        }
-        Command::Futures(own) => {
-            point.unused("futures")?;
-            site.futures(own.experiments(threads, patience)?, 2.0)
-        }
-        Command::ForkJoin(own) => {
-            point.unused("fork-join")?;
-            site.forks(own.experiments(threads, seed, patience)?, 2.0)
-        }
-        Command::Wake(own) => {
-            let jobs = point.single_jobs(threads as u64, "wake")?;
-            if jobs.jobs() > Wake::MOST_JOBS {
-                return Err(format!(
-                    "a burst of {} jobs is more than {} jobs: lower --messages",
-                    jobs.jobs(),
-                    Wake::MOST_JOBS
-                ));
-            }
-            let pause = Duration::from_millis(own.sleep_time);
-            sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
-            site.jobs(Wake::new(threads, jobs, pause, patience), 5.0)
-        }
-        Command::Recommend(own) => site.recommended(own),
-        Command::List | Command::Compare(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {
-            Ok(Vec::new())
         }
     }
-}
 
-impl Site<'_> {
     /// A run of `experiment` on executors, where `rse` percent is precise enough unless the options say otherwise.
     fn jobs<X>(&self, experiment: X, rse: f64) -> Runs
     where
@@ -288,7 +213,7 @@ impl Site<'_> {
     }
 
     /// Runs of `experiments` on executors of futures, each in an equal share of the budget.
-    fn futures<X>(&self, experiments: Vec<X>, rse: f64) -> Runs
+    fn spawns<X>(&self, experiments: Vec<X>, rse: f64) -> Runs
     where
         X: Experiment<Turn: FutureTurn + 'static> + 'static,
     {

@@ -1,9 +1,9 @@
 //! The experiments for a recommendation.
 
-use super::{Runs, Site};
+use super::{FINE_RSE, Runs, Site};
 use crate::{
     cli::{RecommendOptions, Workload, countable, within},
-    experiment::{Blocking, Latency, OneLoad, Throughput},
+    experiment::{Blocking, Latency, Throughput},
     registry::Ability,
     sampler::Pace,
     workload::{Labour, nanos_per_unit},
@@ -50,20 +50,20 @@ impl Site<'_> {
         match workload {
             Workload::Outside => {
                 let jobs = all.saturating_mul(jobs_in_turn(2 * EACH, busy)?) / 2;
-                self.jobs(OneLoad::new(Throughput(labour), threads, load(jobs.min(JOBS), 0)?, false, patience), 1.0)
+                self.jobs(self.one_load(Throughput(labour), load(jobs.min(JOBS), 0)?, false), FINE_RSE)
             }
             Workload::Inside => {
                 let hops = (jobs_in_turn(4 * EACH, busy)? / (2 * EACH)).min(JOBS / (EACH * all));
-                self.jobs(OneLoad::new(Throughput(labour), threads, load(EACH * all, hops)?, false, patience), 1.0)
+                self.jobs(self.one_load(Throughput(labour), load(EACH * all, hops)?, false), FINE_RSE)
             }
             Workload::Bursts => {
                 jobs_in_turn(2 * EACH, busy)?;
-                self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), 1.0)
+                self.jobs(Latency::new(threads, load(EACH * all, 0)?, labour, PAUSE, patience), FINE_RSE)
             }
             Workload::Blocking => {
                 within("--job-time", format_args!("{} us", micros(time)), time, patience)?;
                 jobs_in_turn(ASLEEP + 1, time)?;
-                self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), 1.0)
+                self.jobs(Blocking::new(threads, load(ASLEEP * all, 0)?, time, patience), FINE_RSE)
             }
         }
     }
@@ -75,7 +75,7 @@ impl Site<'_> {
     ///
     /// If that is less than `least`, below which a sample makes no sense.
     fn jobs_in_turn(&self, least: u64, time: Duration, taking: Duration) -> Result<u64, String> {
-        let pace = Pace { budget: self.budget, ..self.options.sampling.pace(1.0)? };
+        let pace = Pace { budget: self.budget, ..self.options.sampling.pace(FINE_RSE)? };
         let executors = self.entries(Ability::Jobs)?.len();
         // One more round, before the first, finds out how much a sample can be.
         let (rounds, budget) = (pace.least_rounds().saturating_add(1), pace.budget.mul_f64(0.9));

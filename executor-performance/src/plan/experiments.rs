@@ -1,0 +1,149 @@
+//! The runs of each experiment at a point of a sweep.
+
+use super::{COARSE_RSE, Runs, Site, USUAL_RSE};
+use crate::{
+    cli::{
+        AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
+        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions,
+    },
+    experiment::{
+        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatencyTurn, Panics, Repost, Submit,
+        Throughput, Wake,
+    },
+    workload::{Labour, Load},
+};
+use std::time::Duration;
+
+/// What each job of the latency experiment does, besides passing on.
+const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
+
+impl Site<'_> {
+    pub(super) fn throughput(&self, own: &ThroughputOptions) -> Runs {
+        let question = Throughput(Labour { pre: own.pre, post: own.post });
+        let load = self.point.chains(1_000_000)?;
+        self.jobs(self.one_load(question, load, own.size.full_size), USUAL_RSE)
+    }
+
+    /// Without a rate: the closed loop.
+    pub(super) fn latency(&self, own: &LatencyOptions) -> Runs {
+        let pause = Duration::from_millis(own.sleep_time);
+        self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
+        let load = self.point.chains(1_000)?;
+        self.jobs(Latency::new(self.threads(), load, SMALL_LABOUR, pause, self.patience()), COARSE_RSE)
+    }
+
+    /// At each of the rates.
+    pub(super) fn open_latency(&self, own: &LatencyOptions) -> Runs {
+        let producers = self.point.sources("latency --rate")?;
+        let (labour, seed, patience) = (SMALL_LABOUR, self.seed(), self.patience());
+        let turn = |rate, time| OpenLatencyTurn { rate, time, producers, labour, seed, patience };
+        let open = own.open(self.threads(), turn)?;
+        for latency in &open {
+            self.options.sampling.bears(
+                format_args!("--run-time {} ms at --rate {}", own.run_time, latency.asked().rate),
+                latency.shortest_sample(),
+            )?;
+        }
+        self.points(open.into_iter(), COARSE_RSE)
+    }
+
+    pub(super) fn repost(&self, own: &RepostOptions) -> Runs {
+        self.point.unused("repost")?;
+        let question = Repost(own.work.pastime(self.patience())?);
+        let loads = own.loads()?.into_iter();
+        self.points(loads.map(|load| self.one_load(question, load, own.size.full_size)), USUAL_RSE)
+    }
+
+    pub(super) fn avalanche(&self, own: &AvalancheOptions) -> Runs {
+        let jobs = self.point.single_jobs(1_000_000, "avalanche")?;
+        let question = Avalanche(own.work.pastime(self.patience())?);
+        self.jobs(self.one_load(question, jobs, own.size.full_size), USUAL_RSE)
+    }
+
+    pub(super) fn submit(&self, own: &SubmitOptions) -> Runs {
+        let (patience, jobs) = (self.patience(), self.point.produced_jobs(1_000_000, "submit")?);
+        let sleep = own.sleep(patience)?;
+        self.jobs(Submit::new(self.threads(), jobs, sleep, own.size.full_size, patience), USUAL_RSE)
+    }
+
+    pub(super) fn fairness(&self, own: &FairnessOptions) -> Runs {
+        self.point.unused("fairness")?;
+        let fairness = own.experiment(self.threads(), self.seed(), self.patience())?;
+        self.options.sampling.bears(
+            format_args!("--probe-interval {} us and --run-time {} ms", own.probe_interval, own.run_time),
+            fairness.shortest_sample(),
+        )?;
+        self.jobs(fairness, COARSE_RSE)
+    }
+
+    pub(super) fn blocking(&self, own: &BlockingOptions) -> Runs {
+        let (threads, patience) = (self.threads(), self.patience());
+        let (jobs, sleep) = (self.point.single_jobs(1000, "blocking")?, own.sleep(patience)?);
+        let in_turn = u32::try_from(jobs.jobs().div_ceil(threads as u64)).unwrap_or(u32::MAX);
+        self.options.sampling.bears(
+            format_args!("{} jobs of --sleep-time {} ms", jobs.jobs(), own.sleep_time),
+            sleep.saturating_mul(in_turn),
+        )?;
+        self.jobs(Blocking::new(threads, jobs, sleep, patience), USUAL_RSE)
+    }
+
+    pub(super) fn panics(&self) -> Runs {
+        let jobs = self.point.single_jobs(1000, "panics")?.jobs();
+        self.jobs(Panics::new(self.threads(), jobs, self.patience()), COARSE_RSE)
+    }
+
+    pub(super) fn lifecycle(&self, own: &LifecycleOptions) -> Runs {
+        self.point.unused("lifecycle")?;
+        self.jobs(Lifecycle::new(self.threads(), own.meeting, self.patience()), USUAL_RSE)
+    }
+
+    pub(super) fn idle(&self, own: &IdleOptions) -> Runs {
+        let (queued, patience) = (self.point.single_jobs(100_000, "idle")?.jobs(), self.patience());
+        let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
+        // Once before the executor is built, and once before the window.
+        let settling = settle.saturating_mul(2);
+        self.options.sampling.bears(format_args!("--settle {} ms", own.settle), settling)?;
+        self.jobs(Idle::new(self.threads(), IdleTurn { settle, window, queued, patience }), COARSE_RSE)
+    }
+
+    /// For each of the workloads.
+    pub(super) fn futures(&self, own: &FuturesOptions) -> Runs {
+        self.point.unused("futures")?;
+        self.spawns(own.experiments(self.threads(), self.patience())?, USUAL_RSE)
+    }
+
+    /// For each of the workloads.
+    pub(super) fn fork_join(&self, own: &ForkJoinOptions) -> Runs {
+        self.point.unused("fork-join")?;
+        self.forks(own.experiments(self.threads(), self.seed(), self.patience())?, USUAL_RSE)
+    }
+
+    pub(super) fn wake(&self, own: &WakeOptions) -> Runs {
+        const MOST: u64 = Wake::MOST_JOBS;
+        let load = self.point.single_jobs(self.threads() as u64, "wake")?;
+        let jobs = load.jobs();
+        if jobs > MOST {
+            return Err(format!("a burst of {jobs} jobs is more than {MOST} jobs: lower --messages"));
+        }
+        let pause = Duration::from_millis(own.sleep_time);
+        self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
+        self.jobs(Wake::new(self.threads(), load, pause, self.patience()), COARSE_RSE)
+    }
+
+    /// The `question` under `load`, which may be cut unless it must have its `full_size`.
+    pub(super) fn one_load<Q>(&self, question: Q, load: Load, full_size: bool) -> OneLoad<Q> {
+        OneLoad::new(question, self.threads(), load, full_size, self.patience())
+    }
+
+    fn threads(&self) -> usize {
+        self.point.threads
+    }
+
+    fn patience(&self) -> Duration {
+        self.options.sampling.patience
+    }
+
+    fn seed(&self) -> u64 {
+        self.options.sampling.seed
+    }
+}
