@@ -232,13 +232,13 @@ executors! {
         |threads| reference::MutexCondvar::new(threads).map(Adapted::of);
     #[cfg(feature = "published")]
     "published-threadpool", "executors 0.10.0: `threadpool`", ON_REQUEST, [], None,
-        |threads| Ok(published::threadpool(threads));
+        |threads| Ok(Adapted::of(published::threadpool(threads)));
     #[cfg(feature = "published")]
     "published-channel", "executors 0.10.0: `channel`", ON_REQUEST, [Futures Forks], None,
-        |threads| Ok(published::channel(threads));
+        |threads| Ok(Adapted::of(published::channel(threads)));
     #[cfg(feature = "published")]
     "published-workstealing", "executors 0.10.0: `workstealing-small`", ON_REQUEST, [Futures Forks], Some(32),
-        |threads| Ok(published::workstealing(threads));
+        |threads| Ok(Adapted::of(published::workstealing(threads)));
     #[cfg(feature = "peers")]
     "rayon", "`rayon`: workers take their newest job first", ON_REQUEST, [Forks], None,
         |threads| peers::Rayon::new(threads).map(Adapted::of);
