@@ -59,7 +59,9 @@ impl Advice {
             let mut rows = runs.iter().flat_map(|run| &run.rows);
             rows.any(|row| row.executor == name && row.status() == Status::Failed)
         };
-        let (mut candidates, mut failed, mut unmeasured) = (Vec::new(), Vec::new(), Vec::new());
+        let mut candidates = Vec::new();
+        let mut failed = Vec::new();
+        let mut unmeasured = Vec::new();
         for name in names {
             match costs(name) {
                 Some(costs) => candidates.push((name, costs)),

@@ -21,6 +21,7 @@ use crate::{
 use std::{
     fmt,
     io::{self, ErrorKind},
+    mem,
     rc::Rc,
     time::Duration,
 };
@@ -58,10 +59,18 @@ pub struct Session {
 impl Session {
     /// A session in which nothing has run yet. Results go to `sinks`; all runs together have the `budget`.
     pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
-        let progress = Progress::new(budget, quiet);
-        let (outcome, unwritten) = (Outcome::Done, Vec::new());
-        let (several, judged, unread) = (false, false, false);
-        Session { record, sinks, progress, interrupt, quiet, outcome, several, judged, unread, unwritten }
+        Session {
+            record,
+            sinks,
+            progress: Progress::new(budget, quiet),
+            interrupt,
+            quiet,
+            outcome: Outcome::Done,
+            several: false,
+            judged: false,
+            unread: false,
+            unwritten: Vec::new(),
+        }
     }
 
     /// The same session. If it is `judged`, it goes on even if no one reads the results, because its outcome is wanted.
@@ -128,9 +137,9 @@ impl Session {
     }
 
     /// Performs one run.
-    pub(crate) fn measure<X: Experiment>(&mut self, prepared: Prepared<X>) {
+    pub(crate) fn measure<X: Experiment>(&mut self, mut prepared: Prepared<X>) {
         let Prepared { pace, threads, .. } = prepared;
-        let (mut prepared, subjects) = (Prepared { subjects: Vec::new(), ..prepared }, prepared.subjects);
+        let subjects = mem::take(&mut prepared.subjects);
         let supervision = Rc::new(Supervision::begin(self.interrupt.clone()));
         let supervised = |subject| Box::new(Supervised::new(subject, &supervision)) as Box<dyn Subject<X::Turn>>;
         let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects.into_iter().map(supervised).collect();
@@ -190,7 +199,9 @@ impl Session {
     /// Does `step` with every sink, even if one of them fails. A failure is reported, unless the reader of the sink has
     /// gone away, such as `head`: then the sink gets nothing more.
     fn each(&mut self, mut step: impl FnMut(&mut dyn Sink, &Record) -> io::Result<()>) {
-        let (record, mut complaints, mut gone) = (&self.record, Vec::new(), false);
+        let record = &self.record;
+        let mut complaints = Vec::new();
+        let mut gone = false;
         self.progress.aside(|| {
             self.sinks.retain_mut(|sink| match step(&mut **sink, record) {
                 Err(why) if why.kind() == ErrorKind::BrokenPipe => {

@@ -50,8 +50,14 @@ impl<T: Turn> Guest<T> {
     /// The executor called `name`, in the process that `command` starts, with pipes for its input and output. A turn
     /// may take as long as `limit`. A failure of the executor is added to the `failures`.
     pub fn new(name: &'static str, command: Command, limit: Duration, failures: Failures) -> Self {
-        let (command, state) = (RefCell::new(command), RefCell::new(State::NotCalled));
-        Guest { name, command, limit, state, failures, turn: PhantomData }
+        Guest {
+            name,
+            command: RefCell::new(command),
+            limit,
+            state: RefCell::new(State::NotCalled),
+            failures,
+            turn: PhantomData,
+        }
     }
 
     fn answered(&self, state: &mut State, turn: &T) -> Result<(T::Sample, Usage), Failure> {

@@ -71,8 +71,13 @@ enum Gate {
 
 impl Start {
     fn new(producers: usize) -> Self {
-        let (gate, moved) = (Mutex::new(Gate::Closed), Condvar::new());
-        Start { producers, arrived: AtomicUsize::new(0), gate, moved, over: OnceLock::new() }
+        Start {
+            producers,
+            arrived: AtomicUsize::new(0),
+            gate: Mutex::new(Gate::Closed),
+            moved: Condvar::new(),
+            over: OnceLock::new(),
+        }
     }
 
     /// Called by each producer once it has started: waits at the gate. Returns whether the load begins.

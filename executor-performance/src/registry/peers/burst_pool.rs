@@ -71,9 +71,13 @@ macro_rules! adapter {
                     };
                     thread::Builder::new().spawn(run).map_err(|error| Failure::of_build(&error))?;
                 }
-                let sender = Arc::new(Mutex::new(Some(sender)));
-                let (given, ended) = (Arc::default(), Departures::default());
-                Ok($adapter { sender, given, ended, threads, departures })
+                Ok($adapter {
+                    sender: Arc::new(Mutex::new(Some(sender))),
+                    given: Arc::default(),
+                    ended: Departures::default(),
+                    threads,
+                    departures,
+                })
             }
 
             /// Returns the job if no receiver waits for one.
