@@ -69,8 +69,8 @@ pub enum Idle {
     ///
     /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
     /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
-    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends. In a subpool of a
-    /// dispatcher, so may a job from outside that comes as the nap begins.
+    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends. In a subpool
+    /// of a dispatcher, so may a job from outside that comes as the nap begins.
     Park {
         /// How long to search. With zero, workers always sleep at once; more than a few microseconds costs CPU time at
         /// the end of each burst and gains little.

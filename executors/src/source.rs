@@ -201,8 +201,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// Like [`has_jobs_for`](Self::has_jobs_for), ignoring jobs that are alone at their worker; it may also ignore others
-    /// that are alone in their queue.
+    /// Like [`has_jobs_for`](Self::has_jobs_for), ignoring jobs that are alone at their worker; it may also ignore
+    /// others that are alone in their queue.
     fn has_crowds(&self, local: &Self::Local) -> bool {
         self.has_jobs_for(local)
     }

@@ -24,8 +24,8 @@ pub(crate) fn sleep(
         }
         if let Some(duration) = limit() {
             parker.nap(thread_id, duration);
-            // Pairs with the fence of a submitter that has called nobody because this thread napped (N4): that one's job
-            // is seen by the search that follows.
+            // Pairs with the fence of a submitter that has called nobody because this thread napped (N4): that one's
+            // job is seen by the search that follows.
             return fence(SeqCst);
         }
         match parker.park(thread_id) {
