@@ -12,10 +12,10 @@ use std::{
 
 /// Runs `f`, and returns the payload of its panic as an error.
 ///
-/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic no code sees the closure's
-/// own state any more, and state that it shares is protected by its own means (a poisoned mutex, for example). Only
-/// what is called again after a panic does see it: a repeated job, a handler, the function of a sequence, and a hook.
-/// What they have left half-changed is their own affair.
+/// Unwind safety is asserted, as `std::thread::spawn` does by its signature: after a panic hardly any code sees the
+/// closure's own state any more, and state that it shares is protected by its own means (a poisoned mutex, for
+/// example). The exceptions are what is called again: a repeated job, a handler, the function of a sequence, and a
+/// hook. What these have left half-changed is their own affair.
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))

@@ -5,7 +5,7 @@
 //! [work-stealing pool](crate::crossbeam_workstealing_pool) is faster.
 //!
 //! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue. A job that takes long,
-//! or blocks, ends its worker's turn. [Why they do, and what submitters do that meet][turns].
+//! or blocks, ends its worker's turn. [Why workers take turns, and what submitters do that meet][turns].
 //!
 //! [turns]: https://github.com/Bathtor/rust-executors/blob/master/docs/architecture.md#decisions
 //!

@@ -23,7 +23,7 @@
 //! behind that many jobs of each other thread, for each worker, even if those came later.
 //!
 //! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue. A job that takes long,
-//! or blocks, ends its worker's turn. [Why they do][turns].
+//! or blocks, ends its worker's turn. [Why workers take turns][turns].
 //!
 //! [turns]: https://github.com/Bathtor/rust-executors/blob/master/docs/architecture.md#decisions
 //!

@@ -35,9 +35,9 @@
 //! # The contract
 //!
 //! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do. Panics are
-//! caught and reported. A closed pool first runs what it has accepted, and dropping the last handle closes it. The only
+//! caught and reported. A closed pool still runs what it has accepted; dropping the last handle closes a pool. The
 //! jobs that do not run are those that the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`,
-//! `Saturation::DiscardOldest`), or leaves behind when it ends. The [full text][contract] is in the repository; one
+//! `Saturation::DiscardOldest`), loses to a `Parker` of its own that panics, or leaves behind when it ends. The [full text][contract] is in the repository; one
 //! suite of tests checks every executor against it.
 //!
 //! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md

@@ -339,7 +339,9 @@ where
         None => Err(f),
         Some(post) => {
             if !post.attendant.accept(Job::new(f)) {
-                tell(|| log::warn!("Ignoring a job that was submitted in a stop hook, or after `shutdown_now`."));
+                tell(|| {
+                    log::warn!("Ignoring a job that was submitted in a stop hook, or to a pool that drops its jobs.");
+                });
             }
             Ok(())
         }

@@ -96,8 +96,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static;
 
-    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation more than `execute`; a closure
-    /// of more than 16 KiB, one more.
+    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation, or
+    /// two if the closure is larger than 16 KiB; in a `ThreadPoolExecutor` one more, as for each job.
     ///
     /// If the pool is closed, or refuses the job because it is full, the handle reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).

@@ -44,8 +44,8 @@ pub(crate) enum Whom {
 /// but cannot get them.) A source may choose the order, and may keep jobs at workers; but a job that is in the source,
 /// wherever it is, must be found by any worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs),
 /// unless it is withheld or only its owner may run it ([`Whom::Owner`], or [`Whom::Nobody`] if the owner has put it in
-/// itself). The search of a worker without a seat of its own finds all jobs in any case. (A source
-/// may keep jobs where no other looks, because there is such a worker only when the others have left, or are about to.)
+/// itself). The search of a worker without a seat of its own finds all jobs in any case. (A source may keep jobs where
+/// only such a worker looks, because there is such a worker only when the others have left, or are about to.)
 ///
 /// The methods without a default are those for storage, and all that a queue shared by all workers needs.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -180,7 +180,7 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Whether a worker that has just found a job owes a call for the jobs that came along with it: until now these
     /// were on their way to the worker, where no thread could see them. If jobs may be withheld, this can be `true`
-    /// although there are none. From then on it owes none.
+    /// although there are none. To be asked once for each job that was found: the caller makes the call.
     fn take_owed_call(&self, local: &Self::Local) -> bool {
         let _ = local;
         false

@@ -2,7 +2,7 @@
 //!
 //! A [`Timer`] has one thread, which starts with the first job that is scheduled, and ends when no job is scheduled and
 //! no handle to the timer is left. The thread only gives jobs to executors, so a job that takes long delays no other.
-//! An executor that runs jobs in the thread that submits them, or blocks that thread, does delay others: these are
+//! An executor that runs jobs in the thread that submits them, or blocks that thread, does delay others, such as
 //! [`run_now`](crate::run_now), and full pools that were built with such a `Saturation` or `WhenBusy`.
 //!
 //! # Examples

@@ -7,9 +7,9 @@ use std::{
     mem::{self, ManuallyDrop},
 };
 
-/// How many items of a list may be handled within each other. More than one, because a destructor may shut down a pool
-/// of its own and then wait for a thread that waits for one of the pool's jobs: that job's end must not be put off. Few
-/// enough for small stacks; chosen freely otherwise.
+/// How many items may be handled within each other. More than one, because a destructor may shut down a pool of its own
+/// and then wait for a thread that waits for one of the pool's jobs: that job's end must not be deferred. Few enough for
+/// small stacks; chosen freely otherwise.
 const NESTING: usize = 16;
 
 /// Items that are still to be handled, while calls further out on this thread's stack handle others.
@@ -28,20 +28,20 @@ impl<T> Trampoline<T> {
 }
 
 /// Handles `item` by `deal_with`, which does not panic: at once, unless [`NESTING`] calls of it for items of the same
-/// list are already on this stack. Then the outermost of these does so, when it is done with its own item.
-pub(crate) fn run<T>(list: &'static LocalKey<Trampoline<T>>, item: T, deal_with: impl Fn(T)) {
-    let depth = list.with(|list| list.depth.get());
+/// trampoline are already on this stack. Then the outermost of these does so, when it is done with its own item.
+pub(crate) fn run<T>(trampoline: &'static LocalKey<Trampoline<T>>, item: T, deal_with: impl Fn(T)) {
+    let depth = trampoline.with(|trampoline| trampoline.depth.get());
     if depth == NESTING {
-        return list.with(|list| list.deferred.borrow_mut().push(item));
+        return trampoline.with(|trampoline| trampoline.deferred.borrow_mut().push(item));
     }
-    list.with(|list| list.depth.set(depth + 1));
+    trampoline.with(|trampoline| trampoline.depth.set(depth + 1));
     deal_with(item);
     if depth == 0 {
-        while let Some(item) = list.with(|list| list.deferred.borrow_mut().pop()) {
+        while let Some(item) = trampoline.with(|trampoline| trampoline.deferred.borrow_mut().pop()) {
             deal_with(item);
         }
-        // What was put off has left room, perhaps for very many.
-        drop(list.with(|list| mem::take(&mut **list.deferred.borrow_mut())));
+        // What was deferred has left room, perhaps for very many.
+        drop(trampoline.with(|trampoline| mem::take(&mut **trampoline.deferred.borrow_mut())));
     }
-    list.with(|list| list.depth.set(depth));
+    trampoline.with(|trampoline| trampoline.depth.set(depth));
 }

@@ -98,7 +98,7 @@ impl<T: Send + 'static> BurstPool<T> {
             return Err(BuildErrorKind::ClosedToWorkers.into());
         }
         if boxes.workers() >= MAX_THREADS {
-            return Err(BuildErrorKind::TooManyThreads { option: "spawn", asked: boxes.workers() + 1 }.into());
+            return Err(BuildErrorKind::TooManyWorkers.into());
         }
         let mut place = None;
         let equip = |seat| self.team.equip(*place.insert(seat), handler);

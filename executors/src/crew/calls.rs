@@ -3,8 +3,10 @@
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`; S2 of a single
 //! job from outside is in the source. The parker decides which worker is woken, and `hiring.rs` whether one is hired.
 //!
-//! For a job that any worker may run, `announce_to` goes on to `announce`, from inside to `call_if_needed`, and from
-//! there to `call_for_submitted`, which calls one worker or several; for a job of one worker, to `call_owner`.
+//! For a job that any worker may run, `announce_to` calls `announce`; that calls `call_for_submitted` (from inside
+//! through `call_if_needed`), which calls one worker, or several by `call_several`. For a job of one worker it calls
+//! `call_owner`. A single job from outside takes a shorter way to the same: `announce_fenced_to`, and then
+//! `call_from_outside`.
 
 use super::{Crew, worker::Worker};
 use crate::{

@@ -80,15 +80,15 @@ mod tests {
     use super::*;
 
     fn looks(fairness: Fairness, jobs: usize) -> Vec<usize> {
-        let turn = FairnessCounter::new(fairness);
-        (1..=jobs).filter(|_| turn.count_job(|| true)).collect()
+        let counter = FairnessCounter::new(fairness);
+        (1..=jobs).filter(|_| counter.count_job(|| true)).collect()
     }
 
     #[test]
-    fn a_look_is_put_off_while_there_is_nothing_else_to_do() {
-        let turn = FairnessCounter::new(Fairness::Counted(2));
+    fn a_look_stays_due_while_there_is_nothing_else_to_do() {
+        let counter = FairnessCounter::new(Fairness::Counted(2));
         assert_eq!(
-            [true, false, false, true, true].map(|prefers| turn.count_job(|| prefers)),
+            [true, false, false, true, true].map(|prefers| counter.count_job(|| prefers)),
             [false, false, false, true, false]
         );
     }

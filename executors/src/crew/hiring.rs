@@ -38,7 +38,7 @@ where
     pub(super) fn grow(&self, for_core: usize) {
         let Crew { life, source, terms, .. } = self;
         let jobs = || source.len();
-        // Asked twice, so that the backoff is locked only if a worker is due.
+        // Asked twice, so that the back-off is locked only if a worker is due.
         let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.is_backing_off();
         let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.employ();
         if (0..for_core).all(|_| hire(true)) {

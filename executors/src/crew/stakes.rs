@@ -68,7 +68,7 @@ impl<S: Source, P: Parker + 'static> Crew<S, P> {
     /// No handle is left: no thread can submit a job from outside, or wait for the end.
     #[cold]
     pub(super) fn lose_handles(&self) {
-        self.unjoined.nobody_waits();
+        self.unjoined.last_waiter_left();
         self.close();
     }
 }

@@ -23,8 +23,8 @@ use std::{
     time::Duration,
 };
 
-/// After a failed `build`: how long it waits for the threads that have started to end before it looks again for jobs
-/// that their start hooks have submitted.
+/// How long a failed `build` waits for the end of the threads that it has started, before it looks again for jobs that
+/// their start hooks have submitted.
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 
 impl<S, P> Crew<S, P>
@@ -62,7 +62,7 @@ where
     /// A crew whose worker on `seat` is on its way.
     fn new_with_first_thread(seat: usize, setup: Setup<S, P>) -> Result<Arc<Self>, SpawnError> {
         let meeting = Arc::new(Mutex::new(None::<Arc<Self>>));
-        // Locked until the crew is there or, if founding panics, will not come.
+        // Locked until the crew is there or, if `Crew::new` panics, will not come.
         let mut place = meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let begins = {
             let meeting = Arc::clone(&meeting);
@@ -159,7 +159,7 @@ where
         Ok(())
     }
 
-    /// All that a thread does on `seat`. The first one inherits from the founder where it may run, and makes no call
+    /// All that a thread does on `seat`. The first one inherits from the thread that builds the pool where it may run, and makes no call
     /// for it.
     fn serve(self: Arc<Self>, seat: usize, is_first: bool, work: fn(&Arc<Self>, usize)) {
         self.employer.employ();
@@ -325,7 +325,7 @@ mod tests {
         for (is_left, handles) in [(false, 1), (true, 0)] {
             let crew = Crew::start(setup(1..1, Options::new())).expect("the thread is not refused");
             if is_left {
-                crew.unjoined.nobody_waits();
+                crew.unjoined.last_waiter_left();
             }
             crew.close();
             assert!(crew.life.await_end(None));

@@ -33,7 +33,7 @@ impl Unjoined {
     }
 
     /// No thread waits for them any more: the last that could is gone.
-    pub(super) fn nobody_waits(&self) {
+    pub(super) fn last_waiter_left(&self) {
         self.lock().nobody_waits = true;
     }
 

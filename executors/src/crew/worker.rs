@@ -37,7 +37,7 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     blocked: Cell<usize>,
     /// Whether it has run its last job: what is put into its own queue from now on would never run.
     leaving: Cell<bool>,
-    /// Whether its thread is no worker's, but one that runs jobs in place of a worker: a submitter, or a late shift.
+    /// Whether this runs jobs in place of a worker, on a thread that is none: a submitter's, or a late shift's.
     is_stranger: bool,
 }
 

@@ -216,7 +216,11 @@ impl Extra {
             Some(_) => asked,
             None => asked.saturating_add(self.reserve.unwrap_or(bound)),
         };
-        check_threads("threads", threads)?;
+        let option = match (options.threads, self.reserve) {
+            (Some(_), _) | (None, None) => "threads",
+            (None, Some(_)) => "reserve",
+        };
+        check_threads(option, threads)?;
         let reserve = self.reserve.unwrap_or(bound.min(threads - 1));
         if bound > threads {
             return Err(Misfit::TooManyBound { bound, threads }.into());

@@ -18,6 +18,7 @@ pub(crate) enum BuildErrorKind {
         option: &'static str,
         asked: usize,
     },
+    TooManyWorkers,
     ParkerTooSmall {
         asked: usize,
         limit: usize,
@@ -88,6 +89,10 @@ impl fmt::Display for BuildError {
                 f,
                 "{asked} threads were asked for (option `{option}`), but no pool can have more than {MAX_THREADS}: ask \
                  for fewer"
+            ),
+            BuildErrorKind::TooManyWorkers => write!(
+                f,
+                "the pool has {MAX_THREADS} workers, and no pool can have more: spawn others on another pool"
             ),
             BuildErrorKind::ParkerTooSmall { asked, limit } => write!(
                 f,

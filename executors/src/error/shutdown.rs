@@ -46,7 +46,7 @@ impl fmt::Display for ShutdownError {
                 "a worker cannot wait for the end of its own pool: the pool has been closed; wait from another thread"
             ),
             ShutdownError::TimedOut { waited, workers, report: ShutdownReport { running, queued, .. } } => {
-                write!(f, "after {waited:?} ")?;
+                write!(f, "after {waited:?}, ")?;
                 match workers {
                     0 => f.write_str("jobs of the pool have not ended yet")?,
                     1 => f.write_str("1 worker has not left yet")?,

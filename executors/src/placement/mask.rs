@@ -2,7 +2,7 @@
 //!
 //! On Linux a new thread inherits the cores of the thread that starts it, and the threads of a pool are started by any
 //! thread that gives it a job: by a worker that is pinned to a core, or by a thread that other code has pinned. So each
-//! thread sets its own cores when it starts, except the first, which keeps the founder's; and the starter may choose
+//! thread sets its own cores when it starts, except the first, which keeps those of the thread that builds the pool; and the starter may choose
 //! where the thread starts. Later the thread may find that another core would be better.
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
@@ -29,12 +29,6 @@ impl Mask {
     /// pinned.
     pub(crate) fn of_main_thread() -> Self {
         Mask(system::allowed_cores(process::id()))
-    }
-
-    /// The numbers of these cores, in ascending order. Those that are not running are not among them: a list in `/proc`
-    /// would have them.
-    pub(super) fn numbers(&self) -> Option<Vec<usize>> {
-        self.0.as_ref().map(system::numbers)
     }
 
     /// The cores of this mask, if there are any, on which the caller does not run now.
@@ -96,6 +90,17 @@ impl Mask {
     }
 }
 
+/// The cores on which the calling thread may run, by their numbers in ascending order; `None` if the system does not
+/// tell. Unlike a [`Mask`], this has room for those of any machine.
+pub(super) fn cores_of_this_thread() -> Option<Vec<usize>> {
+    system::numbers(system::CALLER)
+}
+
+/// The same for the main thread of the process.
+pub(super) fn cores_of_main_thread() -> Option<Vec<usize>> {
+    system::numbers(process::id())
+}
+
 #[cfg(all(target_os = "linux", not(executors_loom)))]
 mod system {
     use libc::{
@@ -146,9 +151,26 @@ mod system {
         core.try_into().ok()
     }
 
-    pub(super) fn numbers(cores: &Cores) -> Vec<usize> {
+    /// Without those that do not run, which a list in `/proc` would have.
+    pub(super) fn numbers(thread: u32) -> Option<Vec<usize>> {
+        const MOST_WORDS: usize = 1 << 13;
+        let mut cores = Cores::default().to_vec();
+        loop {
+            let size = size_of_val(&cores[..]);
+            // SAFETY: no more than `size` bytes are written there, which are those of a vector that nothing else refers
+            // to.
+            let failed = unsafe { sched_getaffinity(thread as pid_t, size, cores.as_mut_ptr().cast()) };
+            if failed == 0 {
+                break;
+            }
+            if cores.len() > MOST_WORDS {
+                return None;
+            }
+            // The machine may have more than there is room for.
+            cores = vec![0; 2 * cores.len()];
+        }
         let bits = c_ulong::BITS as usize;
-        (0..cores.len() * bits).filter(|core| cores[core / bits] >> (core % bits) & 1 == 1).collect()
+        Some((0..cores.len() * bits).filter(|core| cores[core / bits] >> (core % bits) & 1 == 1).collect())
     }
 
     pub(super) fn strike_out(cores: &mut Cores, core: usize) {
@@ -182,8 +204,8 @@ mod system {
         None
     }
 
-    pub(super) fn numbers(_cores: &Cores) -> Vec<usize> {
-        Vec::new()
+    pub(super) fn numbers(_thread: u32) -> Option<Vec<usize>> {
+        None
     }
 
     pub(super) fn strike_out(_cores: &mut Cores, _core: usize) {}

@@ -3,7 +3,7 @@
 //! The standard library and `core_affinity` report the cores of the calling thread, which may be pinned itself, by this
 //! crate for instance. The cores that the main thread may use are a better guide to what the process was given.
 
-use super::Mask;
+use super::mask::{cores_of_main_thread, cores_of_this_thread};
 use std::{sync::OnceLock, thread};
 
 /// How many threads of this process can run at the same time, as it was at the first call: reading the limits of a
@@ -17,9 +17,8 @@ pub(crate) fn core_count() -> usize {
 fn count() -> usize {
     // As the quota of the control group and the calling thread's affinity allow.
     let here = thread::available_parallelism().map_or(1, usize::from);
-    let Some(given) = Mask::of_main_thread().numbers() else { return here };
-    let is_pinned =
-        given.len() > here && Mask::of_this_thread().numbers().is_some_and(|own| own != given && own.len() <= here);
+    let Some(given) = cores_of_main_thread() else { return here };
+    let is_pinned = given.len() > here && cores_of_this_thread().is_some_and(|own| own != given && own.len() <= here);
     // The quota is not known if the thread's own cores are the lower limit. Too many is the lesser evil: this is asked
     // only once.
     if is_pinned { given.len() } else { here }
@@ -29,13 +28,10 @@ fn count() -> usize {
 /// are among them, though the main thread may be pinned to others.
 #[cfg(feature = "thread-pinning")]
 pub(super) fn cores_by_number() -> Option<Vec<usize>> {
-    let (given, own) = (Mask::of_main_thread(), Mask::of_this_thread());
-    let mut cores = given.numbers()?;
-    if own != given {
-        cores.extend(own.numbers()?);
-        cores.sort_unstable();
-        cores.dedup();
-    }
+    let mut cores = cores_of_main_thread()?;
+    cores.extend(cores_of_this_thread()?);
+    cores.sort_unstable();
+    cores.dedup();
     Some(cores)
 }
 
@@ -45,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_process_has_cores() {
-        assert!(Mask::of_main_thread().numbers().is_some_and(|cores| !cores.is_empty()));
+        assert!(cores_of_main_thread().is_some_and(|cores| !cores.is_empty()));
     }
 
     #[cfg(feature = "thread-pinning")]

@@ -35,7 +35,7 @@ fn refused_threads_are_requested_ever_more_rarely() {
     }
     Child::default().address_space(2 << 30).run(|| {
         log_book::open();
-        let builder = sized(JOBS, JOBS, FOR_EVER).name("restrained").stack_size(256 << 20);
+        let builder = sized(JOBS, JOBS, FOR_EVER).name("backing-off").stack_size(256 << 20);
         let (pool, gate) = (builder.build().expect("no thread is started yet"), Gate::default());
         let (begin, begun) = mpsc::channel();
         for _ in 0..JOBS {
@@ -51,7 +51,7 @@ fn refused_threads_are_requested_ever_more_rarely() {
             begun.recv().expect("a worker begins");
             busy += 1;
         }
-        let requests = || log_book::of_all_threads("restrained goes on with").len();
+        let requests = || log_book::of_all_threads("backing-off goes on with").len();
         let before = requests();
         assert!((2..JOBS / 10).contains(&before), "{before}");
         (0..10).for_each(|_| pool.start_core_threads());

@@ -49,8 +49,8 @@ where
         }
         // It may take long to find one, and must not keep the crew open meanwhile.
         self.account.settle();
-        let is_only_one = self.crew.parker.start_looking(self.seat);
-        let mut look = self.how_to_look(is_only_one);
+        let may_go_on = self.crew.parker.start_looking(self.seat);
+        let mut look = self.how_to_look(may_go_on);
         if look == Look::Active {
             if let Some(job) = self.search_for_a_while() {
                 self.outlook.finds();
@@ -64,10 +64,10 @@ where
         self.await_job(look)
     }
 
-    /// How it looks if it `is_only_one` that does, or not.
-    fn how_to_look(&self, is_only_one: bool) -> Look {
+    /// How it looks, if the parker says that it `may_go_on`, or it is new.
+    fn how_to_look(&self, may_go_on: bool) -> Look {
         let Crew { life, idle, .. } = self.crew;
-        let is_welcome = is_only_one || self.outlook.is_new() && life.has_few_threads();
+        let is_welcome = may_go_on || self.outlook.is_new() && life.has_few_threads();
         if !is_welcome || life.is_closed() || !self.outlook.is_promising(self.meter.read().runs(), *idle) {
             Look::Not
         } else if S::ELASTIC && self.crew.may_grow() || life.is_awaited() {

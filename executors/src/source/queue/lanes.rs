@@ -214,7 +214,7 @@ impl Lanes {
     /// left for all others: a thread on another lane is moved on.
     #[cold]
     fn review_privilege(&self, mut back: Back<'_>) {
-        if back.is_privilege_due(place::current().number) {
+        if back.check_privilege_due(place::current().number) {
             // The number of this lane, unless the allocator has put jobs in, too, when this lane got a block, and has
             // moved on. Then a lane may be reserved that should not be, until it is recalled.
             if self.own_number().is_multiple_of(2) {

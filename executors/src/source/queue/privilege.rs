@@ -37,10 +37,10 @@ pub(crate) struct Privilege {
 impl Privilege {
     pub(crate) const NEW: Self = Privilege { since: 0, price: LEAST, is_held: false };
 
-    /// Whether to give it to the thread that has brought this count about; [`grant`](Self::grant) is to be called when
-    /// it has it. `is_reserved` says whether the part is reserved for that thread, and so whether a privilege that was
-    /// given before has been recalled since.
-    pub(crate) fn is_due(&mut self, jobs: usize, is_reserved: bool) -> bool {
+    /// Whether to give it to the thread that has brought this count about; [`grant`](Self::grant) is to be called once
+    /// that thread has the privilege. `is_reserved` says whether the part is reserved for that thread, and so whether a
+    /// privilege that was given before has been recalled since.
+    pub(crate) fn check_due(&mut self, jobs: usize, is_reserved: bool) -> bool {
         if self.is_held && !is_reserved {
             self.note_recall(jobs);
         }
@@ -102,7 +102,7 @@ mod tests {
         fn earns(&mut self) -> usize {
             let before = self.jobs;
             self.privilege.begin_anew(before);
-            while !self.privilege.is_due(self.jobs, false) {
+            while !self.privilege.check_due(self.jobs, false) {
                 self.jobs += 1;
             }
             self.privilege.grant(self.jobs);
@@ -111,8 +111,8 @@ mod tests {
 
         fn loses(&mut self, jobs: usize) {
             self.jobs += jobs;
-            assert!(!self.privilege.is_due(self.jobs, true), "it has the privilege");
-            assert!(!self.privilege.is_due(self.jobs, false) || LEAST == 1);
+            assert!(!self.privilege.check_due(self.jobs, true), "it has the privilege");
+            assert!(!self.privilege.check_due(self.jobs, false) || LEAST == 1);
         }
     }
 

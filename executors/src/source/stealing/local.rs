@@ -73,7 +73,7 @@ impl StealingLocal {
         let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
         self.ran.set(ran);
         // A thread that recalls rings looks only at those that are shown.
-        if privilege.is_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
+        if privilege.check_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
             privilege.grant(ran);
         }
         self.privilege.set(privilege);

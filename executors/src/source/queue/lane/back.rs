@@ -66,7 +66,7 @@ impl<'a> Back<'a> {
         matches!(self.entry, Entry::Privileged(_))
     }
 
-    /// Whether to ask, after the next push, [whether a privilege is due](Self::is_privilege_due): only now and then,
+    /// Whether to ask, after the next push, [whether a privilege is due](Self::check_privilege_due): only now and then,
     /// because it takes a thousand jobs.
     #[inline(always)]
     pub(in crate::source::queue) fn is_to_be_asked(&self) -> bool {
@@ -77,13 +77,13 @@ impl<'a> Back<'a> {
 
     /// Whether `thread`, which has locked the back to put in a job, should have it to itself: if, for long enough, it
     /// was the one that did so each time that this was asked.
-    pub(in crate::source::queue) fn is_privilege_due(&mut self, thread: u32) -> bool {
+    pub(in crate::source::queue) fn check_privilege_due(&mut self, thread: u32) -> bool {
         debug_assert!(!self.is_privileged(), "it would not have locked it");
         self.with_cursor(|cursor| {
             if mem::replace(&mut cursor.giver, thread) != thread {
                 cursor.privilege.begin_anew(cursor.passed);
             }
-            cursor.privilege.is_due(cursor.passed, false)
+            cursor.privilege.check_due(cursor.passed, false)
         })
     }
 
