@@ -88,8 +88,8 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///
-    /// If the executor is closed, the handle reports [`Dropped`](crate::TaskError::Dropped), and there is one `warn!`. A
-    /// full pool queues the future.
+    /// If the executor is closed, the handle reports [`Dropped`](crate::TaskError::Dropped), and there is one `warn!`.
+    /// A full pool queues the future.
     ///
     /// While the future waits to be woken, it is no job of the executor: `join` and `shutdown` do not wait for it, and
     /// if the executor has ended when it is woken, it is dropped, which the handle reports as

@@ -9,7 +9,8 @@
 //! | [`crossbeam_channel_pool`] | jobs from outside the pool that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
 //! | [`burst_pool`] | long idle periods, and then as many jobs as workers at once, which take long or block |
-//! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a thread |
+//! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a
+//! thread |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: for tests, and for interfaces that require an executor |
 //!
@@ -35,10 +36,10 @@
 //! # The contract
 //!
 //! Every accepted job runs exactly once, on the executor to which it was submitted, whatever other jobs do. Panics are
-//! caught and reported. A closed pool still runs what it has accepted; dropping the last handle closes a pool. The
-//! jobs that do not run are those that the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`,
-//! `Saturation::DiscardOldest`), loses to a `Parker` of its own that panics, or leaves behind when it ends. The [full text][contract] is in the repository; one
-//! suite of tests checks every executor against it.
+//! caught and reported. A closed pool still runs what it has accepted; dropping the last handle closes a pool. The jobs
+//! that do not run are those that the program itself cancels or discards (`TaskHandle::cancel`, `shutdown_now`,
+//! `Saturation::DiscardOldest`), loses to a `Parker` of its own that panics, or leaves behind when it ends. The [full
+//! text][contract] is in the repository; one suite of tests checks every executor against it.
 //!
 //! [contract]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md
 //!
@@ -56,9 +57,11 @@
 //! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of the crate rusty_pool |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await` as well |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core that the caller may use |
-//! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
+//! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61
+//! jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
-//! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and can be by choice (`threadpool_executor` supports neither) |
+//! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and
+//! can be by choice (`threadpool_executor` supports neither) |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
 //! | `produce-metrics` | no | executors publish [metrics](#metrics) through the crate `metrics` |
 //!

@@ -8,8 +8,8 @@ use std::{
 };
 
 /// How many items may be handled within each other. More than one, because a destructor may shut down a pool of its own
-/// and then wait for a thread that waits for one of the pool's jobs: that job's end must not be deferred. Few enough for
-/// small stacks; chosen freely otherwise.
+/// and then wait for a thread that waits for one of the pool's jobs: that job's end must not be deferred. Few enough
+/// for small stacks; chosen freely otherwise.
 const NESTING: usize = 16;
 
 /// Items that are still to be handled, while calls further out on this thread's stack handle others.

@@ -159,8 +159,8 @@ where
         Ok(())
     }
 
-    /// All that a thread does on `seat`. The first one inherits from the thread that builds the pool where it may run, and makes no call
-    /// for it.
+    /// All that a thread does on `seat`. The first one inherits from the thread that builds the pool where it may run,
+    /// and makes no call for it.
     fn serve(self: Arc<Self>, seat: usize, is_first: bool, work: fn(&Arc<Self>, usize)) {
         self.employer.employ();
         let departure = Departure { crew: self, seat };

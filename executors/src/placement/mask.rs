@@ -2,8 +2,8 @@
 //!
 //! On Linux a new thread inherits the cores of the thread that starts it, and the threads of a pool are started by any
 //! thread that gives it a job: by a worker that is pinned to a core, or by a thread that other code has pinned. So each
-//! thread sets its own cores when it starts, except the first, which keeps those of the thread that builds the pool; and the starter may choose
-//! where the thread starts. Later the thread may find that another core would be better.
+//! thread sets its own cores when it starts, except the first, which keeps those of the thread that builds the pool;
+//! and the starter may choose where the thread starts. Later the thread may find that another core would be better.
 
 use crate::{seccomp::is_filtered, sync::thread::JoinHandle};
 use std::process;
