@@ -9,8 +9,7 @@
 //! | [`crossbeam_channel_pool`] | jobs from outside the pool that must start in order |
 //! | [`elastic_pool`] | jobs that block: threads come and go as they are needed |
 //! | [`burst_pool`] | long idle periods, and then as many jobs as workers at once, which take long or block |
-//! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a
-//! thread |
+//! | [`dispatcher`] | jobs of several kinds on one set of threads: limits for each kind, priorities, jobs bound to a thread |
 //! | [`threadpool_executor`] | programs that have chosen the crate `threadpool` |
 //! | [`run_now`] | no threads at all: for tests, and for interfaces that require an executor |
 //!
@@ -57,11 +56,9 @@
 //! | `compat-rusty-pool` | no | `compat::rusty_pool`: the interface of the crate rusty_pool |
 //! | `compat-rusty-pool-async` | no | its `spawn` and `spawn_await` as well |
 //! | `defaults` | yes | `Default` for the pools: one worker for each core that the caller may use |
-//! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61
-//! jobs) rather than counted (61 jobs) |
+//! | `ws-timed-fairness` | yes | the default [`Fairness`] of the work-stealing pool is timed (1 ms, and at most 61 jobs) rather than counted (61 jobs) |
 //! | `ws-no-park` | no | the default [`Idle`] of the work-stealing pool is to spin |
-//! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and
-//! can be by choice (`threadpool_executor` supports neither) |
+//! | `thread-pinning` | no | workers are pinned to cores by default (except in the elastic pool and `BurstPool`), and can be by choice (`threadpool_executor` supports neither) |
 //! | `numa-aware` | no | workers steal from near cores first; implies `thread-pinning` |
 //! | `produce-metrics` | no | executors publish [metrics](#metrics) through the crate `metrics` |
 //!
