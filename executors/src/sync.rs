@@ -78,10 +78,11 @@ pub(crate) mod cell {
     }
 }
 
-/// To be called between a SeqCst read-modify-write and a SeqCst load of something else whose order matters.
+/// To be called between a write and a SeqCst load of something else whose order matters.
 ///
-/// The read-modify-write needs no fence after it, but loom takes SeqCst operations for AcqRel ones: of its operations
-/// only fences are in the order of all SeqCst operations.
+/// A SeqCst read-modify-write needs no fence after it, but loom takes SeqCst operations for AcqRel ones: of its
+/// operations only fences are in the order of all SeqCst operations. After a Release store a fence is needed for that
+/// order, and the code does without the order: see `end` in `threadpool_executor/ledger.rs`.
 #[inline(always)]
 pub(crate) fn fence_of_models() {
     #[cfg(executors_loom)]
@@ -97,7 +98,8 @@ pub(crate) mod thread {
     }
 
     pub(crate) fn doze(duration: std::time::Duration) {
-        // A yield lets all others run first, which would hide what happens if they do not.
+        // A yield lets another thread take a step, and going on before that thread ends or waits costs a preemption,
+        // which would hide what happens if it does not.
         if !duration.is_zero() {
             yield_now();
         }

@@ -49,7 +49,8 @@ impl Model {
         let model = Arc::clone(self);
         Closure(move || {
             assert_eq!(model.inside.fetch_add(1, Relaxed), 0, "two jobs at a time");
-            // So that other threads may go on meanwhile. (With a yield all of them would go on before this one does.)
+            // So that other threads may go on meanwhile. (With a yield one of them would have to, and going on while it
+            // can would cost a preemption.)
             model.moments.load(Relaxed);
             model.inside.fetch_sub(1, Relaxed);
             model.ran.fetch_add(1, Relaxed);
