@@ -6,6 +6,8 @@ mod export;
 #[cfg(not(feature = "produce-metrics"))]
 #[path = "meter/silent.rs"]
 mod export;
+#[cfg(any(feature = "produce-metrics", all(test, executors_loom)))]
+mod queued;
 
 pub(crate) use export::Exporter;
 

@@ -3,11 +3,12 @@
 //! Workers of a crew publish when they run out of jobs and now and then while they are busy, never for each job. Other
 //! executors publish after jobs.
 
+use super::queued::{Share, Total};
 use crate::{containment::guard, rows::Rows};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 const JOBS_EXECUTED: &str = "executors.jobs_executed";
@@ -16,15 +17,13 @@ const JOBS_QUEUED: &str = "executors.jobs_queued";
 /// What all executors of one kind have published: they have the same labels, so each adds what is new. Kept for good,
 /// so that a recorder that is installed late learns what was before: for each worker's number, when a worker of that
 /// number publishes next.
-///
-/// Relaxed: each change is one read-modify-write.
 #[derive(Debug)]
 struct Totals {
     kind: &'static str,
-    /// Jobs that workers of each number have executed.
+    /// Jobs that workers of each number have executed. Relaxed: each change is one read-modify-write, and a recorder
+    /// keeps the largest of the totals that it is told.
     executed: Rows<AtomicU64>,
-    /// Jobs that wait.
-    queued: AtomicI64,
+    queued: Total,
 }
 
 impl Totals {
@@ -32,7 +31,7 @@ impl Totals {
         static ALL: Mutex<Vec<&Totals>> = Mutex::new(Vec::new());
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().copied().find(|totals| totals.kind == kind).unwrap_or_else(|| {
-            let totals = Totals { kind, executed: Rows::new([]), queued: AtomicI64::new(0) };
+            let totals = Totals { kind, executed: Rows::new([]), queued: Total::default() };
             let totals: &'static Totals = Box::leak(Box::new(totals));
             all.push(totals);
             totals
@@ -45,16 +44,7 @@ impl Totals {
     }
 
     fn change_queued(&self, jobs: i64) {
-        let mut total = self.queued.fetch_add(jobs, Relaxed) + jobs;
-        loop {
-            gauge!(JOBS_QUEUED, "executor" => self.kind).set(total as f64);
-            // A thread that has changed it meanwhile may have published its total before this one.
-            let now = self.queued.load(Relaxed);
-            if now == total {
-                return;
-            }
-            total = now;
-        }
+        self.queued.change(jobs, |total| gauge!(JOBS_QUEUED, "executor" => self.kind).set(total as f64));
     }
 }
 
@@ -64,20 +54,20 @@ pub(crate) struct Exporter {
     totals: &'static Totals,
     /// This executor's share of them. Relaxed, as above.
     executed: Rows<AtomicU64>,
-    queued: AtomicI64,
+    queued: Share,
 }
 
 impl Exporter {
     pub(crate) fn new(kind: &'static str) -> Self {
-        Exporter { totals: Totals::of(kind), executed: Rows::new([]), queued: AtomicI64::new(0) }
+        Exporter { totals: Totals::of(kind), executed: Rows::new([]), queued: Share::default() }
     }
 
     /// Called after a job of a `worker` that is not told when it runs out of jobs. Publishes for it now and then, and
     /// when few jobs wait; and when none is `left`, for all `workers`, because others may have run their last job while
     /// many waited.
     ///
-    /// `left` counts the jobs that wait or run. It has to be 0 for at least one of the callers of this function and of
-    /// [`publish_after_strike`](Self::publish_after_strike) that have counted out the last jobs.
+    /// `left` issues a fence, and counts the jobs that wait or run. It has to be 0 for at least one of the callers of
+    /// this function and of [`publish_after_strike`](Self::publish_after_strike) that have counted out the last jobs.
     pub(crate) fn publish_after_job(
         &self,
         worker: usize,
@@ -108,13 +98,15 @@ impl Exporter {
         executed: impl Fn(usize) -> u64,
         left: impl Fn() -> usize,
     ) {
-        let (still_left, had_waited) = (left(), self.queued.load(Relaxed) != 0);
+        let still_left = left();
+        // After that: see `is_published`.
+        let had_waited = self.queued.is_published();
         if still_left == 0 {
             if had_waited || (0..workers).any(|worker| executed(worker) > self.executed.get(worker).load(Relaxed)) {
                 self.publish_end(workers, executed);
             }
         } else if had_waited && waiting(still_left, workers) == 0 {
-            guard(|| self.publish_queued(0));
+            guard(|| self.publish_none_queued());
         }
     }
 
@@ -127,18 +119,12 @@ impl Exporter {
             let executed = executed();
             let before = self.executed.get(worker).fetch_max(executed, Relaxed);
             self.totals.count_executed(worker, executed.saturating_sub(before));
-            let still_queued = queued();
-            self.publish_queued(still_queued);
-            // Other workers may have run them, and published that before this.
-            if still_queued > 0 && queued() == 0 {
-                self.publish_queued(0);
-            }
+            self.queued.publish(queued, |jobs| self.totals.change_queued(jobs));
         });
     }
 
-    fn publish_queued(&self, queued: usize) {
-        let queued = queued as i64;
-        self.totals.change_queued(queued - self.queued.swap(queued, Relaxed));
+    fn publish_none_queued(&self) {
+        self.queued.publish(|| 0, |jobs| self.totals.change_queued(jobs));
     }
 
     pub(crate) fn describe() {
@@ -156,7 +142,7 @@ fn waiting(left: usize, workers: usize) -> usize {
 /// The jobs that waited last do not wait any more.
 impl Drop for Exporter {
     fn drop(&mut self) {
-        guard(|| self.publish_queued(0));
+        guard(|| self.publish_none_queued());
     }
 }
 
