@@ -102,7 +102,7 @@ impl Precedence {
     }
 }
 
-/// Not loom's: set before a model runs, each in a process of its own.
+/// Not loom's: set while a model runs, each in a process of its own.
 #[cfg(executors_loom)]
 pub(super) static IS_DUE_IN_MODEL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 

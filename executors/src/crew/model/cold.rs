@@ -38,10 +38,15 @@ fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> Stri
     Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
 }
 
-/// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
-#[test]
-fn a_cold_thread_comes_for_a_second_job() {
-    check(2, || {
+/// As [`check`], with submitters that give way, or not.
+fn check_giving_way(gives_way: bool, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    IS_DUE_IN_MODEL.store(gives_way, Relaxed);
+    check(preemptions, model);
+    IS_DUE_IN_MODEL.store(false, Relaxed);
+}
+
+fn comes_for_a_second_job(gives_way: bool) {
+    check_giving_way(gives_way, 2, || {
         let (crew, pair) = (crew(2), Pair::default());
         pair.jobs().for_each(|job| crew.execute(job));
         pair.meet();
@@ -49,11 +54,16 @@ fn a_cold_thread_comes_for_a_second_job() {
     });
 }
 
+/// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
+#[test]
+fn a_cold_thread_comes_for_a_second_job() {
+    comes_for_a_second_job(false);
+}
+
 /// The same with a submitter that gives way: the worker that takes the first job meanwhile relies on it.
 #[test]
 fn a_cold_thread_comes_though_a_submitter_gives_way() {
-    IS_DUE_IN_MODEL.store(true, Relaxed);
-    a_cold_thread_comes_for_a_second_job();
+    comes_for_a_second_job(true);
 }
 
 /// Each job of the pair has a submitter of its own, which may rely on what the other has called.
@@ -87,10 +97,8 @@ fn cold_threads_come_one_after_the_other() {
     });
 }
 
-/// The child is submitted from inside, by a worker that has its privileges, and its parent waits for it.
-#[test]
-fn a_cold_thread_comes_for_a_child() {
-    check(2, || {
+fn comes_for_a_child(gives_way: bool) {
+    check_giving_way(gives_way, 2, || {
         let crew = crew_with(ModelSource::new(2, |_| 1), 2, |seat| seat.to_string());
         let pair = Pair::default();
         let mut jobs = pair.jobs();
@@ -104,12 +112,17 @@ fn a_cold_thread_comes_for_a_child() {
     });
 }
 
+/// The child is submitted from inside, by a worker that has its privileges, and its parent waits for it.
+#[test]
+fn a_cold_thread_comes_for_a_child() {
+    comes_for_a_child(false);
+}
+
 /// The same, and the submitter of the parent gives way: the worker that submits the child relies on it, and spares a
 /// fence.
 #[test]
 fn a_cold_thread_comes_for_a_child_though_a_submitter_gives_way() {
-    IS_DUE_IN_MODEL.store(true, Relaxed);
-    a_cold_thread_comes_for_a_child();
+    comes_for_a_child(true);
 }
 
 /// No thread that has been started has arrived, not even the first, because nothing here lets another thread go on.
