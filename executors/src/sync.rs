@@ -6,7 +6,7 @@
 mod model;
 
 #[cfg(all(test, executors_loom))]
-pub(crate) use model::{Gate, check, check_at_length};
+pub(crate) use model::{Gate, Goal, check, check_at_length, check_reaching};
 #[cfg(not(executors_loom))]
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, atomic},

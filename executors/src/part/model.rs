@@ -3,13 +3,18 @@
 use super::{Fork, Forker, Forks, Loan, Stub, forks, lend};
 use crate::{
     asymmetric_fence::{self, Recalled},
-    sync::{Arc, Gate, check, thread},
+    sync::{Arc, Gate, check, check_reaching, thread},
 };
 
 /// A worker, and what others see of it.
 fn worker() -> (Forker, Arc<Forks>) {
     let (forker, forks) = forks();
     (forker, Arc::new(forks))
+}
+
+fn reserve(forker: &Forker) {
+    forker.stack.reserve();
+    assert!(forker.stack.is_reserved());
 }
 
 /// Takes a part, if there is one, in one attempt.
@@ -52,14 +57,19 @@ fn await_on(forks: &Forks) -> impl Fn(&Stub) {
 #[test]
 fn a_part_runs_once_and_its_forker_gets_the_result() {
     for (is_reserved, is_run) in [(false, true), (true, true), (false, false)] {
-        check(3, move || {
+        check_reaching(3, ["another thread takes it", "none does"], move |[is_taken, is_kept]| {
             let ((forker, forks), (thief, of_thief)) = (worker(), worker());
             if is_reserved {
-                forker.stack.reserve();
+                reserve(&forker);
             }
-            let thief = thread::spawn(move || match take(1, &thief, &forks) {
-                Some(loan) if is_run => loan.run(),
-                loan => drop(loan),
+            let thief = thread::spawn(move || {
+                let loan = take(1, &thief, &forks);
+                is_taken.is_reached_if(loan.is_some());
+                is_kept.is_reached_if(loan.is_none());
+                match loan {
+                    Some(loan) if is_run => loan.run(),
+                    loan => drop(loan),
+                }
             });
             let what = Box::new(7);
             let wait = await_on(&of_thief);
@@ -73,9 +83,13 @@ fn a_part_runs_once_and_its_forker_gets_the_result() {
 /// The same for a thread that only looks whether the part is settled.
 #[test]
 fn a_thread_that_sees_a_part_settled_sees_its_result() {
-    check(3, || {
+    check_reaching(3, ["another thread takes it"], |[is_taken]| {
         let ((forker, forks), (thief, _of_thief)) = (worker(), worker());
-        let thief = thread::spawn(move || take(1, &thief, &forks).into_iter().for_each(Loan::run));
+        let thief = thread::spawn(move || {
+            let loan = take(1, &thief, &forks);
+            is_taken.is_reached_if(loan.is_some());
+            loan.into_iter().for_each(Loan::run);
+        });
         let wait = |_: &Stub| thread::yield_now();
         let outcome = forker.run(&mut Fork::new(|| (), || Box::new(7)), || (), wait);
         assert_eq!(*outcome.1, 7);
@@ -87,10 +101,10 @@ fn a_thread_that_sees_a_part_settled_sees_its_result() {
 /// wait for ever. This holds however that worker shares its stack, and if another thread recalls privileges meanwhile,
 /// as one that falls asleep does.
 fn a_waiter_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bool) {
-    check(3, move || {
+    check_reaching(3, ["the waiter sleeps", "it takes a part of its part"], move |[waits, takes_part]| {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
         if is_reserved {
-            taker.stack.reserve();
+            reserve(&taker);
         }
         let sleeper = is_recalled.then(|| {
             let of_taker = Arc::clone(&of_taker);
@@ -108,8 +122,15 @@ fn a_waiter_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bo
         });
         let wait = |part: &Stub| match part.taker() {
             Err(_) => thread::yield_now(),
-            Ok(_) if of_taker.has_parts() => take_part_of(part, &forker, &of_taker).into_iter().for_each(Loan::run),
-            Ok(_) => of_taker.wait(part),
+            Ok(_) if of_taker.has_parts() => {
+                let loan = take_part_of(part, &forker, &of_taker);
+                takes_part.is_reached_if(loan.is_some());
+                loan.into_iter().for_each(Loan::run);
+            }
+            Ok(_) => {
+                waits.is_reached_if(true);
+                of_taker.wait(part);
+            }
         };
         fork(&forker, || (), || (), wait);
         taking.join().unwrap();
@@ -135,7 +156,7 @@ fn a_waiter_takes_part_while_a_reserved_stack_is_recalled() {
 /// What the other worker forks after it has settled the part may belong to any job.
 #[test]
 fn a_waiter_takes_nothing_else() {
-    check(3, || {
+    check_reaching(3, ["it looks for a part of its part"], |[looks]| {
         let ((forker, forks), (taker, of_taker)) = (worker(), worker());
         let taking = thread::spawn(move || {
             let Some(loan) = take(1, &taker, &forks) else { return };
@@ -144,6 +165,7 @@ fn a_waiter_takes_nothing_else() {
         });
         let wait = |part: &Stub| {
             if part.taker().is_ok() {
+                looks.is_reached_if(true);
                 take_part_of(part, &forker, &of_taker).into_iter().for_each(Loan::run);
             }
             thread::yield_now();

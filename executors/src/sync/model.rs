@@ -1,37 +1,87 @@
 //! What models are written with.
 
 use super::{Condvar, Mutex};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
 /// Checks all executions of `model` with at most `preemptions` switches away from a thread that could go on, or the
 /// number in LOOM_MAX_PREEMPTIONS if that is less.
 ///
-/// Prints how many there were, so that a model that has become trivial, or far too large, is noticed.
+/// Prints how many there were, so that a model that has become far too large is noticed, and fails if there was only
+/// one although threads could have been switched.
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    check_with(0, preemptions, model);
+    check_with(0, preemptions, [], move |[]| model());
 }
 
 /// The same for a model that takes a quarter of a minute or more: with one preemption less if LOOM_BRIEF is set.
 pub(crate) fn check_at_length(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let is_brief = std::env::var_os("LOOM_BRIEF").is_some();
-    check_with(usize::from(is_brief), preemptions, model);
+    check_with(usize::from(is_brief), preemptions, [], move |[]| model());
 }
 
-fn check_with(less: usize, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    use std::{
-        sync::atomic::{AtomicUsize, Ordering::Relaxed},
-        time::Instant,
-    };
+/// The same as [`check`] for a model that would pass, too, if the threads in it never got to do what it is about:
+/// some execution has to reach each of these goals, unless there are no preemptions.
+pub(crate) fn check_reaching<const N: usize>(
+    preemptions: usize,
+    goals: [&'static str; N],
+    model: impl Fn([Goal; N]) + Sync + Send + 'static,
+) {
+    check_with(0, preemptions, goals, model);
+}
+
+/// Something that at least one execution of a model has to reach.
+#[derive(Clone, Copy)]
+pub(crate) struct Goal {
+    name: &'static str,
+    /// Not loom's: not part of what is modelled.
+    is_reached: &'static AtomicBool,
+}
+
+impl Goal {
+    fn new(name: &'static str) -> Self {
+        Goal { name, is_reached: Box::leak(Box::default()) }
+    }
+
+    /// This execution has reached it, if that `is_so`.
+    pub(crate) fn is_reached_if(self, is_so: bool) {
+        self.is_reached.fetch_or(is_so, Relaxed);
+    }
+}
+
+fn check_with<const N: usize>(
+    less: usize,
+    preemptions: usize,
+    goals: [&'static str; N],
+    model: impl Fn([Goal; N]) + Sync + Send + 'static,
+) {
     let mut builder = loom::model::Builder::new();
     let most = builder.preemption_bound.map_or(preemptions, |most| most.min(preemptions));
-    builder.preemption_bound = Some(most.saturating_sub(less));
+    let bound = most.saturating_sub(less);
+    builder.preemption_bound = Some(bound);
     builder.max_branches = 10_000;
-    let (executions, begin) = (std::sync::Arc::new(AtomicUsize::new(0)), Instant::now());
-    let count = std::sync::Arc::clone(&executions);
+    // All executions, whatever loom's other variables of the environment say.
+    builder.max_permutations = None;
+    builder.max_duration = None;
+    builder.checkpoint_file = None;
+    let (executions, begin) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+    let (count, goals) = (Arc::clone(&executions), goals.map(Goal::new));
     builder.check(move || {
         count.fetch_add(1, Relaxed);
-        model();
+        model(goals);
     });
-    println!("{} executions in {:.1?}", executions.load(Relaxed), begin.elapsed());
+    let executions = executions.load(Relaxed);
+    println!("{executions} executions in {:.1?}", begin.elapsed());
+    if bound > 0 {
+        assert!(executions > 1, "no thread does anything that another could come before");
+        for goal in goals {
+            assert!(goal.is_reached.load(Relaxed), "no execution reaches this goal: {}", goal.name);
+        }
+    }
 }
 
 /// Something that threads of a model wait for.

@@ -5,27 +5,49 @@ use crate::{
     error::TaskError,
     local::{Home, PoolId},
     sync::{
-        Arc,
+        Arc, Goal,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        check, thread,
+        check_reaching, thread,
     },
 };
+use std::sync::atomic::AtomicUsize as Uncounted;
+
+/// How often a task has run.
+#[derive(Default)]
+struct Runs {
+    count: AtomicUsize,
+    /// By the thread that has the handle. Not loom's: not part of what is modelled.
+    by_waiter: Uncounted,
+}
+
+impl Runs {
+    /// Returns whether it ran for the first time. The thread that has the handle is the model's `own`.
+    fn count(&self, own: thread::ThreadId) -> bool {
+        self.by_waiter.fetch_add(usize::from(thread::current().id() == own), Relaxed);
+        self.count.fetch_add(1, Relaxed) == 0
+    }
+
+    fn number(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+}
 
 /// Gives a task's job to one thread and its handle to another. The task's result is whether it ran for the first time.
-fn share(
+fn share<const N: usize>(
+    goals: [&'static str; N],
     with_job: fn(Box<dyn FnOnce() + Send>),
-    with_handle: impl Fn(TaskHandle<bool>, &AtomicUsize) + Send + Sync + 'static,
+    with_handle: impl Fn(TaskHandle<bool>, &Runs, [Goal; N]) + Send + Sync + 'static,
 ) {
-    check(3, move || {
-        let runs = Arc::new(AtomicUsize::new(0));
+    check_reaching(3, goals, move |goals| {
+        let runs = Arc::new(Runs::default());
         let (job, handle) = task(Home::of(PoolId::of(&*runs)), {
-            let runs = Arc::clone(&runs);
-            move || runs.fetch_add(1, Relaxed) == 0
+            let (runs, own) = (Arc::clone(&runs), thread::current().id());
+            move || runs.count(own)
         });
         let worker = thread::spawn(move || with_job(Box::new(job)));
-        with_handle(handle, &runs);
+        with_handle(handle, &runs, goals);
         worker.join().unwrap();
-        assert!(runs.load(Relaxed) <= 1);
+        assert!(runs.number() <= 1);
     });
 }
 
@@ -35,27 +57,29 @@ fn run(job: Box<dyn FnOnce() + Send>) {
 
 #[test]
 fn a_result_reaches_the_waiter() {
-    share(run, |handle, runs| {
+    share([], run, |handle, runs, []| {
         assert!(handle.wait().unwrap());
-        assert_eq!(runs.load(Relaxed), 1);
+        assert_eq!(runs.number(), 1);
     });
 }
 
 #[test]
 fn the_waiter_is_told_of_a_job_that_never_runs() {
-    share(drop, |handle, runs| {
+    share([], drop, |handle, runs, []| {
         assert!(matches!(handle.wait(), Err(TaskError::Dropped)));
-        assert_eq!(runs.load(Relaxed), 0);
+        assert_eq!(runs.number(), 0);
     });
 }
 
 #[test]
 fn a_task_runs_or_is_cancelled() {
-    share(run, |handle, runs| {
+    share(["it runs", "it is cancelled"], run, |handle, runs, [does_run, is_cancelled]| {
         let cancelled = handle.cancel();
+        does_run.is_reached_if(!cancelled);
+        is_cancelled.is_reached_if(cancelled);
         match handle.wait() {
             Ok(first) => assert!(first && !cancelled),
-            Err(TaskError::Cancelled) => assert!(cancelled && runs.load(Relaxed) == 0),
+            Err(TaskError::Cancelled) => assert!(cancelled && runs.number() == 0),
             Err(other) => panic!("{other}"),
         }
     });
@@ -63,8 +87,10 @@ fn a_task_runs_or_is_cancelled() {
 
 #[test]
 fn a_task_is_dropped_or_cancelled() {
-    share(drop, |handle, _runs| {
+    share(["it is dropped", "it is cancelled"], drop, |handle, _runs, [is_dropped, is_cancelled]| {
         let cancelled = handle.cancel();
+        is_dropped.is_reached_if(!cancelled);
+        is_cancelled.is_reached_if(cancelled);
         match handle.wait() {
             Err(TaskError::Dropped) => assert!(!cancelled),
             Err(TaskError::Cancelled) => assert!(cancelled),
@@ -76,19 +102,26 @@ fn a_task_is_dropped_or_cancelled() {
 /// Like a worker that waits for a task of its own pool.
 #[test]
 fn a_task_runs_on_its_waiter_or_in_the_pool() {
-    share(run, |handle, runs| {
+    share(ON_WAITER_OR_IN_POOL, run, |handle, runs, [on_waiter, in_pool]| {
         handle.task.run_if_queued();
         assert!(handle.wait().unwrap());
-        assert_eq!(runs.load(Relaxed), 1);
+        assert_eq!(runs.number(), 1);
+        on_waiter.is_reached_if(runs.by_waiter.load(Relaxed) == 1);
+        in_pool.is_reached_if(runs.by_waiter.load(Relaxed) == 0);
     });
 }
+
+const ON_WAITER_OR_IN_POOL: [&str; 2] = ["it runs on its waiter", "it runs in the pool"];
 
 /// What a pool polls, and the handle: as above, for a future that ends at its second step.
 #[cfg(feature = "_futures")]
 mod continuation {
     use super::*;
     use crate::{
-        sync::atomic::Ordering::{Acquire, Release},
+        sync::{
+            atomic::Ordering::{Acquire, Release},
+            check,
+        },
         task::{block_on, continuation},
     };
     use std::{
@@ -98,10 +131,14 @@ mod continuation {
 
     /// Lets one thread poll a future as a pool does, at most `polls` times, and then drop it; another thread has its
     /// handle.
-    fn share(polls: usize, with_handle: impl Fn(TaskHandle<bool>, &AtomicUsize) + Send + Sync + 'static) {
-        check(3, move || {
-            let runs = Arc::new(AtomicUsize::new(0));
-            let count = Arc::clone(&runs);
+    fn share<const N: usize>(
+        goals: [&'static str; N],
+        polls: usize,
+        with_handle: impl Fn(TaskHandle<bool>, &Runs, [Goal; N]) + Send + Sync + 'static,
+    ) {
+        check_reaching(3, goals, move |goals| {
+            let runs = Arc::new(Runs::default());
+            let (count, own) = (Arc::clone(&runs), thread::current().id());
             // Suspended once.
             let mut has_begun = false;
             let future = poll_fn(move |context| {
@@ -109,7 +146,7 @@ mod continuation {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Poll::Ready(count.fetch_add(1, Relaxed) == 0)
+                Poll::Ready(count.count(own))
             });
             let (driver, handle) = continuation(Home::of(PoolId::of(&*runs)), future);
             let worker = thread::spawn(move || {
@@ -120,32 +157,34 @@ mod continuation {
                     }
                 }
             });
-            with_handle(handle, &runs);
+            with_handle(handle, &runs, goals);
             worker.join().unwrap();
-            assert!(runs.load(Relaxed) <= 1);
+            assert!(runs.number() <= 1);
         });
     }
 
     #[test]
     fn a_result_reaches_the_waiter() {
-        share(2, |handle, _runs| assert!(handle.wait().unwrap()));
+        share([], 2, |handle, _runs, []| assert!(handle.wait().unwrap()));
     }
 
     #[test]
     fn the_waiter_is_told_of_the_end_of_a_suspended_future() {
-        share(1, |handle, runs| {
+        share([], 1, |handle, runs, []| {
             assert!(matches!(handle.wait(), Err(TaskError::Dropped)));
-            assert_eq!(runs.load(Relaxed), 0);
+            assert_eq!(runs.number(), 0);
         });
     }
 
     #[test]
     fn a_future_runs_or_is_cancelled() {
-        share(2, |handle, runs| {
+        share(["it runs", "it is cancelled"], 2, |handle, runs, [does_run, is_cancelled]| {
             let cancelled = handle.cancel();
+            does_run.is_reached_if(!cancelled);
+            is_cancelled.is_reached_if(cancelled);
             match handle.wait() {
                 Ok(first) => assert!(first && !cancelled),
-                Err(TaskError::Cancelled) => assert!(cancelled && runs.load(Relaxed) == 0),
+                Err(TaskError::Cancelled) => assert!(cancelled && runs.number() == 0),
                 Err(other) => panic!("{other}"),
             }
         });
@@ -154,21 +193,26 @@ mod continuation {
     /// Like a worker that waits for a future of its own pool.
     #[test]
     fn a_future_runs_on_its_waiter_or_in_the_pool() {
-        share(2, |handle, runs| {
+        share(ON_WAITER_OR_IN_POOL, 2, |handle, runs, [on_waiter, in_pool]| {
             handle.task.run_if_queued();
             assert!(handle.wait().unwrap());
-            assert_eq!(runs.load(Relaxed), 1);
+            assert_eq!(runs.number(), 1);
+            on_waiter.is_reached_if(runs.by_waiter.load(Relaxed) == 1);
+            in_pool.is_reached_if(runs.by_waiter.load(Relaxed) == 0);
         });
     }
 
     /// The same, where the pool drops it.
     #[test]
     fn a_future_runs_on_its_waiter_or_is_dropped() {
-        share(1, |handle, runs| {
+        share(["it runs", "it is dropped"], 1, |handle, runs, [does_run, is_dropped]| {
             handle.task.run_if_queued();
-            match handle.wait() {
-                Ok(first) => assert!(first && runs.load(Relaxed) == 1),
-                Err(TaskError::Dropped) => assert_eq!(runs.load(Relaxed), 0),
+            let outcome = handle.wait();
+            does_run.is_reached_if(outcome.is_ok());
+            is_dropped.is_reached_if(outcome.is_err());
+            match outcome {
+                Ok(first) => assert!(first && runs.number() == 1),
+                Err(TaskError::Dropped) => assert_eq!(runs.number(), 0),
                 Err(other) => panic!("{other}"),
             }
         });

@@ -9,7 +9,7 @@
 //! | in the sender's `drop`, after it | not noticed: `unpark_all` takes the lock of the register in any case, which orders it |
 
 use super::{Receiver, RecvError, Sender};
-use crate::sync::{check, thread};
+use crate::sync::{check, check_reaching, thread};
 
 type Received = Result<Box<usize>, RecvError>;
 
@@ -21,10 +21,13 @@ fn receive(mut receiver: Receiver<usize>, times: usize) -> thread::JoinHandle<Ve
 /// The receiver falls asleep at any time, and the sender lives until the receiver has returned.
 #[test]
 fn a_sleeping_receiver_is_woken_for_its_value() {
-    check(3, || {
+    check_reaching(3, ["it is accepted", "it is given back"], |[is_accepted, is_given_back]| {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 1);
-        if sender.enqueue(Box::new(1)).is_none() {
+        let accepts = sender.enqueue(Box::new(1)).is_none();
+        is_accepted.is_reached_if(accepts);
+        is_given_back.is_reached_if(!accepts);
+        if accepts {
             sender.wake_all();
             assert_eq!(thread.join().unwrap(), [Ok(Box::new(1))]);
         } else {
@@ -36,10 +39,12 @@ fn a_sleeping_receiver_is_woken_for_its_value() {
 
 #[test]
 fn each_of_two_receivers_is_woken_for_its_own_value() {
-    check(2, || {
+    check_reaching(2, ["both are accepted", "one is"], |[both_are, one_is]| {
         let mut sender = Sender::new();
         let threads = [1, 2].map(|_| receive(sender.mk_receiver(), 1));
         let accepted = (1..=2).filter(|&value| sender.enqueue(Box::new(value)).is_none()).count();
+        both_are.is_reached_if(accepted == 2);
+        one_is.is_reached_if(accepted == 1);
         sender.wake_all();
         if accepted < 2 {
             drop(sender);
@@ -71,10 +76,11 @@ fn a_receiver_in_the_place_of_another_is_woken_for_its_value() {
 /// The sender may be gone before the receiver gets there.
 #[test]
 fn a_value_with_a_wake_up_is_received_before_the_end() {
-    check(3, || {
+    check_reaching(3, ["it is accepted"], |[is_accepted]| {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 2);
         let accepted = sender.enqueue(Box::new(1)).is_none();
+        is_accepted.is_reached_if(accepted);
         sender.wake_all();
         drop(sender);
         let first = if accepted { Ok(Box::new(1)) } else { Err(RecvError::Orphaned) };
@@ -84,10 +90,10 @@ fn a_value_with_a_wake_up_is_received_before_the_end() {
 
 #[test]
 fn a_value_without_a_wake_up_is_not_received() {
-    check(3, || {
+    check_reaching(3, ["it is accepted"], |[is_accepted]| {
         let mut sender = Sender::new();
         let thread = receive(sender.mk_receiver(), 1);
-        let _ = sender.enqueue(Box::new(1));
+        is_accepted.is_reached_if(sender.enqueue(Box::new(1)).is_none());
         drop(sender);
         assert_eq!(thread.join().unwrap(), [Err(RecvError::Orphaned)]);
     });

@@ -12,7 +12,7 @@ use crate::{
             Ordering::{Relaxed, SeqCst},
             fence,
         },
-        check, thread,
+        check_reaching, thread,
     },
 };
 
@@ -47,12 +47,12 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, jobs: usize) {
 
 /// The owner goes round the ring, which may be reserved at first, while thieves steal from it.
 fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) {
-    check(preemptions, move || {
+    check_reaching(preemptions, ["a thief gets some"], move |[is_stolen]| {
         let (owner, stealer) = ring();
         let stealer = Arc::new(stealer);
         push(&owner, 0);
         push(&owner, 1);
-        assert!(!is_reserved || owner.reserve());
+        assert!(!is_reserved || owner.reserve() && owner.is_reserved());
         let thieves: Vec<_> = (0..thieves)
             .map(|_| {
                 let stealer = Arc::clone(&stealer);
@@ -70,8 +70,9 @@ fn owner_against_thieves(thieves: usize, is_reserved: bool, preemptions: usize) 
             }
         }
         own.extend(drain(&owner));
-        let loot = thieves.into_iter().map(|thief| thief.join().unwrap());
-        assert_once_each(loot.collect::<Vec<_>>().into_iter().chain([own]), jobs);
+        let loot: Vec<_> = thieves.into_iter().map(|thief| thief.join().unwrap()).collect();
+        is_stolen.is_reached_if(loot.iter().any(|some| !some.is_empty()));
+        assert_once_each(loot.into_iter().chain([own]), jobs);
     });
 }
 
@@ -87,17 +88,19 @@ fn a_reserved_ring_is_recalled_by_a_thief() {
 
 #[test]
 fn a_reserved_ring_is_recalled_by_two_thieves() {
-    check(2, || {
+    check_reaching(2, ["a thief gets some"], |[is_stolen]| {
         let (owner, stealer) = ring();
         (0..3).for_each(|job| push(&owner, job));
-        assert!(owner.reserve());
+        assert!(owner.reserve() && owner.is_reserved());
         let stealer = Arc::new(stealer);
         let thieves = [(); 2].map(|()| {
             let stealer = Arc::clone(&stealer);
             thread::spawn(move || steal_half(&stealer))
         });
         let own = drain(&owner);
-        assert_once_each(thieves.map(|thief| thief.join().unwrap()).into_iter().chain([own]), 3);
+        let loot = thieves.map(|thief| thief.join().unwrap());
+        is_stolen.is_reached_if(loot.iter().any(|some| !some.is_empty()));
+        assert_once_each(loot.into_iter().chain([own]), 3);
     });
 }
 
@@ -109,21 +112,24 @@ fn an_owner_and_two_thieves_share_the_jobs() {
 /// The owner reserves its ring again and again while a thief recalls it.
 #[test]
 fn a_ring_is_reserved_and_recalled_again_and_again() {
-    check(3, || {
+    check_reaching(3, ["the thief gets some", "it is reserved again"], |[is_stolen, is_reserved_again]| {
         let (owner, stealer) = ring();
         push(&owner, 0);
         push(&owner, 1);
         push(&owner, 2);
         let thief = thread::spawn(move || [steal_half(&stealer), steal_half(&stealer)].concat());
         let mut own = Vec::new();
+        let mut times = 0;
         for job in 3..5 {
-            owner.reserve();
+            times += usize::from(owner.reserve());
             own.extend(owner.pop().map(|job| *job));
             push(&owner, job);
         }
-        owner.reserve();
+        times += usize::from(owner.reserve());
+        is_reserved_again.is_reached_if(times > 1);
         own.extend(drain(&owner));
         let loot = thief.join().unwrap();
+        is_stolen.is_reached_if(!loot.is_empty());
         own.extend(drain(&owner));
         assert_once_each([loot, own], 5);
     });
@@ -133,19 +139,20 @@ fn a_ring_is_reserved_and_recalled_again_and_again() {
 /// ring has been reserved again, and recalled by a third.
 #[test]
 fn a_late_thief_leaves_opening_the_ring_to_others() {
-    check(3, || {
+    check_reaching(3, ["a thief gets it", "it is reserved again"], |[is_stolen, is_reserved_again]| {
         let (owner, stealer) = ring();
         let stealer = Arc::new(stealer);
-        assert!(owner.reserve());
+        assert!(owner.reserve() && owner.is_reserved());
         let thieves = [(); 2].map(|()| {
             let stealer = Arc::clone(&stealer);
             thread::spawn(move || steal_half(&stealer))
         });
         recall(&stealer);
         push(&owner, 0);
-        owner.reserve();
+        is_reserved_again.is_reached_if(owner.reserve());
         let own = drain(&owner);
         let loot = thieves.map(|thief| thief.join().unwrap());
+        is_stolen.is_reached_if(loot.iter().any(|some| !some.is_empty()));
         assert_once_each(loot.into_iter().chain([own, drain(&owner)]), 1);
     });
 }
@@ -154,7 +161,8 @@ fn a_late_thief_leaves_opening_the_ring_to_others() {
 /// reserved, recalled by another thread, or not reserved yet.
 #[test]
 fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
-    check(3, || {
+    let goals = ["the sleeper finds it reserved", "only the sleeper sees the other", "only the owner does"];
+    check_reaching(3, goals, |[is_recalled, sees_only, is_only_seen]| {
         let (owner, stealer) = ring();
         push(&owner, 0);
         let (stealer, asleep) = (Arc::new(stealer), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
@@ -164,18 +172,21 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
+                    is_recalled.is_reached_if(!stealer.is_open());
                     recall(&stealer);
                     stealer.len()
                 })
             })
             .collect();
-        owner.reserve();
+        assert!(owner.reserve());
         push(&owner, 1);
         owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
-            let jobs = sleeper.join().unwrap();
-            assert!(is_seen || jobs == 2, "the job is overlooked");
+            let sees_job = sleeper.join().unwrap() == 2;
+            sees_only.is_reached_if(sees_job && !is_seen);
+            is_only_seen.is_reached_if(is_seen && !sees_job);
+            assert!(is_seen || sees_job, "the job is overlooked");
         }
     });
 }
@@ -183,7 +194,7 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
 /// Two workers steal from each other.
 #[test]
 fn thieves_may_steal_from_each_other() {
-    check(2, || {
+    check_reaching(2, ["both get some", "only one does"], |[both_steal, one_steals]| {
         let ((left, from_left), (right, from_right)) = (ring(), ring());
         push(&left, 0);
         push(&left, 1);
@@ -192,22 +203,29 @@ fn thieves_may_steal_from_each_other() {
         let rob = |owner: Owner<Job>, victim: Stealer<Job>| {
             let first = victim.steal_half(&owner, || owner.make_room()).unwrap_or(None);
             let mut got: Vec<_> = first.map(|job| *job).into_iter().collect();
+            let steals = !got.is_empty();
             got.extend(owner.pop().map(|job| *job));
-            (got, owner)
+            (got, owner, steals)
         };
         let other = thread::spawn(move || rob(right, from_left));
-        let (mine, left) = rob(left, from_right);
-        let (theirs, right) = other.join().unwrap();
+        let (mine, left, steals) = rob(left, from_right);
+        let (theirs, right, other_steals) = other.join().unwrap();
+        both_steal.is_reached_if(steals && other_steals);
+        one_steals.is_reached_if(steals != other_steals);
         assert_once_each([mine, theirs, drain(&left), drain(&right)], 4);
     });
 }
 
 /// No thread sees a `tail` smaller than `next`: the ring would look full.
 fn never_looks_full(is_reserved: bool) {
-    check(3, move || {
+    check_reaching(3, ["a job is seen"], move |[is_seen]| {
         let (owner, stealer) = ring();
-        assert!(!is_reserved || owner.reserve());
-        let watch = thread::spawn(move || assert!(stealer.len() <= 2));
+        assert!(!is_reserved || owner.reserve() && owner.is_reserved());
+        let watch = thread::spawn(move || {
+            let jobs = stealer.len();
+            is_seen.is_reached_if(jobs > 0);
+            assert!(jobs <= 2);
+        });
         for job in 0..2 {
             push(&owner, job);
             assert_eq!(drain(&owner), [job]);

@@ -13,7 +13,7 @@ use crate::{
             fence,
         },
         cell::UnsafeCell,
-        check, thread,
+        check_reaching, thread,
     },
 };
 use std::ptr::NonNull;
@@ -55,12 +55,14 @@ impl Forker {
         (Forker { owner, pushed: Vec::new(), own: Vec::new() }, Arc::new(thief))
     }
 
-    /// Reserves the stack, whatever has become of it since it was last reserved.
-    fn reserve(&self) {
+    /// Reserves the stack, whatever has become of it since it was last reserved. Returns whether it was open.
+    fn reserve(&self) -> bool {
         self.owner.fence_pushes();
-        if self.owner.is_open() {
+        let was_open = self.owner.is_open();
+        if was_open {
             self.owner.reserve();
         }
+        was_open
     }
 
     fn push(&mut self, item: usize) {
@@ -90,12 +92,10 @@ fn assert_once_each(parts: impl IntoIterator<Item = Vec<usize>>, items: usize) {
 
 /// The owner forks like a computation that halves its work, while thieves make `attempts` attempts each.
 fn owner_against_thieves(thieves: usize, attempts: usize, is_reserved: bool, preemptions: usize) {
-    check(preemptions, move || {
+    check_reaching(preemptions, ["a thief gets one", "the owner gets all"], move |[is_stolen, is_kept]| {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
-        if is_reserved {
-            forker.reserve();
-        }
+        assert!(!is_reserved || forker.reserve() && forker.owner.is_reserved());
         let thieves: Vec<_> = (0..thieves)
             .map(|_| {
                 let thief = Arc::clone(&thief);
@@ -110,6 +110,8 @@ fn owner_against_thieves(thieves: usize, attempts: usize, is_reserved: bool, pre
         forker.push(3);
         forker.pop();
         let loot: Vec<_> = thieves.into_iter().map(|thief| thief.join().unwrap()).collect();
+        is_stolen.is_reached_if(forker.own.len() < 4);
+        is_kept.is_reached_if(forker.own.len() == 4);
         assert_once_each(loot.into_iter().chain([forker.own]), 4);
     });
 }
@@ -137,17 +139,19 @@ fn a_reserved_stack_is_recalled_by_two_thieves() {
 /// The owner reserves its stack again and again while a thief recalls it.
 #[test]
 fn a_stack_is_reserved_and_recalled_again_and_again() {
-    check(3, || {
+    check_reaching(3, ["the thief gets one", "it is reserved again"], |[is_stolen, is_reserved_again]| {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
         let thieving = Arc::clone(&thief);
         let thieving = thread::spawn(move || steal(&thieving, 3));
         for item in 1..4 {
-            forker.reserve();
+            let was_open = forker.reserve();
+            is_reserved_again.is_reached_if(was_open && item > 1);
             forker.push(item);
             forker.pop();
         }
         forker.pop_all();
+        is_stolen.is_reached_if(forker.own.len() < 4);
         assert_once_each([thieving.join().unwrap(), forker.own], 4);
     });
 }
@@ -156,17 +160,18 @@ fn a_stack_is_reserved_and_recalled_again_and_again() {
 /// stack has been reserved again, and recalled by a third.
 #[test]
 fn a_late_thief_leaves_opening_the_stack_to_others() {
-    check(3, || {
+    check_reaching(3, ["a thief gets it", "it is reserved again"], |[is_stolen, is_reserved_again]| {
         let (mut forker, thief) = Forker::new();
-        forker.reserve();
+        assert!(forker.reserve() && forker.owner.is_reserved());
         let thieves = [(); 2].map(|()| {
             let thief = Arc::clone(&thief);
             thread::spawn(move || steal(&thief, 1))
         });
         asymmetric_fence::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
-        forker.reserve();
+        is_reserved_again.is_reached_if(forker.reserve());
         forker.push(0);
         forker.pop();
+        is_stolen.is_reached_if(forker.own.is_empty());
         let loot = thieves.map(|thief| thief.join().unwrap());
         assert_once_each(loot.into_iter().chain([forker.own]), 1);
     });
@@ -176,7 +181,8 @@ fn a_late_thief_leaves_opening_the_stack_to_others() {
 /// reserved, recalled by another thread, or not reserved yet.
 #[test]
 fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
-    check(3, || {
+    let goals = ["the sleeper finds it reserved", "only the sleeper sees the other", "only the owner does"];
+    check_reaching(3, goals, |[is_recalled, sees_only, is_only_seen]| {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
         let asleep = Arc::new([(); 2].map(|()| AtomicBool::new(false)));
@@ -186,18 +192,21 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
+                    is_recalled.is_reached_if(!thief.is_open());
                     asymmetric_fence::end_recalls(thief.recall().iter().map(|stack| stack as &dyn Recalled));
                     thief.items().len()
                 })
             })
             .collect();
-        forker.reserve();
+        assert!(forker.reserve());
         forker.push(1);
         forker.owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
-            let items = sleeper.join().unwrap();
-            assert!(is_seen || items == 2, "the item is overlooked");
+            let sees_item = sleeper.join().unwrap() == 2;
+            sees_only.is_reached_if(sees_item && !is_seen);
+            is_only_seen.is_reached_if(is_seen && !sees_item);
+            assert!(is_seen || sees_item, "the item is overlooked");
         }
         forker.pop_all();
         assert_eq!(steal(&thief, 1), []);
@@ -207,7 +216,7 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
 /// A full stack takes no more, until something was stolen.
 #[test]
 fn a_full_stack_has_room_when_something_was_stolen() {
-    check(3, || {
+    check_reaching(3, ["there is room", "it is full"], |[has_room, is_full]| {
         let (mut forker, thief) = Forker::new();
         forker.push(0);
         forker.push(1);
@@ -218,9 +227,11 @@ fn a_full_stack_has_room_when_something_was_stolen() {
         let one_more = UnsafeCell::new(2);
         let item = NonNull::from(Box::leak(Box::new(one_more)));
         if let Some(place) = forker.owner.push(item) {
+            has_room.is_reached_if(true);
             forker.pushed.push((2, place));
             forker.pop_all();
         } else {
+            is_full.is_reached_if(true);
             forker.pop_all();
             forker.own.push(open(item));
         }

@@ -167,6 +167,11 @@ impl<T> Owner<T> {
         self.stack.head(Relaxed).is_open()
     }
 
+    #[cfg(all(test, executors_loom))]
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.stack.head(Relaxed).is_reserved()
+    }
+
     /// Reserves an open stack for the owner, until another thread recalls it.
     ///
     /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).

@@ -10,7 +10,7 @@ use crate::{
             Ordering::{Acquire, Relaxed, Release, SeqCst},
             fence,
         },
-        check, thread,
+        check_reaching, thread,
     },
 };
 
@@ -60,7 +60,8 @@ impl Crew {
 }
 
 fn is_seen(spares_fences: bool) {
-    check(3, move || {
+    let goals = ["only the worker that falls asleep sees the other", "only the owner does"];
+    check_reaching(3, goals, move |[is_job_seen, is_sleeper_seen]| {
         let crew = Crew::new();
         let other = {
             let crew = Arc::clone(&crew);
@@ -68,6 +69,8 @@ fn is_seen(spares_fences: bool) {
         };
         let sees_sleeper = crew.rest_and_push(|| if spares_fences { crew.side.fence() } else { fence(SeqCst) });
         let sees_job = other.join().unwrap();
+        is_job_seen.is_reached_if(sees_job && !sees_sleeper);
+        is_sleeper_seen.is_reached_if(sees_sleeper && !sees_job);
         assert!(sees_job || sees_sleeper, "the job is overlooked");
     });
 }
@@ -86,7 +89,7 @@ fn a_job_after_a_rest_is_seen_though_its_owner_spares_a_fence() {
 /// worker is active, without a fence in between: not all threads that look have one.
 #[test]
 fn a_thread_that_finds_a_seat_hidden_sees_the_active_thief() {
-    check(3, || {
+    check_reaching(3, ["it is found hidden", "it is found shown"], |[is_hidden, is_shown]| {
         let (shown, jobs, active) = (Shown::of(1), AtomicUsize::new(1), AtomicUsize::new(0));
         shown.show(0);
         let crew = Arc::new((shown, jobs, active));
@@ -104,7 +107,10 @@ fn a_thread_that_finds_a_seat_hidden_sees_the_active_thief() {
         };
         let threads = [thread::spawn(hides), thread::spawn(takes)];
         let (shown, _, active) = &*crew;
-        if shown.iter().next().is_none() {
+        let finds_hidden = shown.is_empty();
+        is_hidden.is_reached_if(finds_hidden);
+        is_shown.is_reached_if(!finds_hidden);
+        if finds_hidden {
             assert_eq!(active.load(Relaxed), 1, "the crew is not idle");
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
