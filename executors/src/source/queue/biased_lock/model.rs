@@ -11,7 +11,7 @@ use crate::{
             fence,
         },
         cell::Watch,
-        check, thread,
+        check, check_reaching, thread,
     },
 };
 
@@ -29,7 +29,7 @@ impl Room {
 
     fn reserved_for(thread: &'static Presence) -> Arc<Self> {
         let room = Room::new();
-        assert!(room.reserve(thread));
+        assert!(room.reserve(thread) && room.lock.is_reserved());
         room
     }
 
@@ -74,7 +74,8 @@ fn presences<const N: usize>() -> [&'static Presence; N] {
 }
 
 fn recallers_against_owner(recallers: usize, preemptions: usize) {
-    check(preemptions, move || {
+    let goals = ["the owner goes in with its privilege", "another thread goes in"];
+    check_reaching(preemptions, goals, move |[is_privileged, is_recalled]| {
         let [owner] = presences();
         let room = Room::reserved_for(owner);
         let others: Vec<_> = (0..recallers)
@@ -83,8 +84,15 @@ fn recallers_against_owner(recallers: usize, preemptions: usize) {
                 thread::spawn(move || room.recall_and_visit())
             })
             .collect();
-        let own = room.visit(Some(owner)) + room.visit(Some(owner));
+        let visit = || {
+            room.visit_and(Some(owner), |lock, entry| {
+                is_privileged.is_reached_if(matches!(entry, Entry::Privileged(_)));
+                lock.leave(&entry);
+            })
+        };
+        let own = visit() + visit();
         let all: usize = others.into_iter().map(|other| other.join().unwrap()).sum();
+        is_recalled.is_reached_if(all > 0);
         assert_eq!(room.visits.load(Acquire), own + all);
         assert_eq!(room.visit(Some(owner)), 1, "no other thread is left");
     });
@@ -104,7 +112,7 @@ fn a_reserved_lock_is_recalled_by_two() {
 /// one.
 #[test]
 fn a_late_visitor_disturbs_no_other() {
-    check(3, || {
+    check_reaching(3, ["it is reserved again", "a third thread goes in"], |[is_reserved_again, is_recalled]| {
         let [first, second] = presences();
         let room = Room::reserved_for(first);
         let late = thread::spawn({
@@ -112,13 +120,16 @@ fn a_late_visitor_disturbs_no_other() {
             move || room.visit(Some(first))
         });
         room.recall();
-        room.reserve(second);
+        is_reserved_again.is_reached_if(room.reserve(second));
         let third = thread::spawn({
             let room = Arc::clone(&room);
             move || room.recall_and_visit()
         });
         let own = room.visit(Some(second));
-        let all = own + late.join().unwrap() + third.join().unwrap();
+        let late = late.join().unwrap();
+        let third = third.join().unwrap();
+        is_recalled.is_reached_if(third > 0);
+        let all = own + late + third;
         assert_eq!(room.visits.load(Acquire), all);
     });
 }
@@ -127,7 +138,7 @@ fn a_late_visitor_disturbs_no_other() {
 /// for the same thread again, and recalled by a third one.
 #[test]
 fn a_late_recaller_leaves_the_end_to_others() {
-    check(3, || {
+    check_reaching(3, ["it is reserved again", "another thread goes in"], |[is_reserved_again, is_recalled]| {
         let [owner] = presences();
         let room = Room::reserved_for(owner);
         let others = [(); 2].map(|()| {
@@ -135,17 +146,20 @@ fn a_late_recaller_leaves_the_end_to_others() {
             thread::spawn(move || room.recall_and_visit())
         });
         room.recall();
-        room.reserve(owner);
+        is_reserved_again.is_reached_if(room.reserve(owner));
         let own = room.visit(Some(owner));
         let all = others.into_iter().map(|other| other.join().unwrap()).sum::<usize>();
+        is_recalled.is_reached_if(all > 0);
         assert_eq!(room.visits.load(Acquire), own + all);
     });
 }
 
 /// A thread that falls asleep sees what is done inside, or the visitor sees that it sleeps: whether the former finds
-/// the lock reserved, recalled by another thread, locked, or not reserved yet. The visitor leaves as `leave` says.
+/// the lock reserved, recalled by another thread, locked, or not reserved yet. It looks as `Worker::sees_any` does. The
+/// visitor leaves as `leave` says.
 fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &Presence) + Sync + Send + 'static) {
-    check(3, move || {
+    let goals = ["the first look sees it", "the second look sees it", "only the visitor sees the other"];
+    check_reaching(3, goals, move |[sees_at_once, sees_later, is_only_seen]| {
         let [owner] = presences();
         let (room, asleep) = (Room::new(), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
         let sleepers: Vec<_> = (0..2)
@@ -154,8 +168,17 @@ fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &P
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
-                    room.recall();
-                    room.visits.load(Acquire)
+                    let look = || room.visits.load(Acquire) == 1;
+                    // In this order: what is not reserved any more must have been so before the look.
+                    let spares_fences = room.lock.is_reserved();
+                    let at_once = look();
+                    let later = !at_once && spares_fences && {
+                        room.recall();
+                        look()
+                    };
+                    sees_at_once.is_reached_if(at_once);
+                    sees_later.is_reached_if(later);
+                    at_once || later
                 })
             })
             .collect();
@@ -164,7 +187,9 @@ fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &P
         assert_eq!(visits, 1, "no other thread goes in");
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
-            assert!(sleeper.join().unwrap() == 1 || is_seen, "the visit is overlooked");
+            let sees_visit = sleeper.join().unwrap();
+            is_only_seen.is_reached_if(is_seen && !sees_visit);
+            assert!(sees_visit || is_seen, "the visit is overlooked");
         }
     });
 }
