@@ -96,7 +96,7 @@ fn a_higher_limit_lets_another_worker_in() {
 
 #[test]
 fn a_pause_ends_while_a_job_comes() {
-    check_at_length(2, || {
+    check(2, || {
         let (crew, ran) = (crew(1, false), Tally::default());
         crew.call_by(|source| source.pause(A));
         let submitter = thread::spawn({
@@ -145,7 +145,7 @@ fn a_job_that_races_with_the_close_of_a_paused_subpool_runs() {
 /// Each thread has a job that needs the other's.
 #[test]
 fn a_bound_job_comes_to_its_thread() {
-    check(1, || {
+    check(2, || {
         let (crew, pair) = (crew(1, true), Pair::default());
         let bound = to(&crew, BOUND, 0);
         for (subpool, job) in [bound, subpool(&crew, A)].iter().zip(pair.jobs()) {

@@ -185,7 +185,7 @@ fn two_workers_and_one_token() {
 /// The worker goes from one subpool to the other, with a token of one at a time.
 #[test]
 fn a_worker_and_two_subpools() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[]);
         let urgent = Address::new(B.subpool(), NORMAL + 1);
         let worker = start(&model, |model| model.work(0));
@@ -199,7 +199,7 @@ fn a_worker_and_two_subpools() {
 
 #[test]
 fn a_pause_ends_while_a_job_comes() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[]);
         model.source.pause(A.subpool());
         let worker = start(&model, |model| model.work(0));
@@ -230,7 +230,7 @@ fn a_pause_begins_and_ends_while_a_job_comes() {
 /// The thread that begins the pause changes the board only after the pause has ended, and no worker is awake.
 #[test]
 fn a_pause_ends_before_it_is_on_the_board() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[]);
         model.asleep.store(1, SeqCst);
         let submitter = start(&model, |model| model.submit(A));
@@ -279,7 +279,7 @@ fn a_token_comes_back_while_the_last_one_is_taken() {
 
 #[test]
 fn a_limit_rises_while_a_job_comes() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[]);
         // As if a job were running.
         let entrance = model.source.entrance(A.subpool());
@@ -299,7 +299,7 @@ fn a_limit_rises_while_a_job_comes() {
 /// have run.
 #[test]
 fn unfinished_jobs_are_seen() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[]);
         let parent = {
             let model = Arc::clone(&model);
@@ -342,7 +342,7 @@ fn a_bound_job_comes() {
 /// worker can run. Another worker sleeps, and has to come for the first job if this one takes the second.
 #[test]
 fn a_job_that_came_before_the_token_is_not_overlooked() {
-    check(2, || {
+    check(3, || {
         let model = Model::new(&[1]);
         let bound = Address::new(3, NORMAL + 1);
         model.submit(A);
