@@ -62,6 +62,9 @@ pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + 
 
 /// The fence opposite these light sides. Their threads may rely on it once they were told that it [is ready](is_ready).
 pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
+    // What the caller has written, such as that it recalls something, comes before the barriers; and what it reads next
+    // comes after them. The system call keeps that order, but the language does not know it. Besides, these pair with
+    // the real fences of a light side that has found that it is recalled, or not reserved yet (`fence_pushes`).
     fence(SeqCst);
     for _side in sides {
         #[cfg(executors_loom)]

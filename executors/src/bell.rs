@@ -67,7 +67,8 @@ impl Bell {
         // The condition is checked and met under the lock: no listener looks in between.
         let mut releases = self.lock();
         let is_met = is_all_else_met();
-        // To all threads, what is checked comes before the change, as in the looks of the listeners.
+        // To all threads, what is checked comes before the change, as in the looks of the listeners. (Those of
+        // `Crew::is_idle` have a fence in the same place.)
         fence(SeqCst);
         if change() {
             if is_met {
@@ -133,6 +134,9 @@ impl Bell {
     fn wait(&self, deadline: Option<Instant>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
+        // Pairs with the fence in `ring`, and with one between a change and `is_awaited`: either the thread that makes
+        // the change sees that it is counted here, or this one's look sees the change. It is the fences that order
+        // this; the accesses to `listeners` need not be SeqCst.
         fence(SeqCst);
         let mut courtesy = Courtesy::new();
         let holds = loop {

@@ -173,6 +173,7 @@ impl<L> Mailboxes<L> {
     /// Whether all letters that were dealt before this call are settled, and all that were dealt in handling these.
     pub(crate) fn all_settled(&self) -> bool {
         // In this order, see the README: what was dealt before a letter was settled is counted here if that letter is.
+        // Acquire is for the first sum, and pairs with the additions to `settled`. The second does not need it.
         let sum = |count: fn(&Mailbox<L>) -> &AtomicUsize| {
             let counts = (0..self.workers()).map(|worker| count(self.boxes.get(worker)).load(Acquire));
             counts.fold(0, usize::wrapping_add)

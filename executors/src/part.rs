@@ -67,6 +67,7 @@ impl Stub {
     ///
     /// [`Busy`] if that worker is about to say so, or is done with the part.
     pub(crate) fn taker(&self) -> Result<usize, Busy> {
+        // Acquire: the caller looks up what the worker on that seat has forked. See `Forker::take`.
         self.state.load(Acquire).checked_sub(TAKEN).ok_or(Busy)
     }
 }
@@ -345,6 +346,9 @@ impl Forker {
         let Some(stub) = from.stack.steal(is_wanted)? else { return Ok(None) };
         // SAFETY: the thread that has pushed the part keeps it until it has popped it, which it cannot do any more, or
         // until the part is settled. A stack gives out each part once, and only here.
+        //
+        // Release: the waiting thread, which loads the seat with Acquire, finds this worker's own stack there. That was
+        // made and placed before the worker takes anything.
         unsafe { stub.as_ref() }.state.store(TAKEN + seat, Release);
         Ok(Some(Loan::new(stub, &self.joiners)))
     }

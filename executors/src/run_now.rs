@@ -81,10 +81,15 @@ struct Handle(Arc<Shared>);
 /// What the clones share.
 #[derive(Debug)]
 struct Shared {
+    /// SeqCst, for the order with `running`.
     closed: AtomicBool,
+    /// Set before `closed`, whose exchange publishes it; a job from inside that does not see it may run, as if it had
+    /// come a moment before. So Relaxed would do.
     discarding: AtomicBool,
-    /// Jobs that run now, on any thread. Incremented before `closed` is read, so that a thread that closes the executor
-    /// and then sees none has seen all jobs that will ever be accepted from outside.
+    /// Jobs that run now, on any thread. Incremented before `closed` is read, and read after `closed` was set: so a
+    /// thread that closes the executor and then sees none has seen all jobs that will ever be accepted from outside.
+    /// That takes SeqCst on both. The decrement also publishes what the job has done (Release) to a thread that reads
+    /// that it is over (Acquire).
     running: AtomicUsize,
     ended: AtomicU64,
     panicked: AtomicU64,

@@ -25,6 +25,8 @@ where
         }
         let closed = self.life.close();
         if closed {
+            // Pairs with the fence in `parker::sleep`: either a worker that falls asleep sees the close, and asks for
+            // the end, or the parker sees the sleeper.
             fence(SeqCst);
             // If all workers are asleep, or there is none, no other thread would declare the end. Otherwise sleepers
             // must find out.
@@ -82,6 +84,8 @@ where
         if self.source.has_unfinished() {
             return false;
         }
+        // Keeps this order, whichever loads the source has looked with. No fence is opposite: a worker changes the roll
+        // before it stores, with Release, that the job is gone.
         fence(SeqCst);
         self.life.active() == 0
     }

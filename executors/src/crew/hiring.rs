@@ -55,8 +55,9 @@ where
             }
             Err(SpawnError::Over) => {
                 self.life.cancel_hire();
-                // A submitter may have counted on this hire when the crew was not over yet: after this, as in
-                // `go_on_without`, each caller looks for late jobs.
+                // A submitter may have counted on this hire when the crew was not over yet. Pairs with its S2, as in
+                // `go_on_without`: it has read the roll before this changed it, so its job is seen after this, where
+                // each caller looks for late jobs.
                 fence(SeqCst);
             }
             Err(SpawnError::Thread(error)) => self.go_on_without(&error),

@@ -62,6 +62,7 @@ impl Ledger {
     /// call: a thread that closes the pool and then sees nothing outstanding has closed it to this job, too.
     #[inline]
     pub(super) fn accept_outside(&self) {
+        // SeqCst, like the swap of `closed` and the loads in `outstanding`.
         self.outside().accepted.fetch_add(1, SeqCst);
         fence_of_models();
     }
@@ -69,6 +70,7 @@ impl Ledger {
     /// Counts out a job that will not run: one that [`accept_outside`](Self::accept_outside) has counted but that is
     /// not accepted after all, or one that is discarded.
     pub(super) fn strike(&self) {
+        // Release, as in `end`, is enough: the bell has a fence of its own.
         self.outside().ended.fetch_add(1, SeqCst);
         self.bell.ring();
     }

@@ -17,7 +17,8 @@ pub(super) struct Records {
     name: Option<String>,
     /// SeqCst, because it is ordered with the ledger: see [`Wrapped::deliver`](super::wrapped::Wrapped::deliver).
     pub(super) closed: AtomicBool,
-    /// Set before `closed`, and read independently of it: a job that has begun just before may run.
+    /// Set before `closed`, and read independently of it: a job that has begun just before may run. So Relaxed would
+    /// do.
     pub(super) discarding: AtomicBool,
     /// Counted before the job is struck off the ledger, which publishes the count to waiters.
     pub(super) discarded: AtomicU64,

@@ -125,6 +125,9 @@ impl BiasedLock {
         Holder(self.holder.load(Relaxed))
     }
 
+    /// Acquire pairs with the Release of the thread that has left, or has reserved the lock, and of a recaller, which
+    /// has seen that the owner was outside: what was done inside is seen by the next thread that is. Release: a
+    /// recaller passes on what it has seen of the owner.
     #[inline(always)]
     fn exchange(&self, before: Holder, after: Holder) -> bool {
         self.holder.compare_exchange(before.0, after.0, AcqRel, Relaxed).is_ok()
@@ -187,7 +190,9 @@ impl BiasedLock {
     #[inline(always)]
     pub(super) fn leave(&self, entry: &Entry<'_>) {
         match entry {
+            // For the next exchange.
             Entry::Locked => self.holder.store(Holder::NOBODY.0, Release),
+            // For R3.
             Entry::Privileged(thread) => thread.is_in.store(false, Release),
         }
     }
@@ -211,7 +216,7 @@ impl BiasedLock {
         self.times.store(times, Relaxed);
         self.presence.store(ptr::from_ref(thread).cast_mut(), Relaxed);
         self.holder.store(Holder::reserved(thread, times).0, Release);
-        // Pairs with the fence of a thread that finds it not reserved: see `order`.
+        // Pairs with the fence of a thread that finds it not reserved: see `fence_after`.
         fence(SeqCst);
     }
 
@@ -243,7 +248,8 @@ impl BiasedLock {
         thread.side.fence();
     }
 
-    /// Whether the lock is reserved, or recalled. If it is neither, the caller sees what was done inside while it was.
+    /// Whether the lock is reserved, or recalled. If it is neither, the caller sees what was done inside while it was:
+    /// Acquire pairs with the exchange of the thread that has ended a recall.
     pub(super) fn is_reserved(&self) -> bool {
         Holder(self.holder.load(Acquire)).is_for_one()
     }

@@ -61,7 +61,8 @@ impl<T> Stealer<T> {
         self.jobs().len()
     }
 
-    /// Whether neither the owner has it reserved nor any thread is about to open it.
+    /// Whether neither the owner has it reserved nor any thread is about to open it. Acquire pairs with the exchange
+    /// that has opened it: a thread that has no recall to make sees what was pushed before that.
     pub(crate) fn is_open(&self) -> bool {
         self.0.head(Acquire).is_open()
     }

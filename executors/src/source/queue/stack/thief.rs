@@ -64,19 +64,24 @@ impl<T> Thief<T> {
 
     /// Where the items begin and end; exact while no thread puts any in or takes any out.
     pub(crate) fn items(&self) -> Span {
+        // Acquire pairs with the exchange of the thread that has taken the oldest, so that one that finds the stack
+        // empty sees what that thread did before, such as being counted as active; and with the owner's stores of
+        // `bottom`, for what it did before it took the last.
         let next = self.0.head(Acquire).top();
         let tail = self.0.owners.bottom.load(Acquire);
         // The owner is taking an item that was stolen from it: `bottom` is `top - 1`.
         if tail.wrapping_sub(next).cast_signed() < 0 { Span { next, tail: next } } else { Span { next, tail } }
     }
 
-    /// Whether neither the owner has it reserved nor any thread is about to open it.
+    /// Whether neither the owner has it reserved nor any thread is about to open it. Acquire pairs with the exchange
+    /// that has opened it: a thread that has no recall to make sees what was pushed before that.
     pub(crate) fn is_open(&self) -> bool {
         self.0.head(Acquire).is_open()
     }
 
     /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recalls), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
+        // Acquire: if it is open, as in `is_open`. If it is not, the heavy fence orders what is looked at next.
         let mut head = self.0.head(Acquire);
         while head.is_reserved() {
             // If another thread has changed the head, it has recalled the stack, or that was opened since.
