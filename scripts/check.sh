@@ -9,6 +9,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck source=scripts/lib.sh
 source "$root/scripts/lib.sh"
 
+# Seconds for which a step may compile and run tests: many times what it takes. The tests of the public interface give
+# up by themselves if they hang, but unit tests do not.
+long=7200
+
 # From cheap to expensive.
 parts=(format rules lint docs examples cli compat features tests release loom)
 
@@ -236,9 +240,9 @@ check_lint() {
 check_docs() {
     step "docs: rustdoc [all features]" \
         env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
-    test_step "docs: tests [all features]" cargo test --workspace --doc --all-features
+    test_step "docs: tests [all features]" limited "$long" cargo test --workspace --doc --all-features
     # The README, whose examples are tests of the tool, is for users of the default features.
-    test_step "docs: tests [default]" cargo test --package executors --package executor-performance --doc
+    test_step "docs: tests [default]" limited "$long" cargo test --package executors --package executor-performance --doc
 }
 
 check_examples() {
@@ -314,20 +318,20 @@ check_features() {
         step "features: clippy [${features:-none}]" \
             cargo clippy --package executors --lib --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
-            cargo test --package executors --no-default-features --features "$features" "${tests[@]}"
+            limited "$long" cargo test --package executors --no-default-features --features "$features" "${tests[@]}"
     done
 }
 
 check_tests() {
     # --tests leaves out documentation tests, which the part `docs` has run.
-    test_step "tests: [all features]" cargo test --workspace --all-features --tests
+    test_step "tests: [all features]" limited "$long" cargo test --workspace --all-features --tests
 }
 
 check_release() {
     # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and
     # with checks for overflow. Workers get their privileges at once, which otherwise takes some thousand jobs.
     # Conformance runs on two pools only.
-    test_step "release: [default]" \
+    test_step "release: [default]" limited "$long" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none \
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
         RUSTFLAGS="--cfg executors_privileged --cfg executors_brief ${RUSTFLAGS:-}" \
@@ -337,7 +341,9 @@ check_release() {
 
 check_loom() {
     # Fewer switches than some models ask for, to bound the time.
-    step "loom: scripts/loom.sh" env LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}" LOOM_BRIEF=1 scripts/loom.sh
+    # Limited, because loom notices a deadlock, but not a model that waits for something else.
+    step "loom: scripts/loom.sh" limited "$((2 * long))" \
+        env LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}" LOOM_BRIEF=1 scripts/loom.sh
     tail -n 1 "$work/log"
     passed=$((passed + $(sed -n 's/^loom.sh: \([0-9]*\) models passed$/\1/p' "$work/log")))
 }
