@@ -98,6 +98,12 @@ impl Record {
         }
     }
 
+    /// Whether there is a sample, or a reason other than an interrupt why there is none.
+    pub(crate) fn has_results(&self) -> bool {
+        let told = |row: &Row| row.samples.count() > 0 || !(row.is_ok() || row.is_interrupted());
+        self.runs.iter().flat_map(|run| &run.rows).any(told)
+    }
+
     /// What cannot have been measured, if the record has anything like that. A run that was interrupted early may be
     /// without samples, but not all runs.
     fn nonsense(&self) -> Option<String> {

@@ -61,9 +61,16 @@ impl<T> Document<T> {
         written.map_err(|why| located(&self.target, &why))
     }
 
-    /// As [`write`](Self::write), but does nothing for what can be written only once.
-    fn write_so_far(&self, whole: &T) -> io::Result<()> {
-        if matches!(self.place, Place::File(_)) { self.write(whole) } else { Ok(()) }
+    fn is_file(&self) -> bool {
+        matches!(self.place, Place::File(_))
+    }
+}
+
+impl Document {
+    /// As [`write`](Self::write), but does nothing for what can be written only once, nor while there are no results:
+    /// a file from an earlier run is worth more.
+    fn write_so_far(&self, record: &Record) -> io::Result<()> {
+        if self.is_file() && record.has_results() { self.write(record) } else { Ok(()) }
     }
 }
 
@@ -87,7 +94,7 @@ impl Sink for Document {
     }
 
     fn finish(&mut self, record: &Record) -> io::Result<()> {
-        self.write(record)
+        if self.is_file() { self.write_so_far(record) } else { self.write(record) }
     }
 
     /// The last record that it would get is the whole one.
@@ -97,10 +104,15 @@ impl Sink for Document {
 }
 
 /// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless only
-/// the file itself may be written, and not its folder.
+/// the file itself may be written, and not its folder. Who may read and write it stays the same.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path);
-    let replaced = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    let permitted = || match fs::metadata(path) {
+        Ok(old) => fs::set_permissions(&new, old.permissions()),
+        // There is no old one.
+        Err(_) => Ok(()),
+    };
+    let replaced = fs::write(&new, text).and_then(|()| permitted()).and_then(|()| fs::rename(&new, path));
     replaced.or_else(|why| {
         let _ = fs::remove_file(&new);
         match why.kind() {
@@ -138,6 +150,39 @@ mod tests {
         document.update(&record()).expect("written");
         assert!(Record::read(&path).is_ok_and(|read| read == record()));
         assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_record_without_results_replaces_nothing() {
+        let folder = folder("spared");
+        let path = folder.join("run.json");
+        fs::write(&path, "old").expect("written");
+        let mut empty = record();
+        empty.runs.iter_mut().for_each(|run| run.rows.clear());
+        let mut document = Document::open(&Target::File(path.clone()), Record::to_json).expect("it can be written");
+        for step in [Document::begin, Document::update, Document::end, Document::finish] {
+            step(&mut document, &empty).expect("nothing is written");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), "old");
+        }
+        document.end(&record()).expect("written");
+        assert!(Record::read(&path).is_ok_and(|read| read == record()));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder("permissions");
+        let path = folder.join("run.json");
+        fs::write(&path, "old").expect("written");
+        for mode in [0o600, 0o664] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("permitted");
+            let document = Document::open(&Target::File(path.clone()), Record::to_json).expect("it can be written");
+            document.write(&record()).expect("written");
+            assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, mode);
+        }
         fs::remove_dir_all(&folder).expect("removed");
     }
 
