@@ -39,6 +39,11 @@ impl Cut {
         self.asked.shrunk_to(0, self.threads)
     }
 
+    /// The smallest load that a sample may run.
+    pub(super) fn smallest(&self) -> Load {
+        if self.full_size { self.asked } else { self.primer() }
+    }
+
     /// One burst of `load`, which is this load or a piece of it, and whose jobs do `work`.
     pub(super) fn burst<W>(&self, load: Load, work: W, patience: Duration) -> BurstsTurn<W> {
         BurstsTurn { load, work, assembled: true, primer: self.primer(), count: 1, pause: Duration::ZERO, patience }

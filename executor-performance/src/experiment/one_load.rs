@@ -4,7 +4,7 @@ use super::{BurstsSample, BurstsTurn, Experiment, Subject, cut::Cut, per_job};
 use crate::{
     record::{Figure, Setting},
     sampler::Pace,
-    workload::{Load, Work},
+    workload::{Load, Pastime, Work},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
@@ -22,6 +22,15 @@ impl<Q> OneLoad<Q> {
     /// sample may be smaller than the load.
     pub fn new(question: Q, threads: usize, load: Load, full_size: bool, patience: Duration) -> Self {
         OneLoad { question, cut: Cut::new(threads, load, full_size), patience }
+    }
+}
+
+impl<Q: Question<Work = Pastime>> OneLoad<Q> {
+    /// How long a sample takes at least, if it is as small as can be: also what is run before it to wake the executor.
+    pub fn shortest_sample(&self) -> Duration {
+        let time = self.question.work().time();
+        let taking = |load: &Load| load.ideal(time, self.cut.threads());
+        taking(&self.cut.primer()).saturating_add(taking(&self.cut.smallest()))
     }
 }
 

@@ -4,13 +4,13 @@ use super::{COARSE_RSE, Runs, Site, USUAL_RSE};
 use crate::{
     cli::{
         AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
-        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions,
+        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
     },
     experiment::{
-        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatencyTurn, Panics, Repost, Submit,
-        Throughput, Wake,
+        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatencyTurn, Panics, Question, Repost,
+        Submit, Throughput, Wake,
     },
-    workload::{Labour, Load},
+    workload::{Labour, Load, Pastime},
 };
 use std::time::Duration;
 
@@ -51,13 +51,26 @@ impl Site<'_> {
         self.point.unused("repost")?;
         let question = Repost(own.work.pastime(self.patience())?);
         let loads = own.loads()?.into_iter();
-        self.points(loads.map(|load| self.one_load(question, load, own.size.full_size)), USUAL_RSE)
+        let reposts: Vec<_> = loads.map(|load| self.one_load(question, load, own.size.full_size)).collect();
+        reposts.iter().try_for_each(|repost| self.bears_work(&own.work, repost))?;
+        self.points(reposts.into_iter(), USUAL_RSE)
     }
 
     pub(super) fn avalanche(&self, own: &AvalancheOptions) -> Runs {
         let jobs = self.point.single_jobs(1_000_000, "avalanche")?;
         let question = Avalanche(own.work.pastime(self.patience())?);
-        self.jobs(self.one_load(question, jobs, own.size.full_size), USUAL_RSE)
+        let avalanche = self.one_load(question, jobs, own.size.full_size);
+        self.bears_work(&own.work, &avalanche)?;
+        self.jobs(avalanche, USUAL_RSE)
+    }
+
+    /// Refuses work with which even the smallest sample takes too long.
+    fn bears_work<Q: Question<Work = Pastime>>(
+        &self,
+        own: &WorkOptions,
+        experiment: &OneLoad<Q>,
+    ) -> Result<(), String> {
+        self.options.sampling.bears(format_args!("--work {} us", own.work), experiment.shortest_sample())
     }
 
     pub(super) fn submit(&self, own: &SubmitOptions) -> Runs {
