@@ -15,6 +15,7 @@ pub use self::{
     system::System,
 };
 
+use crate::view::number;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
@@ -46,14 +47,22 @@ impl Machine {
         }
     }
 
+    /// The cores on which this process may run. [`Processor::cores`] are fewer if a quota allows no more.
+    fn allowed_cores(&self) -> usize {
+        let (online, affinity) = (self.processor.logical, self.system.affinity.as_ref());
+        // The system may name processors that are not there.
+        let allowed = affinity.map(|list| processor::members(list).len().min(online.unwrap_or(usize::MAX)));
+        allowed.unwrap_or(0).max(self.processor.cores)
+    }
+
     /// What makes measurements with `threads` doubtful here.
     pub fn doubts(&self, threads: usize) -> Vec<String> {
         let mut doubts = Vec::new();
         let cores = self.processor.cores;
         if threads > cores {
-            doubts.push(format!(
-                "{threads} threads on {cores} cores: this measures the operating system's scheduler as well"
-            ));
+            let cores = number(cores, "core");
+            doubts
+                .push(format!("{threads} threads on {cores}: this measures the operating system's scheduler as well"));
         }
         // Not by the load average, which includes what has ended in the last minute, such as the run before this one.
         if let Some(others) = self.other_cores.filter(|others| *others > surroundings::DISTURBED) {
@@ -61,9 +70,10 @@ impl Machine {
                 "the machine is busy (other processes keep {others:.1} cores busy): wait until it is quiet, or expect noise"
             ));
         }
-        if let Some(quota) = self.system.cgroup_quota.filter(|quota| *quota < cores as f64) {
+        let allowed = self.allowed_cores();
+        if let Some(quota) = self.system.cgroup_quota.filter(|quota| *quota < allowed as f64) {
             doubts.push(format!(
-                "this process may use {quota} of {cores} cores (cgroup quota): it is stopped when it uses more, which shows \
+                "this process may use {quota} of {allowed} cores (cgroup quota): it is stopped when it uses more, which shows \
                  as rare long delays"
             ));
         }
@@ -165,6 +175,17 @@ mod tests {
         for cause in ["5 threads on 4 cores", "keep 1.5 cores busy", "1.5 of 4 cores", "`powersave`"] {
             assert!(doubted.contains(cause), "{doubted}");
         }
+    }
+
+    /// The system says that so few threads can run at a time, because of the quota.
+    #[test]
+    fn a_quota_of_whole_cores_is_a_cause_of_noise() {
+        let mut machine = machine();
+        (machine.processor.cores, machine.system.cgroup_quota) = (2, Some(2.0));
+        let doubted = machine.doubts(2).join("\n");
+        assert!(doubted.contains("may use 2 of 4 cores"), "{doubted}");
+        machine.system.affinity = Some("0-1".to_owned());
+        assert_eq!(machine.doubts(2), Vec::<String>::new());
     }
 
     #[test]

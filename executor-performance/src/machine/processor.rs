@@ -93,7 +93,7 @@ fn name_in(cpuinfo: &str) -> Option<String> {
 }
 
 /// The numbers of a list such as `0-3,8`.
-fn members(list: &str) -> Vec<usize> {
+pub(super) fn members(list: &str) -> Vec<usize> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.trim().parse::<usize>().ok()?..=last.trim().parse().ok()?)
