@@ -1,6 +1,6 @@
 //! One point of a sweep: the options of the load and the number of threads.
 
-use crate::workload::Load;
+use crate::{registry::MOST_THREADS, workload::Load};
 use std::fmt::{Arguments, Display};
 
 /// A value for each option that can be swept; none if it was not given.
@@ -18,11 +18,11 @@ impl Point {
     ///
     /// # Errors
     ///
-    /// If the jobs cannot be counted.
+    /// If the jobs cannot be counted, or there are too many threads.
     pub fn chains(&self, messages: u64) -> Result<Load, String> {
         const HOPS: u64 = 1;
         let (producers, messages, hops) =
-            (self.producers(), self.messages(messages), self.amplification.unwrap_or(HOPS));
+            (self.producers()?, self.messages(messages), self.amplification.unwrap_or(HOPS));
         countable(
             producers,
             messages,
@@ -50,7 +50,7 @@ impl Point {
     /// If options are given that `experiment` does not use.
     pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_amplification(experiment)?;
-        let (producers, jobs) = (self.producers(), self.messages(jobs));
+        let (producers, jobs) = (self.producers()?, self.messages(jobs));
         countable(producers, jobs, 0, format_args!("--producers {producers} x --jobs {jobs}"))
     }
 
@@ -62,7 +62,7 @@ impl Point {
     pub fn sources(&self, experiment: &str) -> Result<usize, String> {
         refuse("--messages", self.messages, experiment)?;
         self.no_amplification(experiment)?;
-        Ok(self.producers())
+        self.producers()
     }
 
     /// Refuses all options of the load, because `experiment` does not use them.
@@ -76,8 +76,17 @@ impl Point {
         self.no_amplification(experiment)
     }
 
-    fn producers(&self) -> usize {
-        self.producers.unwrap_or(1)
+    /// One producer that was not asked for is not counted: it takes little of what threads need.
+    fn producers(&self) -> Result<usize, String> {
+        let Some(producers) = self.producers else { return Ok(1) };
+        let threads = self.threads;
+        match threads.saturating_add(producers) {
+            ..=MOST_THREADS => Ok(producers),
+            all => Err(format!(
+                "--threads {threads} and --producers {producers} are {all} threads, and more than {MOST_THREADS} are not \
+                 supported: ask for fewer"
+            )),
+        }
     }
 
     fn messages(&self, default: u64) -> u64 {
