@@ -478,8 +478,8 @@ impl ForkJoinOptions {
     ///
     /// # Errors
     ///
-    /// If an option is for a workload that is not measured, a cutoff is for two workloads, or there are too many
-    /// elements.
+    /// If an option is for a workload that is not measured, a cutoff is for two workloads, there are too many elements,
+    /// or nothing would be forked.
     pub fn experiments(&self, threads: usize, seed: u64, patience: Duration) -> Result<Vec<ForkJoin>, String> {
         const MOST: u64 = 1 << 32;
         let asked = self.elements.unwrap_or(1_000_000);
@@ -503,7 +503,24 @@ impl ForkJoinOptions {
             ForkJoinOptions { elements: Some(elements), .. } if !measured("sort") => {
                 Err(format!("--elements {elements} does not apply to --workload fib: leave it out"))
             }
-            _ => Ok(errands.into_iter().map(|errand| ForkJoin::new(threads, errand, patience)).collect()),
+            _ => errands
+                .into_iter()
+                .map(|errand| forking(errand).map(|errand| ForkJoin::new(threads, errand, patience)))
+                .collect(),
         }
+    }
+}
+
+/// The `errand`, unless all of it is below its cutoff: then there would be no fork to measure.
+fn forking(errand: Errand) -> Result<Errand, String> {
+    match errand {
+        _ if errand.forks() => Ok(errand),
+        Errand::Fib { index, cutoff } => Err(format!(
+            "--fib {index} is below --cutoff {cutoff}, so that nothing is forked: raise --fib, or lower --cutoff"
+        )),
+        Errand::Sort { elements, cutoff, .. } => Err(format!(
+            "--elements {elements} are not more than --cutoff {cutoff}, so that nothing is forked: raise --elements, or \
+             lower --cutoff"
+        )),
     }
 }

@@ -191,7 +191,7 @@ fn measures_forks_and_joins() {
     measures_all("--in-process -t 2 fork-join --workload sort --elements 100 --cutoff 10", &titles);
 
     let path = fresh("forks", "json");
-    let line = format!("{BRIEF} -t 1,2 -e channel --seed 3 fork-join --workload sort --elements 100");
+    let line = format!("{BRIEF} -t 1,2 -e channel --seed 3 fork-join --workload sort --elements 100 --cutoff 10");
     assert!(measured(&format!("{line} -o {path}")).contains("by threads"), "{line}");
     let record = json(&fs::read_to_string(&path).expect("a record"));
     let (settings, figures) = (&record["runs"][1]["settings"], &record["runs"][1]["rows"][0]["figures"]);

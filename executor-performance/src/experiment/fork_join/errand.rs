@@ -68,6 +68,14 @@ impl Errand {
         }
     }
 
+    /// Whether there is anything to divide.
+    pub fn forks(self) -> bool {
+        match self {
+            Errand::Fib { index, cutoff } => index >= cutoff,
+            Errand::Sort { elements, cutoff, .. } => elements > cutoff,
+        }
+    }
+
     /// How much there is to do, and how little is not divided.
     pub(super) fn size_and_cutoff(self) -> (u64, u64) {
         match self {
