@@ -7,7 +7,7 @@ pub use self::need::Need;
 
 use crate::{
     record::{Costs, Record, Run, Status},
-    registry::Entry,
+    registry::{Ability, Entry},
     stats::{Level, Ratio},
 };
 use std::fmt;
@@ -110,7 +110,7 @@ type Candidate<'a> = (&'a str, Vec<Costs<'a>>);
 
 /// Whether the executor called `name` meets all `needs`.
 pub fn can(name: &str, needs: &[Need]) -> bool {
-    needs.is_empty() || name == code::DISPATCHER
+    needs.is_empty() || Entry::named(name).is_some_and(|entry| entry.can(Ability::Subpools))
 }
 
 fn nothing(needs: &[Need]) -> String {

@@ -45,7 +45,7 @@ const BUILDERS: &[(&str, &str)] = &[
     ("elastic-growing", "elastic_pool::ThreadPool::builder().core(0).max(N)"),
 ];
 
-/// The only executor that has priorities and subpools.
+/// The executor that has priorities and subpools; its variants are for measurements only.
 pub(super) const DISPATCHER: &str = "dispatcher";
 
 /// Lines of code that build the executor called `name` with `threads` threads, and show how to use what is needed. None
