@@ -60,7 +60,7 @@ impl Progress {
     fn elapsed(&self, elapsed: Duration) {
         let spent = self.before.saturating_add(elapsed).min(self.whole);
         self.bar.set_position(spent.as_millis() as u64);
-        self.bar.set_prefix(format!("at most {:.0} s left", (self.whole - spent).as_secs_f64().ceil()));
+        self.bar.set_prefix(format!("{:.0} s of the budget left", (self.whole - spent).as_secs_f64().ceil()));
     }
 
     /// Hides the bar while something else is written to the terminal.
