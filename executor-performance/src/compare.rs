@@ -16,7 +16,15 @@ pub use self::{
     table::table,
 };
 
-use crate::record::Record;
+use crate::{
+    record::{Record, Run},
+    view,
+};
+
+/// The experiment of `run`, and its settings: a record may have several of the experiment.
+fn named(run: &Run) -> String {
+    format!("{} with {}", view::experiment(run), view::settings(run))
+}
 
 /// The terms of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]

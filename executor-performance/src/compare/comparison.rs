@@ -3,6 +3,7 @@
 use super::{
     Change, Terms, Verdict, alike,
     likeness::{contents, counterparts, differences, in_both},
+    named,
     pair::Pair,
     warnings::{doubts, unlikeness},
 };
@@ -188,7 +189,7 @@ fn matched_runs<'a>(
 /// `left_out`.
 fn pairs<'a>(before: &'a Run, run: &'a Run, left_out: &mut Vec<String>) -> Vec<Pair<'a>> {
     let gone = before.rows.iter().filter(|old| run.rows.iter().all(|row| row.executor != old.executor));
-    left_out.extend(gone.map(|old| format!("{} is in the baseline of {} only", old.executor, run.experiment)));
+    left_out.extend(gone.map(|old| format!("{} is only in the baseline of {}", old.executor, named(run))));
     let rows = run.rows.iter().map(|row| (before.rows.iter().find(|old| old.executor == row.executor), row));
     rows.filter_map(|(old, row)| noted(Pair::of(old, row, run), left_out)).collect()
 }
@@ -328,7 +329,10 @@ mod tests {
         }
         let comparison = Comparison::of(&broken, &of_processes(), &TERMS).expect("alike");
         let complaint = comparison.judged(&TERMS).expect_err("all have failed");
-        for part in ["nothing can be compared (", "channel cannot be compared in throughput: stalled; "] {
+        for part in [
+            "nothing can be compared (",
+            "channel cannot be compared in throughput with threads 1, producers 2: stalled; ",
+        ] {
             assert!(complaint.contains(part), "{part} in {complaint}");
         }
         assert_eq!(comparison.judged(&Terms { fail_on_regression: false, ..TERMS }), Ok(Vec::new()));
@@ -361,9 +365,10 @@ mod tests {
             "{comparison:?}"
         );
         let comparison = Comparison::of(&record(), &fewer, &TERMS).expect("points of a sweep may be missing");
-        for part in
-            ["threads 1, producers 2, which is in the baseline only", "channel is in the baseline of throughput only"]
-        {
+        for part in [
+            "threads 1, producers 2, which is in the baseline only",
+            "channel is only in the baseline of throughput with threads 2, producers 2",
+        ] {
             assert!(comparison.left_out.iter().any(|line| line.contains(part)), "{part} in {comparison:?}");
         }
         fewer.runs.clear();

@@ -1,6 +1,6 @@
 //! One executor, in both records.
 
-use super::{Change, Verdict};
+use super::{Change, Verdict, named};
 use crate::{
     record::{Row, Run, Status},
     stats::{Level, median},
@@ -19,7 +19,7 @@ impl<'a> Pair<'a> {
     ///
     /// If they cannot be compared: a line that says why.
     pub(super) fn of(old: Option<&'a Row>, new: &'a Row, run: &Run) -> Result<Self, String> {
-        let old = old.ok_or_else(|| format!("{} is not in the baseline of {}", new.executor, run.experiment))?;
+        let old = old.ok_or_else(|| format!("{} is not in the baseline of {}", new.executor, named(run)))?;
         let nothing = |why: &str| Err(incomparable(new, run, why));
         match (&old.error, &new.error) {
             (Some(why), _) => nothing(why),
@@ -65,5 +65,5 @@ impl<'a> Pair<'a> {
 }
 
 fn incomparable(row: &Row, run: &Run, why: &str) -> String {
-    format!("{} cannot be compared in {}: {why}", row.executor, run.experiment)
+    format!("{} cannot be compared in {}: {why}", row.executor, named(run))
 }

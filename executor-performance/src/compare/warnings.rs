@@ -1,5 +1,6 @@
 //! What to keep in mind when two records are compared: what is doubtful of each, and how they are unlike.
 
+use super::named;
 use crate::{
     record::{Record, Run},
     view,
@@ -79,12 +80,18 @@ fn distance(matched: &[(&Run, &Run)]) -> Option<String> {
 /// that does not keep up falls further behind in longer ones. If a load was cut, the costs of its beginning and end are
 /// shared by fewer jobs.
 fn size(before: &Run, run: &Run) -> Option<String> {
-    const SIZES: [(&str, &str, f64); 3] =
-        [("sampled_ms", "ms", 1.25), ("jobs_per_sample", "jobs", 2.0), ("operations_per_sample", "operations", 2.0)];
+    const SIZES: [(&str, &str, f64); 6] = [
+        ("sampled_ms", "ms", 1.25),
+        ("jobs_per_sample", "jobs", 2.0),
+        ("operations_per_sample", "operations", 2.0),
+        ("bursts_per_sample", "bursts", 2.0),
+        ("round_trips_per_sample", "round trips", 2.0),
+        ("runs_per_sample", "runs", 2.0),
+    ];
     SIZES.into_iter().find_map(|(setting, unit, much)| {
         let (old, new) = (before.fitted_number(setting)?, run.fitted_number(setting)?);
         let times = old.max(new) as f64 / old.min(new).max(1) as f64;
-        let experiment = view::experiment(run);
+        let experiment = named(run);
         (times > much).then(|| {
             format!(
                 "Warning: a sample of {experiment} was {old} {unit} in the old record, and {new} {unit} in the new one."
@@ -100,7 +107,7 @@ fn counting(before: &Run, run: &Run) -> Option<String> {
         format!(
             "Warning: a sample of {} had {old} chains of jobs or tasks in the old record, and {new} in the new one: from \
              {CHAINS_COUNTED_DOWN} on, the end of each is not counted, which takes less of short jobs.",
-            view::experiment(run)
+            named(run)
         )
     })
 }
@@ -166,10 +173,10 @@ mod tests {
 
     #[test]
     fn samples_of_a_load_that_was_cut_are_a_warning() {
-        for unit in ["jobs", "operations"] {
+        for unit in ["jobs", "operations", "bursts", "round trips", "runs"] {
             let of = |number: u64| {
                 let mut record = of_processes();
-                record.runs[0].fitted.insert(format!("{unit}_per_sample"), Value::Number(number));
+                record.runs[0].fitted.insert(format!("{}_per_sample", unit.replace(' ', "_")), Value::Number(number));
                 record
             };
             let warnings = |number| Comparison::of(&of(1000), &of(number), &TERMS).expect("alike").warnings;
