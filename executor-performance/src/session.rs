@@ -167,7 +167,7 @@ impl Session {
         let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship(&rows, pace.target, seed));
         self.warn(&self.located(&doubts));
-        let complaints = complaints(&rows);
+        let complaints = self.located(&complaints(&rows));
         self.update(|run| {
             run.rows = rows;
             run.seconds = seconds;
@@ -186,7 +186,7 @@ impl Session {
         }
     }
 
-    /// What is doubtful of the current run. If it is one of several, each line says which.
+    /// What is to be said of the current run. If it is one of several, each line says of which.
     fn located(&self, doubts: &[String]) -> Vec<String> {
         let run = self.record.runs.last().filter(|_| self.several).map(view::settings);
         let located = |doubt: &String| match &run {
@@ -263,6 +263,7 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     };
     let remark = match stopped {
         Stopped::NothingLeft => format!("Stopped after {seconds:.1} s, as {why}."),
+        _ if most == 0 => format!("Stopped after {seconds:.1} s without a sample, as {why}."),
         _ if all => format!("Stopped after {seconds:.1} s with {samples} of each executor, as {why}."),
         _ => format!("Stopped after {seconds:.1} s with {samples} of each executor that was measured, as {why}."),
     };
@@ -314,6 +315,8 @@ mod tests {
         assert!(told.contains("with 5 samples of each executor that was measured, as"), "{told}");
         let told = remark(&[series(2, None), series(3, None)], Stopped::Interrupted);
         assert_eq!(told, "Stopped after 1.0 s with 2 or 3 samples of each executor, as it was interrupted.");
+        let told = remark(&[series(0, failed()), series(0, None)], Stopped::Interrupted);
+        assert_eq!(told, "Stopped after 1.0 s without a sample, as it was interrupted.");
         let told = remark(&[series(7, failed())], Stopped::NothingLeft);
         assert_eq!(told, "Stopped after 1.0 s, as no executor is left.");
     }
