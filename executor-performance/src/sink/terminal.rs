@@ -22,10 +22,6 @@ const INDENT: usize = 12;
 /// The width of the longest bar.
 const BAR_WIDTH: usize = 8;
 
-/// Says how far to trust what is above it.
-const CAVEAT: &str = "Valid for this machine, this load and this moment. Compare only rows of one table, and treat \
-                      differences within the scatter as noise.";
-
 /// Writes results as text, with colours, which `out` may have to remove.
 #[derive(Debug)]
 pub struct Terminal<W> {
@@ -117,7 +113,7 @@ impl<W: Write> Sink for Terminal<W> {
             text += &format!("\n{}", drawn(&sweep.table()));
         }
         if !self.quiet {
-            text += &wrapped(&format!("{CAVEAT} {}", view::RATIOS), 0);
+            text += &wrapped(&format!("{} {}", view::CAVEAT, view::RATIOS), 0);
         }
         self.write(&text)
     }
