@@ -7,7 +7,7 @@ use crate::{
     cli::{Command, Options, Order, Point},
     experiment::{Experiment, ForkTurn, FutureTurn, JobTurn, Subject, Turn},
     isolation::{self, Guest, Host},
-    record::Run,
+    record::{Run, Value},
     registry::{Ability, Entry},
     sampler::Pace,
     session::Session,
@@ -63,15 +63,31 @@ pub struct Prepared<X: Experiment> {
     /// What they must be able to do.
     pub ability: Ability,
     /// Which question it answers, if it is one of several.
-    pub question: Option<&'static str>,
+    pub question: Option<Asked>,
+}
+
+/// A question of a recommendation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// The workload, and what it is.
+    pub workload: &'static str,
+    /// How long each job takes.
+    pub job_time: Duration,
 }
 
 impl<X: Experiment> Prepared<X> {
     /// The run as it begins.
     pub fn beginning(&self) -> Run {
         let mut run = Run::beginning(&self.experiment);
-        let question = self.question.map(|question| ("workload".to_owned(), question.to_owned()));
-        run.description.splice(..0, question);
+        if let Some(Asked { workload, job_time }) = self.question {
+            run.description.insert(0, ("workload".to_owned(), workload.to_owned()));
+            run.settings.insert("job_time_ns".to_owned(), Value::Number(job_time.as_nanos() as u64));
+            // How much work takes that long is measured anew each time, and is not what was asked for.
+            for units in ["pre_units", "post_units"] {
+                let fitted = run.settings.shift_remove_entry(units);
+                run.fitted.extend(fitted);
+            }
+        }
         run
     }
 }
@@ -161,7 +177,7 @@ struct Site<'a> {
     /// The number of its first run, of those that this command line orders.
     first: usize,
     budget: Duration,
-    question: Option<&'static str>,
+    question: Option<Asked>,
 }
 
 type Runs = Result<Vec<Box<dyn Planned>>, String>;

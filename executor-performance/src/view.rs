@@ -29,7 +29,7 @@ pub fn facts(record: &Record) -> Vec<(&'static str, String)> {
     about.push(program.rustc.clone());
     about.extend((!program.features.is_empty()).then(|| format!("features {}", program.features.join(", "))));
 
-    let mut hardware = vec![processor.name.clone(), format!("{} cores", processor.cores)];
+    let mut hardware = vec![processor.name.clone(), number(processor.cores, "core")];
     hardware.extend(processor.logical.filter(|logical| *logical != processor.cores).map(|it| format!("{it} in all")));
     hardware.extend(processor.threads_per_core.filter(|siblings| *siblings > 1).map(|it| format!("{it} threads each")));
     hardware.extend(processor.sockets.filter(|sockets| *sockets > 1).map(|sockets| format!("{sockets} sockets")));
@@ -113,7 +113,8 @@ pub fn setting(name: &str, value: &Value) -> String {
 
 /// The name for people of what is called `name` in records, and its unit.
 pub fn called(name: &str) -> (String, &'static str) {
-    const UNITS: [(&str, &str); 4] = [("_per_s", "/s"), ("_ms", "ms"), ("_us", "us"), ("_units", "units")];
+    const UNITS: [(&str, &str); 5] =
+        [("_per_s", "/s"), ("_ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("_units", "units")];
     let known = UNITS.iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, *unit)));
     let (name, unit) = known.unwrap_or((name, ""));
     (name.replace('_', " "), unit)
@@ -188,6 +189,7 @@ mod tests {
             ("pre_units", "pre 7 units"),
             ("run_time_ms", "run time 7 ms"),
             ("probe_interval_us", "probe interval 7 us"),
+            ("job_time_ns", "job time 7 ns"),
             ("rate_per_s", "rate 7/s"),
         ] {
             assert_eq!(setting(name, &Value::Number(7)), told);

@@ -1,6 +1,6 @@
 //! The experiments for a recommendation.
 
-use super::{FINE_RSE, Runs, Site};
+use super::{Asked, FINE_RSE, Runs, Site};
 use crate::{
     cli::{RecommendOptions, Workload, countable, within},
     experiment::{Blocking, Latency, Throughput},
@@ -13,20 +13,15 @@ use std::{thread, time::Duration};
 impl Site<'_> {
     /// Runs of all the workloads that are asked for, in equal shares of the budget.
     pub(super) fn recommended(&self, own: &RecommendOptions) -> Runs {
-        if self.options.threads.values().len() > 1 {
-            return Err(format!(
-                "--threads has {} values: recommend needs one, so give the number of threads that you will have",
-                self.options.threads.values().len()
-            ));
-        }
         own.suffice(self.entries(Ability::Jobs)?.iter().map(|entry| entry.name))?;
         let workloads = own.workloads()?;
         let share = self.options.sampling.budget / u32::try_from(workloads.len()).unwrap_or(1);
         let mut runs = Vec::new();
         for workload in workloads {
-            let question = Some(workload.explained());
+            let time = own.job_time(workload);
+            let question = Some(Asked { workload: workload.explained(), job_time: time });
             let site = Site { first: self.first + runs.len(), budget: share, question, ..*self };
-            runs.extend(site.workload(workload, own.job_time(workload))?);
+            runs.extend(site.workload(workload, time)?);
         }
         Ok(runs)
     }
@@ -44,7 +39,11 @@ impl Site<'_> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let busy = time.saturating_mul(u32::try_from(threads.div_ceil(cores)).unwrap_or(u32::MAX));
         let load = |messages, hops| countable(1, messages, hops, format_args!("the jobs of --threads {threads}"));
-        let jobs_in_turn = |least, taking| self.jobs_in_turn(least, time, taking);
+        let hint = match workload {
+            Workload::Blocking => "",
+            _ => "; with jobs longer than a millisecond, what the executor costs hardly matters",
+        };
+        let jobs_in_turn = |least, taking| self.jobs_in_turn(least, time, taking).map_err(|why| why + hint);
         // Before the measured load, each executor runs as much, or less, so that it is awake.
         let labour = Labour { pre: (time.as_nanos() as f64 / nanos_per_unit(10_000)) as u64, post: 0 };
         match workload {
@@ -87,8 +86,7 @@ impl Site<'_> {
         let budget = self.options.sampling.budget.as_secs_f64();
         Err(format!(
             "--job-time {} us is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with \
-             {least} jobs for each thread: raise that to {:.0}, or give a shorter time; with jobs longer than a millisecond, what the executor \
-             costs hardly matters",
+             {least} jobs for each thread: raise that to {:.0}, or give a shorter time",
             micros(time),
             (budget * factor).ceil(),
         ))
@@ -167,6 +165,17 @@ mod tests {
         let plan = planned("recommend --workload inside,bursts").expect("two workloads");
         let told: Vec<String> = plan.iter().map(|run| run.outline().description.remove(0).1).collect();
         assert!(told[0].starts_with("inside: ") && told[1].starts_with("bursts: "), "{told:?}");
+    }
+
+    /// How many units that takes is found out anew each time, so it cannot decide whether two records are comparable.
+    #[test]
+    fn how_long_jobs_take_is_a_setting_and_their_units_are_not() {
+        for run in planned("recommend --job-time 20us").expect("three workloads") {
+            let run = run.outline();
+            assert_eq!(run.number("job_time_ns"), Some(20_000), "{run:?}");
+            let units = ["pre_units", "post_units"].map(|units| run.settings.contains_key(units));
+            assert!(units == [false; 2] && run.fitted_number("pre_units").is_some_and(|units| units > 0), "{run:?}");
+        }
     }
 
     #[test]
