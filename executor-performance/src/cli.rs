@@ -98,6 +98,7 @@ fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
         let own_matches = matches.subcommand().map_or(&matches, |(_, own)| own);
         let given = own_matches.value_source("threads") != Some(ValueSource::DefaultValue);
         own.spin_matters(!line.options.executors.is_empty()).map_err(Refusal::Wrong)?;
+        RecommendOptions::one_width(&line.options.threads).map_err(Refusal::Wrong)?;
         line.options.suit(own, given);
     }
     Ok((line, matches))

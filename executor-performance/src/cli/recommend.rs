@@ -1,6 +1,6 @@
 //! The options that describe a workload for which an executor is to be recommended.
 
-use super::values::parts_of_microseconds;
+use super::{sweep::Sweep, values::parts_of_microseconds};
 use crate::advice::{self, CANDIDATES, Need};
 use clap::{Args, ValueEnum};
 use std::{
@@ -36,7 +36,7 @@ pub struct RecommendOptions {
     /// are given by other jobs, as with message passing. `bursts`: the pool sleeps until some jobs come at once.
     /// `blocking`: jobs wait for the system; such jobs are better off in a pool of their own, so this cannot be
     /// combined with others. Example: --workload inside,bursts
-    #[arg(long = "workload", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "workload", value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     pub workloads: Vec<Workload>,
 
     /// What the pool must be able to do: priorities, subpools, bound. May be repeated
@@ -46,13 +46,13 @@ pub struct RecommendOptions {
     /// whatever else there is to do. `bound`: some jobs all run on one thread. Of the executors here only the
     /// dispatcher can do these; others are measured beside it, to show what that costs. Example: --needs
     /// priorities,bound
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     pub needs: Vec<Need>,
 
     /// How long a job takes [default: asked for on a terminal; otherwise 1us, or 1ms if jobs block]
     ///
     /// Example: --job-time 20us
-    #[arg(long, value_name = "US", allow_negative_numbers = true, value_parser = parts_of_microseconds)]
+    #[arg(long, value_name = "US", allow_negative_numbers = true, value_parser = job_time)]
     pub job_time: Option<f64>,
 
     /// Also recommend executors whose workers never sleep, for pools that have their cores to themselves
@@ -112,9 +112,8 @@ impl RecommendOptions {
 
     /// How long a job takes.
     pub fn job_time(&self, workload: Workload) -> Duration {
-        const MOST: f64 = 1e9;
         let usual = if workload == Workload::Blocking { 1000.0 } else { 1.0 };
-        Duration::from_secs_f64(self.job_time.unwrap_or(usual).min(MOST) / 1e6)
+        Duration::from_secs_f64(self.job_time.unwrap_or(usual) / 1e6)
     }
 
     /// Executors to measure if none is named.
@@ -151,6 +150,20 @@ impl RecommendOptions {
         Err(format!("--spin has no effect with {instead}"))
     }
 
+    /// Makes sure that there is one number of `threads`.
+    ///
+    /// # Errors
+    ///
+    /// If there are several.
+    pub(super) fn one_width(threads: &Sweep<usize>) -> Result<(), String> {
+        match threads.values().len() {
+            1 => Ok(()),
+            several => Err(format!(
+                "--threads has {several} values: recommend needs one, so give the number of threads that you will have"
+            )),
+        }
+    }
+
     /// Makes sure that one of the `executors` can do what is needed.
     ///
     /// # Errors
@@ -160,7 +173,7 @@ impl RecommendOptions {
         if executors.any(|name| advice::can(name, &self.needs)) {
             Ok(())
         } else {
-            Err("only dispatcher can do what --needs says: add --executor dispatcher, or name no executor".to_owned())
+            Err("only a dispatcher can do what --needs says: add --executor dispatcher, or name no executor".to_owned())
         }
     }
 
@@ -195,11 +208,18 @@ impl RecommendOptions {
             );
         }
         if self.job_time.is_none() {
-            said.extend(
-                answer(input, output, HOW_LONG, parts_of_microseconds).map(|text| ["--job-time".to_owned(), text]),
-            );
+            said.extend(answer(input, output, HOW_LONG, job_time).map(|text| ["--job-time".to_owned(), text]));
         }
         said.concat()
+    }
+}
+
+/// A time in microseconds for which a job can last.
+fn job_time(text: &str) -> Result<f64, String> {
+    const MOST: f64 = 1e9;
+    match parts_of_microseconds(text)? {
+        time if time > MOST => Err("must be at most 1000 s".to_owned()),
+        time => Ok(time),
     }
 }
 
@@ -251,6 +271,7 @@ fn answer<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Command;
 
     fn options() -> RecommendOptions {
         RecommendOptions { workloads: Vec::new(), needs: Vec::new(), job_time: None, spin: false }
@@ -276,6 +297,15 @@ mod tests {
         assert_eq!(own.workloads().map(|all| all.len()), Ok(3));
         assert_eq!(own.job_time(Workload::Outside), Duration::from_micros(1));
         assert_eq!(own.job_time(Workload::Blocking), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn answers_are_accepted_however_they_are_written() {
+        let said = options().ask_on(&mut &b"Inside\nBOUND\n1us\n"[..], &mut Vec::new());
+        let line = ["tool", "recommend"].map(str::to_owned).into_iter().chain(said);
+        let orders = crate::cli::parse(line.map(Into::into)).expect("they were checked");
+        let Command::Recommend(own) = &orders[0].command else { panic!("{orders:?}") };
+        assert_eq!((own.workloads(), own.needs()), (Ok(vec![Workload::Inside]), vec![Need::Bound]));
     }
 
     #[test]

@@ -52,9 +52,15 @@ fn remedy(error: &clap::Error) -> String {
             let listed = takes_list(&definition(), option);
             if listed { "; give one value, or one list, such as 1,2,3" } else { "; leave out one of them" }.to_owned()
         }
-        _ if Workload::from_str(word, true).is_ok() => format!("; use --workload {word}"),
+        _ if is_of_recommend(error) && Workload::from_str(word, true).is_ok() => format!("; use --workload {word}"),
         _ => String::new(),
     }
+}
+
+/// Whether it is about the arguments of `recommend`. Other experiments have other workloads.
+fn is_of_recommend(error: &clap::Error) -> bool {
+    let usage = error.get(ContextKind::Usage);
+    matches!(usage, Some(ContextValue::StyledStr(usage)) if usage.to_string().contains(" recommend "))
 }
 
 /// What to say of an executor that is not in this build of the program.
