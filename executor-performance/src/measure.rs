@@ -124,7 +124,8 @@ impl Measurement {
             return Err(format!("{threads} threads are too many: more than {MOST_THREADS} are not supported"));
         }
         let entry = |name: &String| {
-            let entry = Entry::named(name).ok_or_else(|| format!("there is no executor {name}: see `list`"))?;
+            let entry = Entry::named(name)
+                .ok_or_else(|| format!("there is no executor {name}: see `executor-performance list`"))?;
             if entry.takes(threads) {
                 Ok(entry)
             } else {

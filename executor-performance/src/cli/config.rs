@@ -30,7 +30,7 @@ pub(super) fn command_lines(
     let text = File::open(path).and_then(contents).map_err(|error| format!("cannot read {name}: {error}"))?;
     let file: Table = text
         .parse()
-        .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", first_line(&error.to_string())))?;
+        .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", one_line(&error.to_string())))?;
     lines(file, words, settled).map_err(|why| format!("{name}: {why}"))
 }
 
@@ -45,7 +45,7 @@ fn contents(file: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-fn first_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
