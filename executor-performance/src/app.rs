@@ -8,9 +8,11 @@ use crate::{
     interrupt::Interrupt,
     isolation::{Host, Service, VARIABLE},
     plan::{Planned, plan},
+    program,
     record::{Record, Run},
     session::{Outcome, Session},
-    sink::{self, Destination, Sink, Target, Terminal, error},
+    sink::{self, Destination, Sink, Target, Terminal, error, warning},
+    view,
 };
 use std::{
     collections::HashSet,
@@ -42,7 +44,7 @@ pub fn perform(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Strin
 }
 
 fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, String> {
-    let Some(Order { options, command, .. }) = orders.first() else { return Ok(Outcome::Done) };
+    let Some(Order { options, command, words }) = orders.first() else { return Ok(Outcome::Done) };
     choose_colors(options.output.color);
     match command {
         Command::List => {
@@ -58,7 +60,11 @@ fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Stri
         Command::Compare(own) => compare(own, options),
         Command::Report(own) => report(&own.record, &options.output),
         Command::Recommend(own) => {
-            let record = Record::new(options.sampling.seed);
+            let mut record = Record::new(options.sampling.seed);
+            if options.config.is_none() {
+                // With what the user has answered.
+                record.program.command = program::command(words.iter().cloned());
+            }
             // An executor that has failed in one workload cannot be recommended, so there is no point in waiting for it
             // again.
             let host = host(orders)?.map(Host::unforgiving);
@@ -238,7 +244,14 @@ fn compare(own: &CompareOptions, options: &Options) -> Result<Outcome, String> {
     let documents = output.output.iter().map(sink::open_comparison).collect::<Result<Vec<_>, _>>()?;
     let (old, new) = (Record::read(&own.old)?, Record::read(&own.new)?);
     let comparison = Comparison::of(&old, &new, &terms)?;
-    let regressions = comparison.judged(&terms)?;
+    let regressions = match comparison.judged(&terms) {
+        Ok(regressions) => regressions,
+        // As after a measurement: the command is right, but what it was to find out is not known.
+        Err(why) => {
+            error(&why);
+            return Ok(Outcome::Failed);
+        }
+    };
     let told = documents.iter().map(|document| written(document.write(&comparison))).fold(Outcome::Done, Outcome::max);
     // The document on standard output says it already.
     let shown = if writes_to_output(output) { Outcome::Done } else { show(&comparison, output) };
@@ -260,6 +273,9 @@ fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     spare(path, "the record itself", options)?;
     let whole = Record::read(path)?;
     let sinks = sinks(options, &whole.runs, None)?.into_iter();
+    if !options.quiet {
+        view::doubts(&whole).iter().for_each(|doubt| warning(doubt));
+    }
     Ok(sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max))
 }
 

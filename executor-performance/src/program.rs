@@ -1,7 +1,7 @@
 //! What this program is, and how it was called.
 
 use serde::{Deserialize, Serialize};
-use std::{env, path::Path};
+use std::{env, ffi::OsString, path::Path};
 
 /// Facts about this program and this command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Program {
             features: list(env!("BUILD_FEATURES")),
             executors_features: executors::features().map(str::to_owned).collect(),
             crates: list(env!("CRATE_VERSIONS")),
-            command: command(env::args_os().map(|word| word.to_string_lossy().into_owned())),
+            command: command(env::args_os()),
             seed,
         }
     }
@@ -54,14 +54,23 @@ impl Program {
     }
 }
 
-/// The arguments as they would be typed, the program without its path.
-fn command(args: impl Iterator<Item = String>) -> String {
-    let words = args.enumerate().map(|(index, word)| {
+/// The words as they would be typed, the program without its path.
+pub(crate) fn command(words: impl IntoIterator<Item = OsString>) -> String {
+    let words = words.into_iter().enumerate().map(|(index, word)| {
         let name = Path::new(&word).file_name().filter(|_| index == 0);
-        let word = name.map_or(word.clone(), |name| name.to_string_lossy().into_owned());
-        if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word }
+        quoted(&name.unwrap_or(&word).to_string_lossy())
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// `word` in quotes, if a shell would not take it as it is.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./,:=+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -71,8 +80,11 @@ mod tests {
     #[test]
     fn the_command_can_be_typed_again() {
         let words = ["/usr/bin/executor-performance", "-o", "my file.csv", "throughput"];
-        let typed = command(words.into_iter().map(str::to_owned));
-        assert_eq!(typed, "executor-performance -o \"my file.csv\" throughput");
+        let typed = command(words.map(OsString::from));
+        assert_eq!(typed, "executor-performance -o 'my file.csv' throughput");
+        let typed = ["-o", "it's.csv", "a$b;c", "", "--executor=channel,burst", "4..6"];
+        let expected = r"-o 'it'\''s.csv' 'a$b;c' '' --executor=channel,burst 4..6";
+        assert_eq!(command(typed.map(OsString::from)), expected);
     }
 
     #[test]

@@ -60,11 +60,11 @@ Examples:
     executor-performance compare run.json new.json --fail-on-regression
 
 Exit codes: 0 all was measured, 1 an executor failed or was not measured, or
-results could not be written, 2 wrong usage, 3 something is slower than the
-baseline, or fails and did not there, and --fail-on-regression was given. An
-interrupt (Ctrl-C) ends the run after the sample that is being taken, writes
-what there is, and ends the program by that signal; a second one ends it at
-once.";
+results could not be written, or --fail-on-regression was given and nothing
+could be compared, 2 wrong usage, 3 something is slower than the baseline, or
+fails and did not there, and --fail-on-regression was given. An interrupt
+(Ctrl-C) ends the run after the sample that is being taken, writes what there
+is, and ends the program by that signal; a second one ends it at once.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]
@@ -146,7 +146,7 @@ pub(super) fn divided(words: &[OsString], matches: &ArgMatches) -> Option<(Strin
 }
 
 const THREADS_TO_RECOMMEND_FOR: &str =
-    "Worker threads that you will have [default: one for each core; if jobs block, 64]";
+    "Worker threads that you will have [default: one for each core; if jobs block, at least 64]";
 
 const OUTPUT_OF_COMPARE: &str =
     "Write the comparison to a file as well, in the format that its name says: .html, .md, .svg. May be repeated";

@@ -145,7 +145,9 @@ fn where_all_had_failed_there_is_nothing_to_compare() {
     record["runs"][0]["rows"][0]["error"] = "stalled".into();
     let failed = fresh("all-failed", "json");
     fs::write(&failed, record.to_string()).expect("written");
-    let complaint = refused(&format!("compare {failed} {sound} --fail-on-regression"));
+    let output = run(&format!("compare {failed} {sound} --fail-on-regression"));
+    let complaint = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
     assert!(complaint.contains("nothing can be compared (channel cannot be compared in throughput"), "{complaint}");
     assert!(measured(&format!("compare {failed} {sound}")).contains("Left out: channel cannot be compared"));
     let complaint = refused(&format!("-m 10 -e channel --baseline {failed} throughput"));

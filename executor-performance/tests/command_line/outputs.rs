@@ -203,6 +203,16 @@ fn a_record_is_shown_again_without_measuring() {
     let told = told.map(|options| format!("=== report run.json {options}\n{}", shown(options).replace('\x1b', "\\e")));
     insta::assert_snapshot!(told.concat());
 
+    let warned = |options: &str| {
+        let line = format!("report doubtful.json {options}");
+        stderr(&program().current_dir(&folder).args(line.split_whitespace()).output().expect("the program starts"))
+    };
+    let mut doubtful = json(&documented_record());
+    doubtful["runs"][0]["warnings"] = serde_json::json!(["the machine is busy"]);
+    fs::write(folder.join("doubtful.json"), doubtful.to_string()).expect("written");
+    assert!(warned("").contains("warning: the machine is busy"), "{}", warned(""));
+    assert_eq!(warned("--quiet"), "");
+
     assert_eq!(json(&shown("-o -")), json(&documented_record()));
     let (page, picture) = (shown("-o html:-"), shown("-o svg:-"));
     for part in ["channel", "workstealing", "M jobs/s", ">12<", ">30<"] {
