@@ -6,6 +6,7 @@ mod need;
 pub use self::need::Need;
 
 use crate::{
+    once_each::once_each,
     record::{Costs, Record, Run, Status},
     registry::{Ability, Entry},
     stats::{Level, Ratio},
@@ -48,12 +49,7 @@ impl Advice {
     /// If no executor that meets them was measured in all runs without a failure.
     pub fn of(record: &Record, needs: &[Need]) -> Result<Self, String> {
         let runs: Vec<&Run> = record.runs.iter().filter(|run| !run.rows.is_empty()).collect();
-        let mut names: Vec<&str> = Vec::new();
-        for row in runs.iter().flat_map(|run| &run.rows) {
-            if !names.contains(&row.executor.as_str()) {
-                names.push(&row.executor);
-            }
-        }
+        let names = once_each(runs.iter().flat_map(|run| &run.rows).map(|row| row.executor.as_str()));
         let costs = |name: &str| runs.iter().map(|run| costs(run, name)).collect::<Option<Vec<Costs<'_>>>>();
         let failed_once = |name: &str| {
             let mut rows = runs.iter().flat_map(|run| &run.rows);

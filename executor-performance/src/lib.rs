@@ -23,6 +23,7 @@ pub mod interrupt;
 pub mod isolation;
 pub mod machine;
 mod measure;
+mod once_each;
 pub mod plan;
 pub mod program;
 pub mod record;

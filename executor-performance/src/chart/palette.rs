@@ -1,4 +1,4 @@
-use crate::record::Record;
+use crate::{once_each::once_each, record::Record};
 
 /// The colour of each executor, the same in all charts of a record.
 #[derive(Debug, Clone)]
@@ -27,13 +27,8 @@ const MARKERS: [Marker; DASHES.len()] = [Marker::Circle, Marker::Square, Marker:
 impl Palette {
     /// A palette for all executors of `record`.
     pub fn of(record: &Record) -> Self {
-        let mut names: Vec<String> = Vec::new();
-        for row in record.runs.iter().flat_map(|run| &run.rows) {
-            if !names.contains(&row.executor) {
-                names.push(row.executor.clone());
-            }
-        }
-        Palette { names }
+        let names = once_each(record.runs.iter().flat_map(|run| &run.rows).map(|row| &row.executor));
+        Palette { names: names.into_iter().cloned().collect() }
     }
 
     /// The style that gives the `property` (`fill` or `stroke`) the colour of `executor`.

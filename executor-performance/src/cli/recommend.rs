@@ -1,7 +1,10 @@
 //! The options that describe a workload for which an executor is to be recommended.
 
 use super::{sweep::Sweep, values::parts_of_microseconds};
-use crate::advice::{self, CANDIDATES, Need};
+use crate::{
+    advice::{self, CANDIDATES, Need},
+    once_each::once_each,
+};
 use clap::{Args, ValueEnum};
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -95,7 +98,7 @@ impl RecommendOptions {
     /// If workloads were named that need different pools.
     pub fn workloads(&self) -> Result<Vec<Workload>, String> {
         const USUAL: [Workload; 3] = [Workload::Outside, Workload::Inside, Workload::Bursts];
-        let workloads = once_each(if self.workloads.is_empty() { &USUAL } else { &self.workloads });
+        let workloads = once_each(if self.workloads.is_empty() { USUAL.to_vec() } else { self.workloads.clone() });
         if workloads.len() > 1 && workloads.contains(&Workload::Blocking) {
             return Err(
                 "--workload blocking cannot be combined, because jobs that block need a pool of their own: ask for it by itself"
@@ -107,7 +110,7 @@ impl RecommendOptions {
 
     /// What the pool must be able to do.
     pub fn needs(&self) -> Vec<Need> {
-        once_each(&self.needs)
+        once_each(self.needs.iter().copied())
     }
 
     /// How long a job takes.
@@ -221,17 +224,6 @@ fn job_time(text: &str) -> Result<f64, String> {
         time if time > MOST => Err("must be at most 1000 s".to_owned()),
         time => Ok(time),
     }
-}
-
-/// The `values` in their order, without those that were there before.
-fn once_each<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
-    let mut each = Vec::new();
-    for value in values {
-        if !each.contains(value) {
-            each.push(*value);
-        }
-    }
-    each
 }
 
 /// All values that are named in `text`, with commas in between.

@@ -8,6 +8,7 @@ use super::{
     warnings::{doubts, unlikeness},
 };
 use crate::{
+    once_each::once_each,
     record::{Record, Run},
     stats::Level,
     view,
@@ -101,13 +102,7 @@ impl Comparison {
 
     /// The executors that have this verdict in some run.
     fn with(&self, verdict: Verdict) -> Vec<&str> {
-        let mut executors: Vec<&str> = Vec::new();
-        for change in self.changes() {
-            if change.verdict == verdict && !executors.contains(&change.executor.as_str()) {
-                executors.push(&change.executor);
-            }
-        }
-        executors
+        once_each(self.changes().filter(|change| change.verdict == verdict).map(|change| change.executor.as_str()))
     }
 
     /// How all executors have changed in all runs.

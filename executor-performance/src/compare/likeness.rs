@@ -1,6 +1,9 @@
 //! Whether two records can be compared, and which of their runs.
 
-use crate::record::{Record, Row, Run};
+use crate::{
+    once_each::once_each,
+    record::{Record, Row, Run},
+};
 use std::collections::HashSet;
 
 /// Refuses to compare what is unlike: programs, machines, or settings of `runs`.
@@ -113,14 +116,11 @@ pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<
 
 /// The experiments and executors of which `record` has figures, if there are any.
 pub(super) fn contents(record: &Record) -> Option<String> {
-    let mut there: Vec<String> = Vec::new();
-    for run in &record.runs {
+    let line = |run: &Run| {
         let executors: Vec<&str> = with_figures(run).map(|row| row.executor.as_str()).collect();
-        let line = format!("{} of {}", run.experiment, executors.join(", "));
-        if !(executors.is_empty() || there.contains(&line)) {
-            there.push(line);
-        }
-    }
+        (!executors.is_empty()).then(|| format!("{} of {}", run.experiment, executors.join(", ")))
+    };
+    let there = once_each(record.runs.iter().filter_map(line));
     (!there.is_empty()).then(|| there.join("; "))
 }
 

@@ -1,5 +1,6 @@
 use super::{Column, Table, called, decimals, experiment, setting};
 use crate::{
+    once_each::once_each,
     record::{self, Record, Run},
     workload::CHAINS_COUNTED_DOWN,
 };
@@ -28,12 +29,7 @@ pub struct Sweep<'a> {
 
 /// All sweeps of a record.
 pub fn sweeps(record: &Record) -> Vec<Sweep<'_>> {
-    let mut experiments: Vec<&str> = Vec::new();
-    for run in &record.runs {
-        if !experiments.contains(&run.experiment.as_str()) {
-            experiments.push(&run.experiment);
-        }
-    }
+    let experiments = once_each(record.runs.iter().map(|run| run.experiment.as_str()));
     experiments.iter().flat_map(|experiment| sweeps_of(record, experiment)).collect()
 }
 
@@ -92,13 +88,7 @@ impl Sweep<'_> {
 
     /// Names of all executors.
     pub fn executors(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for row in self.runs.iter().flat_map(|(_, run)| &run.rows) {
-            if !names.contains(&row.executor.as_str()) {
-                names.push(&row.executor);
-            }
-        }
-        names
+        once_each(self.runs.iter().flat_map(|(_, run)| &run.rows).map(|row| row.executor.as_str()))
     }
 
     /// The first figure of `executor` in each run.
