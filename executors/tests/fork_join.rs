@@ -11,7 +11,7 @@ use executors::{
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
-        Arc, Barrier, Mutex,
+        Arc, Barrier, Mutex, OnceLock,
         atomic::{
             AtomicBool, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
@@ -26,6 +26,7 @@ use support::{
     naive_parker::NaiveParker,
     on_drop::OnDrop,
     random::Random,
+    threads,
     watchdog::{PATIENCE, until, within},
 };
 
@@ -213,7 +214,8 @@ fn a_waiter_takes_no_parts_of_another_job() {
 #[test]
 fn a_waiter_takes_no_jobs() {
     within(|| {
-        let (pool, ran) = (pool(2), Arc::new(AtomicUsize::new(0)));
+        let pool = ThreadPool::builder().threads(2).name("no-jobs").build().expect("there is room for two threads");
+        let (ran, waiter) = (Arc::new(AtomicUsize::new(0)), OnceLock::new());
         let [begun, given] = [(); 2].map(|()| Barrier::new(2));
         let give = || {
             let ran = Arc::clone(&ran);
@@ -221,6 +223,7 @@ fn a_waiter_takes_no_jobs() {
         };
         let (_, ran_meanwhile) = pool.fork_join(
             || {
+                waiter.set(thread::current().name().expect("workers have names").to_owned()).expect("it runs once");
                 begun.wait();
                 // From inside, to the queue of the worker that waits next, and from outside.
                 give();
@@ -230,7 +233,7 @@ fn a_waiter_takes_no_jobs() {
             || {
                 begun.wait();
                 given.wait();
-                thread::sleep(Duration::from_millis(20));
+                threads::await_sleep(waiter.get().expect("it has begun"));
                 ran.load(SeqCst)
             },
         );
@@ -463,13 +466,14 @@ impl Parker for Panicky {
 fn no_worker_has_a_part_after_a_parker_has_panicked() {
     within(|| {
         let panics = Arc::new(AtomicBool::new(false));
-        let pool = ThreadPool::new(2, Panicky(Arc::clone(&panics), small()));
+        // They sleep, also with the feature by which workers spin.
+        let builder = ThreadPool::builder().threads(2).name("panicky").idle(Idle::PARK);
+        let pool = builder.parker(Panicky(Arc::clone(&panics), small())).build().expect("there is room");
         let mut rounds_that_threw = 0;
         for round in 0..20 {
             let ended = AtomicUsize::new(0);
-            // All workers are asleep, or about to be.
-            pool.join().expect("this is no worker");
-            thread::sleep(Duration::from_millis(2));
+            until("all workers are idle", || pool.stats().idle == pool.stats().workers);
+            threads::await_sleep("panicky");
             let part = || {
                 thread::sleep(Duration::from_millis(1));
                 ended.fetch_add(1, SeqCst);
@@ -490,8 +494,9 @@ fn no_worker_has_a_part_after_a_parker_has_panicked() {
             });
             let had_ended = ended.load(SeqCst);
             assert!(thrown.is_none_or(|what| what == "the parker's"));
-            thread::sleep(Duration::from_millis(5));
-            assert_eq!(ended.into_inner(), had_ended, "nothing runs any more");
+            // Until no worker is active.
+            pool.join().expect("this is no worker");
+            assert_eq!(ended.load(SeqCst), had_ended, "nothing runs any more");
             if thrown.is_none() {
                 panics.store(false, SeqCst);
             }

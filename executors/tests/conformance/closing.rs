@@ -6,7 +6,7 @@ use super::{
 };
 use crate::support::{
     gate::Gate,
-    log_book,
+    log_book, threads,
     watchdog::{PATIENCE, until},
 };
 use executors::{CanExecute, Executor, Pool, ShutdownError, WaitError, try_execute_locally};
@@ -456,9 +456,16 @@ pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Cre
         pool.execute(move || LEFT.set(Some(left)));
         pool.shutdown_async();
         until("all workers have signed off", || pool.stats().workers == 0);
+        let begins = Gate::default();
+        let wait = || {
+            begins.open();
+            (pool.shutdown_timeout(Duration::ZERO), dropped.get())
+        };
         thread::scope(|scope| {
-            let waiter = scope.spawn(|| (pool.shutdown_timeout(Duration::ZERO), dropped.get()));
-            thread::sleep(Duration::from_millis(2)); // a call that does not wait has returned by now
+            const NAME: &str = "destructors";
+            let waiter = thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, wait).expect("there is room");
+            begins.pass();
+            threads::await_sleep(NAME); // or it is gone, because the call does not wait
             gate.open();
             let (report, dropped) = waiter.join().expect("no panic");
             assert!(report.is_ok() && dropped == 1, "{report:?}, {dropped}");

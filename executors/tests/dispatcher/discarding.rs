@@ -1,18 +1,15 @@
 //! `shutdown_now`, while destructors of what it drops wait for what it has not dropped yet.
 
 use super::tools::{end, watched};
-use crate::support::{gate::Gate, on_drop::OnDrop};
+use crate::support::{gate::Gate, on_drop::OnDrop, threads};
 use executors::{
     Executor, Pool, TaskError, TaskHandle,
     dispatcher::{Dispatcher, Subpool},
 };
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-        mpsc::{self, RecvTimeoutError},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+    mpsc::{self, TryRecvError},
 };
 
 /// Waits for jobs when it is dropped, and notes how that ended.
@@ -132,15 +129,16 @@ fn jobs_may_wait_for_jobs_that_are_still_to_be_dropped() {
 /// A destructor that discards, too, leaves the other jobs to the outer call: none is given out meanwhile.
 #[test]
 fn a_destructor_that_discards_lets_no_paused_job_run() {
-    let dispatcher = Dispatcher::builder().threads(2).build().expect("possible");
+    let dispatcher = Dispatcher::builder().threads(2).name("discarded").build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let (cpu, (tell, told)) = (dispatcher.cpu(), mpsc::channel());
     cpu.pause();
     let (inner, (note, noted)) = (dispatcher.clone(), mpsc::channel());
     let discards = OnDrop::new(move || {
         inner.shutdown_now();
-        // If they were given out, one would run meanwhile.
-        note.send(told.recv_timeout(Duration::from_millis(50))).expect("the test listens");
+        // If they were given out, one would run before the workers sleep.
+        threads::await_sleep("discarded");
+        note.send(told.try_recv()).expect("the test listens");
     });
     cpu.execute(move || drop(discards));
     for _ in 0..100 {
@@ -148,6 +146,6 @@ fn a_destructor_that_discards_lets_no_paused_job_run() {
         cpu.execute(move || _ = tell.send(()));
     }
     assert_eq!(dispatcher.shutdown_now().discarded, 101);
-    assert_eq!(noted.try_recv(), Ok(Err(RecvTimeoutError::Timeout)));
+    assert_eq!(noted.try_recv(), Ok(Err(TryRecvError::Empty)));
     end(dispatcher);
 }

@@ -1,7 +1,7 @@
 //! Jobs that wait for results.
 
 use super::tools::{end, here, watched};
-use crate::support::gate::Gate;
+use crate::support::{gate::Gate, threads};
 use executors::{Pool, dispatcher::Dispatcher};
 use std::thread;
 
@@ -39,8 +39,13 @@ fn jobs_run_jobs_they_wait_for_while_their_subpool_is_paused() {
 
 #[test]
 fn jobs_of_other_subpools_run_there_when_they_are_waited_for() {
-    let dispatcher =
-        Dispatcher::builder().threads(3).subpool("one", 1).bound_subpool("bound").build().expect("possible");
+    let dispatcher = Dispatcher::builder()
+        .threads(3)
+        .subpool("one", 1)
+        .bound_subpool("bound")
+        .name("waits")
+        .build()
+        .expect("possible");
     let _watchdog = watched(&dispatcher);
     let (cpu, bound, one) = (
         dispatcher.cpu(),
@@ -63,10 +68,8 @@ fn jobs_of_other_subpools_run_there_when_they_are_waited_for() {
         }
     });
     waits.pass();
-    for _ in 0..50 {
-        assert_eq!(one.status().queued, 1);
-        thread::yield_now();
-    }
+    threads::await_sleep("waits");
+    assert_eq!(one.status().queued, 1);
     one.resume();
     let (ran, waited) = waiter.wait().expect("it runs");
     assert_ne!(ran, waited);

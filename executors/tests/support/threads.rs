@@ -3,6 +3,7 @@
 //! `None` on other systems than Linux. On Linux, a `/proc` that does not say it is an error, so that no test passes for
 //! lack of it.
 
+use crate::support::watchdog::until;
 use std::{fs, process, thread, time::Duration};
 
 /// How many threads this process has.
@@ -35,6 +36,17 @@ pub(crate) fn processor_time(prefix: &str) -> Option<Duration> {
 pub(crate) fn all_asleep(prefix: &str) -> Option<bool> {
     let sleeps = |stat: String| stat.rsplit_once(") ").is_some_and(|(_name, state)| state.starts_with('S'));
     on_linux(|| Some(read_of_each(prefix, "stat")?.all(sleeps)))
+}
+
+/// Blocks until all threads whose name begins with `prefix` sleep: what they have not done by then they will not do,
+/// unless something wakes them. Where the system does not say so, for a time in which they most likely fall asleep.
+pub(crate) fn await_sleep(prefix: &str) {
+    until("they sleep", || {
+        all_asleep(prefix).unwrap_or_else(|| {
+            thread::sleep(Duration::from_millis(20));
+            true
+        })
+    });
 }
 
 /// What `file` says of each of the threads whose name begins with `prefix`.
