@@ -220,7 +220,7 @@ fn a_crew_may_end_while_some_of_its_workers_leave() {
 
 #[test]
 fn a_crew_without_workers_ends() {
-    check(3, || see_end(&crew(1, 1, NEVER)));
+    check(0, || see_end(&crew(1, 1, NEVER)));
 }
 
 #[test]
