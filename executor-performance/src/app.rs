@@ -62,7 +62,8 @@ fn perform_told(orders: &[Order], interrupt: &Interrupt) -> Result<Outcome, Stri
         Command::Recommend(own) => {
             let mut record = Record::new(options.sampling.seed);
             if options.config.is_none() {
-                // With what the user has answered.
+                // With what the user has answered. (With `--config` the words are those that the file stands for, not
+                // what was typed.)
                 record.program.command = program::command(words.iter().cloned());
             }
             // An executor that has failed in one workload cannot be recommended, so there is no point in waiting for it

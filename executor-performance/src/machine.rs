@@ -73,8 +73,9 @@ impl Machine {
         let allowed = self.allowed_cores();
         if let Some(quota) = self.system.cgroup_quota.filter(|quota| *quota < allowed as f64) {
             doubts.push(format!(
-                "this process may use {quota} of {allowed} cores (cgroup quota): it is stopped when it uses more, which shows \
-                 as rare long delays"
+                "this process may use {quota} of {} (cgroup quota): it is stopped when it uses more, which shows as rare long \
+                 delays",
+                number(allowed, "core")
             ));
         }
         if let Some(governor) = self.processor.governor.as_ref().filter(|governor| *governor != "performance") {

@@ -98,9 +98,9 @@ impl Record {
         }
     }
 
-    /// Whether there is a sample, or a reason other than an interrupt why there is none.
+    /// Whether there is a sample, or an executor that failed.
     pub(crate) fn has_results(&self) -> bool {
-        let told = |row: &Row| row.samples.count() > 0 || !(row.is_ok() || row.is_interrupted());
+        let told = |row: &Row| row.samples.count() > 0 || row.status() == Status::Failed;
         self.runs.iter().flat_map(|run| &run.rows).any(told)
     }
 

@@ -1,9 +1,9 @@
 //! Counting without shared writes: each worker counts for itself, readers add up.
 
-#[cfg(feature = "produce-metrics")]
+#[cfg(all(feature = "produce-metrics", not(all(test, executors_loom))))]
 #[path = "meter/exported.rs"]
 mod export;
-#[cfg(not(feature = "produce-metrics"))]
+#[cfg(any(not(feature = "produce-metrics"), all(test, executors_loom)))]
 #[path = "meter/silent.rs"]
 mod export;
 #[cfg(any(feature = "produce-metrics", all(test, executors_loom)))]

@@ -80,9 +80,10 @@ pub(crate) mod cell {
 
 /// To be called between a write and a SeqCst load of something else whose order matters.
 ///
-/// A SeqCst read-modify-write needs no fence after it, but loom takes SeqCst operations for AcqRel ones: of its
-/// operations only fences are in the order of all SeqCst operations. After a Release store a fence is needed for that
-/// order, and the code does without the order: see `end` in `threadpool_executor/ledger.rs`.
+/// After a SeqCst read-modify-write the code needs no fence, but loom does: it takes SeqCst operations for AcqRel ones,
+/// and of its operations only fences are in the order of all SeqCst operations. After a Release store (`end` in
+/// `threadpool_executor/ledger.rs`) only a real fence would keep the order: the code does without it, as waiters look
+/// again, which a model does not.
 #[inline(always)]
 pub(crate) fn fence_of_models() {
     #[cfg(executors_loom)]
@@ -98,8 +99,8 @@ pub(crate) mod thread {
     }
 
     pub(crate) fn doze(duration: std::time::Duration) {
-        // A yield lets another thread take a step, and going on before that thread ends or waits costs a preemption,
-        // which would hide what happens if it does not.
+        // After a yield another thread must take a step first, and coming back to this one costs a preemption. So
+        // without a duration this thread simply goes on: such executions would be lost otherwise.
         if !duration.is_zero() {
             yield_now();
         }

@@ -45,13 +45,13 @@ const BUILDERS: &[(&str, &str)] = &[
     ("elastic-growing", "elastic_pool::ThreadPool::builder().core(0).max(N)"),
 ];
 
-/// The executor that has priorities and subpools; its variants are for measurements only.
+/// The executor that has priorities and subpools. Its variants are dispatchers that were built for one measurement.
 pub(super) const DISPATCHER: &str = "dispatcher";
 
 /// Lines of code that build the executor called `name` with `threads` threads, and show how to use what is needed. None
 /// if there is no code for it.
 pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<String>> {
-    if name == DISPATCHER {
+    if name.starts_with(DISPATCHER) {
         return Some(dispatcher(threads, needs));
     }
     let (_, builder) = BUILDERS.iter().find(|(known, _)| *known == name)?;

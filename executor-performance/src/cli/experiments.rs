@@ -516,11 +516,11 @@ fn forking(errand: Errand) -> Result<Errand, String> {
     match errand {
         _ if errand.forks() => Ok(errand),
         Errand::Fib { index, cutoff } => Err(format!(
-            "--fib {index} is below --cutoff {cutoff}, so that nothing is forked: raise --fib, or lower --cutoff"
+            "--cutoff {cutoff} is above --fib {index}, so that nothing is forked: lower --cutoff, or raise --fib"
         )),
         Errand::Sort { elements, cutoff, .. } => Err(format!(
-            "--elements {elements} are not more than --cutoff {cutoff}, so that nothing is forked: raise --elements, or \
-             lower --cutoff"
+            "--cutoff {cutoff} is not below --elements {elements}, so that nothing is forked: lower --cutoff, or raise \
+             --elements"
         )),
     }
 }

@@ -47,7 +47,7 @@ impl Point {
     ///
     /// # Errors
     ///
-    /// If options are given that `experiment` does not use.
+    /// If options are given that `experiment` does not use, or threads and producers are too many together.
     pub fn produced_jobs(&self, jobs: u64, experiment: &str) -> Result<Load, String> {
         self.no_amplification(experiment)?;
         let (producers, jobs) = (self.producers()?, self.messages(jobs));
@@ -58,7 +58,8 @@ impl Point {
     ///
     /// # Errors
     ///
-    /// If other options of the load are given, which `experiment` does not use.
+    /// If other options of the load are given, which `experiment` does not use, or threads and producers are too many
+    /// together.
     pub fn sources(&self, experiment: &str) -> Result<usize, String> {
         refuse("--messages", self.messages, experiment)?;
         self.no_amplification(experiment)?;
@@ -76,17 +77,16 @@ impl Point {
         self.no_amplification(experiment)
     }
 
-    /// One producer that was not asked for is not counted: it takes little of what threads need.
+    /// The first producer is not counted, as there always is one.
     fn producers(&self) -> Result<usize, String> {
-        let Some(producers) = self.producers else { return Ok(1) };
-        let threads = self.threads;
-        match threads.saturating_add(producers) {
-            ..=MOST_THREADS => Ok(producers),
-            all => Err(format!(
-                "--threads {threads} and --producers {producers} are {all} threads, and more than {MOST_THREADS} are not \
-                 supported: ask for fewer"
-            )),
+        let (threads, producers) = (self.threads, self.producers.unwrap_or(1));
+        if threads.saturating_add(producers) > MOST_THREADS + 1 {
+            return Err(format!(
+                "--threads {threads} and --producers {producers} are more than {MOST_THREADS} threads together (and the first \
+                 producer): ask for fewer"
+            ));
         }
+        Ok(producers)
     }
 
     fn messages(&self, default: u64) -> u64 {

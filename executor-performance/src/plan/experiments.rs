@@ -52,7 +52,7 @@ impl Site<'_> {
         let question = Repost(own.work.pastime(self.patience())?);
         let loads = own.loads()?.into_iter();
         let reposts: Vec<_> = loads.map(|load| self.one_load(question, load, own.size.full_size)).collect();
-        reposts.iter().try_for_each(|repost| self.bears_work(&own.work, repost))?;
+        reposts.iter().try_for_each(|repost| self.bears_work(&own.work, own.size.full_size, repost))?;
         self.points(reposts.into_iter(), USUAL_RSE)
     }
 
@@ -60,7 +60,7 @@ impl Site<'_> {
         let jobs = self.point.single_jobs(1_000_000, "avalanche")?;
         let question = Avalanche(own.work.pastime(self.patience())?);
         let avalanche = self.one_load(question, jobs, own.size.full_size);
-        self.bears_work(&own.work, &avalanche)?;
+        self.bears_work(&own.work, own.size.full_size, &avalanche)?;
         self.jobs(avalanche, USUAL_RSE)
     }
 
@@ -68,9 +68,11 @@ impl Site<'_> {
     fn bears_work<Q: Question<Work = Pastime>>(
         &self,
         own: &WorkOptions,
+        full_size: bool,
         experiment: &OneLoad<Q>,
     ) -> Result<(), String> {
-        self.options.sampling.bears(format_args!("--work {} us", own.work), experiment.shortest_sample())
+        let and_full_size = if full_size { " and --full-size" } else { "" };
+        self.options.sampling.bears(format_args!("--work {} us{and_full_size}", own.work), experiment.shortest_sample())
     }
 
     pub(super) fn submit(&self, own: &SubmitOptions) -> Runs {

@@ -1,10 +1,10 @@
 //! Files that are written anew whenever there is more to write.
 
-use super::{Sink, Target, is_stream, located, probed};
+use super::{Sink, Target, is_stream, located, probed, warning};
 use crate::record::Record;
 use std::{
     fmt,
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -94,7 +94,11 @@ impl Sink for Document {
     }
 
     fn finish(&mut self, record: &Record) -> io::Result<()> {
-        if self.is_file() { self.write_so_far(record) } else { self.write(record) }
+        if self.is_file() && !record.has_results() {
+            warning(&format!("{} was not written, as there are no results", self.target));
+            return Ok(());
+        }
+        self.write(record)
     }
 
     /// The last record that it would get is the whole one.
@@ -104,15 +108,18 @@ impl Sink for Document {
 }
 
 /// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless only
-/// the file itself may be written, and not its folder. Who may read and write it stays the same.
+/// the file itself may be written, and not its folder. It keeps its permissions, but not its owner.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path);
-    let permitted = || match fs::metadata(path) {
-        Ok(old) => fs::set_permissions(&new, old.permissions()),
-        // There is no old one.
-        Err(_) => Ok(()),
+    let write = || {
+        let mut file = File::create(&new)?;
+        // Before there is anything to read. There may be no old one.
+        if let Ok(old) = fs::metadata(path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(text.as_bytes())
     };
-    let replaced = fs::write(&new, text).and_then(|()| permitted()).and_then(|()| fs::rename(&new, path));
+    let replaced = write().and_then(|()| fs::rename(&new, path));
     replaced.or_else(|why| {
         let _ = fs::remove_file(&new);
         match why.kind() {

@@ -60,7 +60,7 @@ impl Progress {
     fn elapsed(&self, elapsed: Duration) {
         let spent = self.before.saturating_add(elapsed).min(self.whole);
         self.bar.set_position(spent.as_millis() as u64);
-        self.bar.set_prefix(format!("{:.0} s of the budget left", (self.whole - spent).as_secs_f64().ceil()));
+        self.bar.set_prefix(format!("{:.0} s of budget left", (self.whole - spent).as_secs_f64().ceil()));
     }
 
     /// Hides the bar while something else is written to the terminal.
@@ -80,7 +80,7 @@ mod tests {
     use indicatif::InMemoryTerm;
 
     #[test]
-    fn the_bar_says_what_goes_on_and_how_long_it_may_take() {
+    fn the_bar_says_what_goes_on_and_how_much_budget_is_left() {
         let terminal = InMemoryTerm::new(5, 80);
         let mut seen = String::new();
         let mut look = |what: &str| seen += &format!("{what}:\n{}\n", terminal.contents());

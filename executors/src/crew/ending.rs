@@ -84,8 +84,8 @@ where
         if self.source.has_unfinished() {
             return false;
         }
-        // Keeps this order, whichever loads the source has looked with. No fence is opposite: a worker changes the roll
-        // before it stores, with Release, that the job is gone.
+        // Keeps the two looks in this order, whatever the orderings of the source's loads. It pairs with no fence, but
+        // with the Release by which a worker stores that its job is gone: that worker has changed the roll before.
         fence(SeqCst);
         self.life.active() == 0
     }

@@ -13,7 +13,7 @@ use std::{
 /// number in LOOM_MAX_PREEMPTIONS if that is less.
 ///
 /// Prints how many there were, so that a model that has become far too large is noticed, and fails if there was only
-/// one although threads could have been switched.
+/// one, unless no switch is allowed: a model of one thread asks for 0.
 pub(crate) fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     check_with(0, preemptions, [], move |[]| model());
 }

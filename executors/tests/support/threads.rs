@@ -38,9 +38,11 @@ pub(crate) fn all_asleep(prefix: &str) -> Option<bool> {
     on_linux(|| Some(read_of_each(prefix, "stat")?.all(sleeps)))
 }
 
-/// Blocks until all threads whose name begins with `prefix` sleep: what they have not done by then they will not do,
-/// unless something wakes them. Where the system does not say so, for a time in which they most likely fall asleep.
+/// Blocks until all threads whose name begins with `prefix` sleep, or have ended: what they have not done by then they
+/// will not do, unless something wakes them. Where the system does not say so, for a time in which they most likely
+/// fall asleep.
 pub(crate) fn await_sleep(prefix: &str) {
+    assert!(prefix.len() <= 15, "the system cuts off longer names");
     until("they sleep", || {
         all_asleep(prefix).unwrap_or_else(|| {
             thread::sleep(Duration::from_millis(20));

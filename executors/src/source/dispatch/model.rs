@@ -49,8 +49,7 @@ impl Model {
         let model = Arc::clone(self);
         Closure(move || {
             assert_eq!(model.inside.fetch_add(1, Relaxed), 0, "two jobs at a time");
-            // So that other threads may go on meanwhile. (With a yield one of them would have to, and going on while it
-            // can would cost a preemption.)
+            // So that other threads may go on meanwhile. (After a yield one of them would have to.)
             model.moments.load(Relaxed);
             model.inside.fetch_sub(1, Relaxed);
             model.ran.fetch_add(1, Relaxed);
