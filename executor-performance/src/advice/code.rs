@@ -45,25 +45,31 @@ const BUILDERS: &[(&str, &str)] = &[
     ("elastic-growing", "elastic_pool::ThreadPool::builder().core(0).max(N)"),
 ];
 
-/// The executor that has priorities and subpools. Its variants are dispatchers that were built for one measurement.
+/// The executor that has priorities and subpools. Those whose names begin with this are built in the same way, and
+/// measured in one of its subpools, except the next.
 pub(super) const DISPATCHER: &str = "dispatcher";
+
+const ORDERED_DISPATCHER: &str = "dispatcher-ordered";
 
 /// Lines of code that build the executor called `name` with `threads` threads, and show how to use what is needed. None
 /// if there is no code for it.
 pub(super) fn lines(name: &str, threads: usize, needs: &[Need]) -> Option<Vec<String>> {
     if name.starts_with(DISPATCHER) {
-        return Some(dispatcher(threads, needs));
+        return Some(dispatcher(name == ORDERED_DISPATCHER, threads, needs));
     }
     let (_, builder) = BUILDERS.iter().find(|(known, _)| *known == name)?;
     Some(vec![format!("let pool = executors::{}.build()?;", builder.replace("(N)", &format!("({threads})")))])
 }
 
-fn dispatcher(threads: usize, needs: &[Need]) -> Vec<String> {
+fn dispatcher(is_ordered: bool, threads: usize, needs: &[Need]) -> Vec<String> {
     let (limited, bound) = (needs.contains(&Need::Subpools), needs.contains(&Need::Bound));
     // The bound subpool gets a thread of its own, so that as many are left for other jobs as were measured.
     let all = threads + usize::from(bound);
     let mut builder = format!("executors::dispatcher::Dispatcher::builder().threads({all}).cpu_limit({threads})");
     let mut lines = Vec::new();
+    if is_ordered {
+        builder += ".strict_order(true)";
+    }
     if limited {
         builder += ".subpool(\"limited\", 1)";
         lines.push("let limited = pool.subpool(\"limited\")?;".to_owned());
@@ -90,7 +96,9 @@ mod tests {
         use Need::{Bound, Priorities, Subpools};
         const NEEDS: &[&[Need]] = &[&[], &[Priorities], &[Subpools], &[Bound], &[Priorities, Subpools, Bound]];
         let plain = BUILDERS.iter().map(|(name, _)| lines(name, 2, &[]));
-        let blocks = plain.chain(NEEDS.iter().map(|needs| lines(DISPATCHER, 2, needs))).map(|lines| {
+        let ordered = lines(ORDERED_DISPATCHER, 2, &[]);
+        let dispatchers = NEEDS.iter().map(|needs| lines(DISPATCHER, 2, needs)).chain([ordered]);
+        let blocks = plain.chain(dispatchers).map(|lines| {
             let lines: String = lines.expect("it has lines").iter().map(|line| format!("        {line}\n")).collect();
             format!("    {{\n{lines}        pool.shutdown()?;\n    }}\n")
         });
@@ -108,7 +116,7 @@ mod tests {
 
     #[test]
     fn every_name_is_that_of_an_executor() {
-        for name in BUILDERS.iter().map(|(name, _)| *name).chain([DISPATCHER]) {
+        for name in BUILDERS.iter().map(|(name, _)| *name).chain([DISPATCHER, ORDERED_DISPATCHER]) {
             assert!(Entry::named(name).is_some(), "{name}");
             let code = lines(name, 7, &[]).expect(name).concat();
             assert!(code.contains("(7)") && !code.contains("(N)"), "{code}");

@@ -81,5 +81,9 @@
         let urgent = pool.cpu().with_priority(executors::dispatcher::Priority::HIGH);
         pool.shutdown()?;
     }
+    {
+        let pool = executors::dispatcher::Dispatcher::builder().threads(2).cpu_limit(2).strict_order(true).build()?;
+        pool.shutdown()?;
+    }
     Ok(())
 }
