@@ -73,16 +73,20 @@ fn the_waiter_is_told_of_a_job_that_never_runs() {
 
 #[test]
 fn a_task_runs_or_is_cancelled() {
-    share(["it runs", "it is cancelled"], run, |handle, runs, [does_run, is_cancelled]| {
-        let cancelled = handle.cancel();
-        does_run.is_reached_if(!cancelled);
-        is_cancelled.is_reached_if(cancelled);
-        match handle.wait() {
-            Ok(first) => assert!(first && !cancelled),
-            Err(TaskError::Cancelled) => assert!(cancelled && runs.number() == 0),
-            Err(other) => panic!("{other}"),
-        }
-    });
+    share(RUNS_OR_IS_CANCELLED, run, cancel_and_wait);
+}
+
+const RUNS_OR_IS_CANCELLED: [&str; 2] = ["it runs", "it is cancelled"];
+
+fn cancel_and_wait(handle: TaskHandle<bool>, runs: &Runs, [does_run, is_cancelled]: [Goal; 2]) {
+    let cancelled = handle.cancel();
+    does_run.is_reached_if(!cancelled);
+    is_cancelled.is_reached_if(cancelled);
+    match handle.wait() {
+        Ok(first) => assert!(first && !cancelled),
+        Err(TaskError::Cancelled) => assert!(cancelled && runs.number() == 0),
+        Err(other) => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -102,16 +106,18 @@ fn a_task_is_dropped_or_cancelled() {
 /// Like a worker that waits for a task of its own pool.
 #[test]
 fn a_task_runs_on_its_waiter_or_in_the_pool() {
-    share(ON_WAITER_OR_IN_POOL, run, |handle, runs, [on_waiter, in_pool]| {
-        handle.task.run_if_queued();
-        assert!(handle.wait().unwrap());
-        assert_eq!(runs.number(), 1);
-        on_waiter.is_reached_if(runs.by_waiter.load(Relaxed) == 1);
-        in_pool.is_reached_if(runs.by_waiter.load(Relaxed) == 0);
-    });
+    share(ON_WAITER_OR_IN_POOL, run, help_and_wait);
 }
 
 const ON_WAITER_OR_IN_POOL: [&str; 2] = ["it runs on its waiter", "it runs in the pool"];
+
+fn help_and_wait(handle: TaskHandle<bool>, runs: &Runs, [on_waiter, in_pool]: [Goal; 2]) {
+    handle.task.run_if_queued();
+    assert!(handle.wait().unwrap());
+    assert_eq!(runs.number(), 1);
+    on_waiter.is_reached_if(runs.by_waiter.load(Relaxed) == 1);
+    in_pool.is_reached_if(runs.by_waiter.load(Relaxed) == 0);
+}
 
 /// What a pool polls, and the handle: as above, for a future that ends at its second step.
 #[cfg(feature = "_futures")]
@@ -178,28 +184,13 @@ mod continuation {
 
     #[test]
     fn a_future_runs_or_is_cancelled() {
-        share(["it runs", "it is cancelled"], 2, |handle, runs, [does_run, is_cancelled]| {
-            let cancelled = handle.cancel();
-            does_run.is_reached_if(!cancelled);
-            is_cancelled.is_reached_if(cancelled);
-            match handle.wait() {
-                Ok(first) => assert!(first && !cancelled),
-                Err(TaskError::Cancelled) => assert!(cancelled && runs.number() == 0),
-                Err(other) => panic!("{other}"),
-            }
-        });
+        share(RUNS_OR_IS_CANCELLED, 2, cancel_and_wait);
     }
 
     /// Like a worker that waits for a future of its own pool.
     #[test]
     fn a_future_runs_on_its_waiter_or_in_the_pool() {
-        share(ON_WAITER_OR_IN_POOL, 2, |handle, runs, [on_waiter, in_pool]| {
-            handle.task.run_if_queued();
-            assert!(handle.wait().unwrap());
-            assert_eq!(runs.number(), 1);
-            on_waiter.is_reached_if(runs.by_waiter.load(Relaxed) == 1);
-            in_pool.is_reached_if(runs.by_waiter.load(Relaxed) == 0);
-        });
+        share(ON_WAITER_OR_IN_POOL, 2, help_and_wait);
     }
 
     /// The same, where the pool drops it.
