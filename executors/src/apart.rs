@@ -27,6 +27,12 @@ impl<T> Apart<T> {
     }
 }
 
+impl<T: Default> Default for Apart<T> {
+    fn default() -> Self {
+        Apart::new(T::default())
+    }
+}
+
 impl<T> Deref for Apart<T> {
     type Target = T;
 

@@ -1,6 +1,7 @@
 //! Threads that wait for a part, and may take others meanwhile.
 
 use crate::{
+    apart::Apart,
     bell::Bell,
     sync::atomic::{AtomicBool, Ordering::SeqCst, fence},
 };
@@ -8,7 +9,8 @@ use crate::{
 /// The threads that wait for parts that one worker has taken. It calls them when it has settled one, and when it forks.
 #[derive(Debug, Default)]
 pub(super) struct Joiners {
-    bell: Bell,
+    /// The forker looks at it with each part.
+    bell: Apart<Bell>,
     /// Whether they were called because of a new part, and none has looked since. Otherwise each fork would call them
     /// until one comes.
     are_called: AtomicBool,

@@ -26,7 +26,7 @@ impl StealingSource {
             let (forker, forks) = part::forks();
             let placed = self.seats[local.seat].forks.set(forks);
             debug_assert!(placed.is_ok(), "a seat has one worker, which comes here once");
-            Box::new(forker)
+            forker
         });
         self.show_ring(local);
         Some(forker)

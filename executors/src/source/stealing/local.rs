@@ -28,7 +28,7 @@ pub(crate) struct StealingLocal {
     /// overtake these.
     pub(super) spilled: Cell<bool>,
     /// Parts of its job that others may take. Set once a job has forked.
-    pub(super) forker: OnceCell<Box<Forker>>,
+    pub(super) forker: OnceCell<Forker>,
     /// How many jobs it has run, as far as they are counted here, and the privilege that they have earned.
     ran: Cell<usize>,
     privilege: Cell<Privilege>,
