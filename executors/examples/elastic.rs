@@ -3,8 +3,8 @@
 //! Run with `cargo run --example elastic`.
 
 use executors::{
-    BuildError, Executor, Pool,
-    elastic_pool::{self, Growth, Refusal, Saturation, ThreadPool},
+    BuildError, Executor, Pool, Rejected,
+    elastic_pool::{self, Growth, Saturation, ThreadPool},
 };
 use std::{
     sync::{Arc, Barrier, mpsc},
@@ -48,10 +48,11 @@ fn be_full() -> Result<(), BuildError> {
     let held = Arc::new(std::sync::Mutex::new(held));
     for _ in 0..2 {
         let held = Arc::clone(&held);
-        pool.offer(move || assert!(held.lock().is_ok_and(|held| held.recv().is_err()))).expect("there are two threads");
+        let waiting = move || assert!(held.lock().is_ok_and(|held| held.recv().is_err()));
+        pool.try_execute(waiting).expect("there are two threads");
     }
-    match pool.offer(|| ()) {
-        Err(Refusal::Full(_job)) => println!("the third job was given back"),
+    match pool.try_execute(|| ()) {
+        Err(Rejected::Full(_job)) => println!("the third job was given back"),
         other => unreachable!("both threads are busy, but the pool says {other:?}"),
     }
     drop(release);

@@ -19,7 +19,7 @@ fn drain() {
 
     pool.shutdown_async();
     let late = pool.try_execute(|| unreachable!("the pool is closed"));
-    assert!(matches!(late, Err(Rejected(_job))));
+    assert!(matches!(late, Err(Rejected::Closed(_job))));
 
     let report = pool.shutdown_timeout(Duration::from_secs(10)).expect("fifty short jobs end in time");
     assert_eq!((report.finished, report.discarded), (50, 0));

@@ -1,7 +1,7 @@
 //! What is behind the public methods of a pool.
 
 use crate::{
-    containment::{discard, tell, warn_ignored},
+    containment::{discard, ignore, tell},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
     local::{self, Home, PoolId},
     pool::Stats,
@@ -65,6 +65,9 @@ pub(crate) trait Backing {
     /// What a second `shutdown` says of the pool.
     const CLOSED_BEFORE: &str = "is already shutting down!";
 
+    /// What log messages say of a full pool.
+    const WHEN_FULL: &str = "is full";
+
     fn name(&self) -> &str;
 
     fn id(&self) -> PoolId;
@@ -74,8 +77,8 @@ pub(crate) trait Backing {
         Home::of(self.id())
     }
 
-    /// Takes the job, or gives it back if the pool is closed to it.
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F>;
+    /// Takes the job, or gives it back if the pool is closed to it, or full.
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>>;
 
     /// Closes the pool to jobs from outside. Returns whether it was open.
     fn close(&self) -> bool;
@@ -103,21 +106,14 @@ pub(crate) trait Backing {
         false
     }
 
-    /// What log messages say of the pool if it is open but has not admitted a job.
-    fn refusal_while_open(&self) -> Option<&'static str> {
-        None
-    }
-
     /// Drops a job that was not admitted, and says why.
-    fn drop_refused<F>(&self, closure: F) {
-        self.warn_refused();
-        discard(closure);
-    }
-
-    fn warn_refused(&self) {
-        match self.refusal_while_open() {
-            None => warn_ignored(self.name()),
-            Some(reason) => tell(|| log::warn!("Ignoring a job, as {} {reason}.", self.name())),
+    fn drop_refused<F>(&self, refused: Rejected<F>) {
+        match refused {
+            Rejected::Closed(closure) => ignore(closure, self.name()),
+            Rejected::Full(closure) => {
+                tell(|| log::warn!("Ignoring a job, as {} {}.", self.name(), Self::WHEN_FULL));
+                discard(closure);
+            }
         }
     }
 
@@ -132,14 +128,14 @@ pub(crate) trait Backing {
 
     #[inline(always)]
     fn execute_as_it_is<F: FnOnce() + Send + 'static>(&self, closure: F) {
-        if let Err(closure) = self.admit(closure) {
-            self.drop_refused(closure);
+        if let Err(refused) = self.admit(closure) {
+            self.drop_refused(refused);
         }
     }
 
     #[inline(always)]
     fn try_execute<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        self.admit(closure).map_err(Rejected)
+        self.admit(closure)
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize
@@ -158,8 +154,8 @@ pub(crate) trait Backing {
     {
         let (mut accepted, mut closures) = (0, closures.into_iter());
         while let Some(closure) = closures.next() {
-            if let Err(closure) = self.admit(closure) {
-                self.drop_refused(closure);
+            if let Err(refused) = self.admit(closure) {
+                self.drop_refused(refused);
                 discard(closures);
                 break;
             }

@@ -121,41 +121,18 @@ impl ThreadPool {
     /// # Examples
     ///
     /// ```
-    /// use executors::{Executor, burst_pool::{BurstError, ThreadPool, WhenBusy}};
+    /// use executors::{Executor, Pool, Rejected, burst_pool::{ThreadPool, WhenBusy}};
     ///
     /// let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).build()?;
     /// let (tell, told) = std::sync::mpsc::channel::<()>();
-    /// pool.offer(move || assert!(told.recv().is_err())).expect("the worker is idle");
-    /// assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_job))));
+    /// pool.try_execute(move || assert!(told.recv().is_err())).expect("the worker is idle");
+    /// assert!(matches!(pool.try_execute(|| ()), Err(Rejected::Full(_job))));
     /// drop(tell);
     /// pool.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<ThreadPool> {
         Builder::new(BurstOptions::DEFAULT)
-    }
-
-    /// Submits a job to the pool, and says why if it is not accepted.
-    ///
-    /// Blocks only with [`WhenBusy::Block`].
-    ///
-    /// # Errors
-    ///
-    /// [`BurstError`] with the job inside.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{Executor, burst_pool::{BurstError, ThreadPool}};
-    ///
-    /// let pool = ThreadPool::new(1);
-    /// assert!(pool.offer(|| println!("in time")).is_ok());
-    /// pool.shutdown_async();
-    /// assert!(matches!(pool.offer(|| println!("too late")), Err(BurstError::Closed(_job))));
-    /// ```
-    #[inline]
-    pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), BurstError<F>> {
-        self.handle.offer(job, |job| job)
     }
 }
 

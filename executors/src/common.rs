@@ -80,8 +80,7 @@ pub trait Executor: CanExecute + Clone + Send {
     /// - A [`RunNowExecutor`](crate::run_now::RunNowExecutor) runs the job here, on the caller's thread.
     /// - A full elastic or burst pool may have been built to block the caller until it has room; a full elastic pool
     ///   may also have been built to run the job here.
-    /// - If the system refuses a thread to a pool that has no other, the job may run here, and others before it (see
-    ///   `elastic_pool::ThreadPool::offer`).
+    /// - If the system refuses a thread to a pool that has no other, the job may run here, and others before it.
     ///
     /// Two things may take some time:
     ///

@@ -122,14 +122,8 @@ impl<V> DerefMut for Each<V> {
 /// Drops a job that was submitted to a closed executor of that name, with a warning.
 #[cold]
 pub(crate) fn ignore<J>(job: J, executor: &str) {
-    warn_ignored(executor);
-    discard(job);
-}
-
-/// Logged whenever a job is dropped because its executor is closed.
-#[cold]
-pub(crate) fn warn_ignored(executor: &str) {
     tell(|| log::warn!("Ignoring a job, as {executor} is closed."));
+    discard(job);
 }
 
 /// Drops a panic's payload. The `Drop` of a payload may panic with another payload, and so may that one's; after a few

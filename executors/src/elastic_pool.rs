@@ -50,12 +50,10 @@
 mod growth;
 mod handle;
 mod recipe;
-mod refusal;
 mod saturation;
 mod semaphore;
 
 pub use growth::Growth;
-pub use refusal::Refusal;
 pub use saturation::Saturation;
 
 use crate::{
@@ -142,7 +140,7 @@ impl ThreadPool {
     /// # Examples
     ///
     /// ```
-    /// use executors::{Executor, elastic_pool::{Refusal, Saturation, ThreadPool}};
+    /// use executors::{Executor, Pool, Rejected, elastic_pool::{Saturation, ThreadPool}};
     /// use std::time::Duration;
     ///
     /// let pool = ThreadPool::builder()
@@ -153,46 +151,13 @@ impl ThreadPool {
     ///     .build()?;
     /// let (tell, told) = std::sync::mpsc::channel::<()>();
     /// pool.execute(move || assert!(told.recv().is_err()));
-    /// assert!(matches!(pool.offer(|| ()), Err(Refusal::Full(_job))));
+    /// assert!(matches!(pool.try_execute(|| ()), Err(Rejected::Full(_job))));
     /// drop(tell);
     /// pool.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<ThreadPool> {
         Builder::new(Extra::default())
-    }
-
-    /// Submits a job to the pool, and says why if it is not accepted.
-    ///
-    /// Blocks only
-    ///
-    /// * with [`Saturation::Block`];
-    /// * with [`Saturation::RunOnCaller`], for as long as the job takes;
-    /// * with [`Saturation::DiscardOldest`] while there is neither room nor a job to discard, which lasts only where
-    ///   the system refuses threads;
-    /// * where the system refuses even the first thread, for as long as it takes to run the waiting jobs.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal`] with the job inside.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{Executor, elastic_pool::{Refusal, ThreadPool}};
-    ///
-    /// let pool = ThreadPool::builder().max(2).build()?;
-    /// assert!(pool.offer(|| ()).is_ok());
-    /// pool.shutdown_borrowed()?;
-    /// match pool.offer(|| println!("late")) {
-    ///     Err(Refusal::Closed(job)) => job(),
-    ///     other => panic!("the pool is closed: {other:?}"),
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn offer<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), Refusal<F>> {
-        self.handle.offer(job)
     }
 
     /// Runs `future` to its end on one worker, which is blocked while the future waits, as in [`blocking`].

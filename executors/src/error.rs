@@ -7,8 +7,6 @@ mod shutdown;
 mod task;
 mod wait;
 
-#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
-pub(crate) use refusal::impl_refusal;
 pub use {
     build::BuildError,
     panic::Panic,

@@ -35,10 +35,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] with the job inside if the pool is closed; or if it is full and was built to refuse jobs then: the
-    /// elastic pool with `Saturation::Refuse`, or with `Saturation::Block` once the timeout is up; the burst pool with
-    /// `WhenBusy::Refuse`, or with `WhenBusy::Block` once the timeout is up. The error of their `offer` says which it
-    /// was.
+    /// [`Rejected::Closed`] if the pool is closed. [`Rejected::Full`] if it is full and was built to refuse jobs then:
+    /// the elastic pool with `Saturation::Refuse`, or with `Saturation::Block` once the timeout is up; the burst pool
+    /// with `WhenBusy::Refuse`, or with `WhenBusy::Block` once the timeout is up. The job is inside.
     ///
     /// # Examples
     ///

@@ -22,7 +22,7 @@ use crate::{
     backing::Backing,
     bell::{self, Bell},
     containment::{self, contain, discard_payload},
-    error::ShutdownReport,
+    error::{Rejected, ShutdownReport},
     job::Job,
     local::{self, Attendant, PoolId, Post},
     meter::Exporter,
@@ -165,8 +165,8 @@ impl Backing for Handle {
         self.0.id()
     }
 
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.0.run(closure)
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.0.run(closure).map_err(Rejected::Closed)
     }
 
     fn close(&self) -> bool {

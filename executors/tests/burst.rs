@@ -6,7 +6,7 @@ mod support;
 #[cfg(feature = "thread-pinning")]
 use executors::Placement;
 use executors::{
-    Executor, FuturesExecutor, Pool, ShutdownError, TaskError, WaitError,
+    Executor, FuturesExecutor, Pool, Rejected, ShutdownError, TaskError, WaitError,
     burst_pool::{BurstError, BurstPool, ThreadPool, WhenBusy},
     timer::Timer,
     try_execute_locally,
@@ -140,13 +140,12 @@ fn a_job_that_is_refused_was_not_run() {
                 ran.fetch_add(1, Relaxed);
             }
         };
-        let Err(BurstError::Busy(job)) = pool.offer(job) else { panic!("both are busy") };
-        assert!(pool.try_execute(|| ()).is_err());
+        let Err(Rejected::Full(job)) = pool.try_execute(job) else { panic!("both are busy") };
         assert_eq!(pool.execute_batch((0..3).map(|_| || ())), 0);
         occupied.open();
         // A worker that has run a job is idle again when `join` returns.
         pool.join().expect("this is no worker");
-        assert!(pool.offer(job).is_ok(), "both are idle");
+        assert!(pool.try_execute(job).is_ok(), "both are idle");
         pool.join().expect("this is no worker");
         assert_eq!(ran.load(Relaxed), 1);
         until("both are idle", || pool.stats().idle == 2);
@@ -201,9 +200,9 @@ fn as_many_jobs_as_workers_are_not_refused() {
         let gate = Gate::default();
         for _ in 0..4 {
             let gate = gate.clone();
-            assert!(pool.offer(move || gate.pass()).is_ok());
+            assert!(pool.try_execute(move || gate.pass()).is_ok());
         }
-        assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
+        assert!(matches!(pool.try_execute(|| ()), Err(Rejected::Full(_))));
         gate.open();
         pool.shutdown().expect("nothing blocks");
     }
@@ -277,12 +276,12 @@ fn with_a_job_left(when_busy: WhenBusy) -> (ThreadPool, [Gate; 3], Receiver<&'st
 fn a_worker_that_runs_a_stolen_job_may_be_dealt_another() {
     let _watchdog = watch();
     let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::Refuse);
-    assert!(pool.offer(|| ()).is_err(), "both are busy");
+    assert!(pool.try_execute(|| ()).is_err(), "both are busy");
     second.open();
     assert_eq!(entered.recv(), Ok("left"));
     let ran = channel();
-    assert!(pool.offer(move || ran.0.send(()).expect("the test listens")).is_ok(), "one counts as idle");
-    assert!(pool.offer(|| ()).is_err(), "and is claimed for one job");
+    assert!(pool.try_execute(move || ran.0.send(()).expect("the test listens")).is_ok(), "one counts as idle");
+    assert!(pool.try_execute(|| ()).is_err(), "and is claimed for one job");
     first.open();
     ran.1.recv().expect("the worker that is free first runs it");
     left.open();
@@ -296,7 +295,7 @@ fn a_blocked_submitter_goes_on_when_a_worker_is_idle() {
     for _ in 0..50 {
         let occupied = occupy(&pool, 1);
         thread::scope(|scope| {
-            let submitters: Vec<_> = (0..3).map(|_| scope.spawn(|| pool.offer(|| ()).is_ok())).collect();
+            let submitters: Vec<_> = (0..3).map(|_| scope.spawn(|| pool.try_execute(|| ()).is_ok())).collect();
             occupied.open();
             assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
         });
@@ -310,7 +309,7 @@ fn a_blocked_submitter_gives_up_at_its_timeout() {
     let when_busy = WhenBusy::Block { timeout: Some(Duration::from_millis(1)) };
     let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
     let occupied = occupy(&pool, 1);
-    assert!(matches!(pool.offer(|| ()), Err(BurstError::Busy(_))));
+    assert!(matches!(pool.try_execute(|| ()), Err(Rejected::Full(_))));
     assert!(matches!(pool.submit(|| ()).wait(), Err(TaskError::Dropped)));
     occupied.open();
     pool.shutdown().expect("nothing blocks");
@@ -325,7 +324,7 @@ fn a_blocked_submitter_gives_up_at_the_close() {
         let pool = ThreadPool::builder().threads(1).when_busy(when_busy).build().expect("possible");
         let occupied = occupy(&pool, 1);
         thread::scope(|scope| {
-            let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
+            let waits = scope.spawn(|| pool.try_execute(|| ()).map_err(|error| format!("{error:?}")));
             until_waiting(&pool, 1);
             end(&pool);
             assert_eq!(waits.join().expect("no panic"), Err("Closed(..)".to_owned()));
@@ -341,9 +340,9 @@ fn discarding_lets_no_blocked_submitter_in() {
     let (pool, [first, second, left], entered) = with_a_job_left(WhenBusy::Block { timeout: None });
     second.open();
     assert_eq!(entered.recv(), Ok("left"));
-    assert!(pool.offer(|| ()).is_ok(), "one counts as idle");
+    assert!(pool.try_execute(|| ()).is_ok(), "one counts as idle");
     thread::scope(|scope| {
-        let waits = scope.spawn(|| pool.offer(|| ()).map_err(|error| format!("{error:?}")));
+        let waits = scope.spawn(|| pool.try_execute(|| ()).map_err(|error| format!("{error:?}")));
         until_waiting(&pool, 1);
         assert_eq!(pool.shutdown_now().discarded, 1);
         assert_eq!(waits.join().expect("no panic"), Err("Closed(..)".to_owned()));
@@ -362,7 +361,7 @@ fn a_blocked_submitter_is_told_before_jobs_are_discarded() {
     pool.execute(move || {
         let waits = OnDrop::new(move || assert!(job_ended.recv().is_err()));
         assert!(try_execute_locally(move || drop(waits)).is_ok());
-        tell.send(matches!(inner.offer(|| ()), Err(BurstError::Closed(_)))).expect("the test listens");
+        tell.send(matches!(inner.try_execute(|| ()), Err(Rejected::Closed(_)))).expect("the test listens");
         drop(end_job);
     });
     until_waiting(&pool, 1);

@@ -1,8 +1,8 @@
-//! Why a burst pool does not take a job or a value.
+//! Why a burst pool does not take a value.
 
-use crate::error::impl_refusal;
+use std::{error::Error, fmt};
 
-/// Why a value or a job was not accepted, with the value or job inside.
+/// Why a value was not accepted, with the value inside.
 ///
 /// # Examples
 ///
@@ -29,17 +29,15 @@ pub enum BurstError<T> {
     NoWorkers(T),
 }
 
-impl_refusal! {
-    BurstError,
-    /// What was not accepted.
-    into_value {
-        Closed: "the pool is closed and takes nothing more",
-        Busy: "all workers of the pool are busy: give it more workers, choose `WhenBusy::Queue`, or try again later",
-        NoWorkers: "the pool has no workers: call `spawn` before `send`",
-    }
-}
-
 impl<T> BurstError<T> {
+    /// What was not accepted.
+    #[must_use = "dropping it loses it; ignore the error instead if that is what you want"]
+    pub fn into_value(self) -> T {
+        match self {
+            BurstError::Closed(value) | BurstError::Busy(value) | BurstError::NoWorkers(value) => value,
+        }
+    }
+
     /// The same reason, with `f` applied to what was not accepted.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> BurstError<U> {
         match self {
@@ -49,3 +47,27 @@ impl<T> BurstError<T> {
         }
     }
 }
+
+impl<T> fmt::Debug for BurstError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BurstError::Closed(_) => "Closed(..)",
+            BurstError::Busy(_) => "Busy(..)",
+            BurstError::NoWorkers(_) => "NoWorkers(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for BurstError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BurstError::Closed(_) => "the pool is closed and takes nothing more",
+            BurstError::Busy(_) => {
+                "all workers of the pool are busy: give it more workers, choose `WhenBusy::Queue`, or try again later"
+            }
+            BurstError::NoWorkers(_) => "the pool has no workers: call `spawn` before `send`",
+        })
+    }
+}
+
+impl<T> Error for BurstError<T> {}

@@ -4,6 +4,7 @@ use super::{BurstError, WhenBusy};
 use crate::{
     backing::{Backing, impl_backing_by_crew},
     crew,
+    error::Rejected,
     futures_executor::JoinHandle,
     job::{Closure, Job},
     mailbox::{Claim, Mailboxes},
@@ -74,17 +75,18 @@ impl<const JOINED: bool> Handle<JOINED> {
 impl<const JOINED: bool> Backing for Handle<JOINED> {
     impl_backing_by_crew!();
 
+    const WHEN_FULL: &str = "has no idle worker";
+
     #[inline]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.offer(closure, |closure| closure).map_err(BurstError::into_value)
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.offer(closure, |closure| closure).map_err(|error| match error {
+            BurstError::Closed(closure) => Rejected::Closed(closure),
+            BurstError::Busy(closure) | BurstError::NoWorkers(closure) => Rejected::Full(closure),
+        })
     }
 
     fn may_be_full(&self) -> bool {
         self.when_busy != WhenBusy::Queue && self.crew.is_open()
-    }
-
-    fn refusal_while_open(&self) -> Option<&'static str> {
-        (!self.crew.is_closed_to_caller()).then_some("has no idle worker")
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -1,8 +1,8 @@
 //! Models of the pools as users see them.
 
-use super::{BurstError, BurstPool, ThreadPool, WhenBusy};
+use super::{BurstPool, ThreadPool, WhenBusy};
 use crate::{
-    Executor, Pool, ShutdownReport,
+    Executor, Pool, Rejected, ShutdownReport,
     crew::model::{Pair, Tally},
     sync::{Gate, check, check_at_length, thread},
 };
@@ -86,10 +86,10 @@ fn end_while_one_waits(end: impl FnOnce(&ThreadPool)) -> (bool, ShutdownReport) 
     pool.execute(passing(&gate));
     let waits = thread::spawn({
         let pool = pool.clone();
-        move || match pool.offer(|| ()) {
+        move || match pool.try_execute(|| ()) {
             Ok(()) => true,
             Err(error) => {
-                assert!(matches!(error, BurstError::Closed(_)));
+                assert!(matches!(error, Rejected::Closed(_)));
                 false
             }
         }

@@ -33,8 +33,8 @@ pub enum WhenBusy {
     /// It goes to the worker with the fewest jobs.
     #[default]
     Queue,
-    /// It is refused: [`BurstPool::send`](super::BurstPool::send), [`ThreadPool::offer`](super::ThreadPool::offer) and
-    /// `try_execute` give it back, `execute` drops it with a `warn!`, and the handle that `submit` returns reports
+    /// It is refused: [`BurstPool::send`](super::BurstPool::send) and [`try_execute`](crate::Pool::try_execute) give it
+    /// back, `execute` drops it with a `warn!`, and the handle that `submit` returns reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).
     Refuse,
     /// Its submitter waits until a worker is idle, and that worker gets it. If the timeout is up first, or the pool is

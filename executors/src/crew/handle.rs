@@ -3,7 +3,7 @@
 use super::{Crew, Setup, delivery::Admission, holds::Hold, stakes::Stake};
 use crate::{
     backing::Backing,
-    error::{BuildError, ShutdownReport},
+    error::{BuildError, Rejected, ShutdownReport},
     futures_executor::{JoinHandle, cancel, spawn_task, step},
     job::Job,
     local::{Home, PoolId},
@@ -224,8 +224,8 @@ where
     }
 
     #[inline(always)]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.crew().deliver(self.to, Admission::New, closure)
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.crew().deliver(self.to, Admission::New, closure).map_err(Rejected::Closed)
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -1,12 +1,13 @@
 //! The crew behind an elastic pool, and the admission of jobs when all workers are busy.
 
 use super::{
-    CHARTER, Refusal, Saturation,
+    CHARTER, Saturation,
     semaphore::{Semaphore, Slot},
 };
 use crate::{
     backing::{Backing, HUGE, impl_backing_by_crew},
     crew::{self, Setup, Terms},
+    error::Rejected,
     futures_executor::JoinHandle,
     job::Closure,
     options::Options,
@@ -60,38 +61,30 @@ impl Handle {
         self.crew.spawn(future)
     }
 
-    #[inline]
-    pub(super) fn offer<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Refusal<F>> {
-        match &self.semaphore {
-            None => self.crew.admit(closure).map_err(Refusal::Closed),
-            Some(semaphore) => self.offer_at(semaphore, closure),
-        }
-    }
-
-    fn offer_at<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Refusal<F>>
+    fn admit_at<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static,
     {
         let slot = loop {
             // First, because a slot that is taken is for a job that is admitted.
             if self.crew.is_closed_to_caller() {
-                return Err(Refusal::Closed(closure));
+                return Err(Rejected::Closed(closure));
             }
             if let Some(slot) = semaphore.take() {
                 break slot;
             }
             match self.saturation {
-                Saturation::Queue | Saturation::Refuse { .. } => return Err(Refusal::Full(closure)),
-                Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Refusal::Closed),
+                Saturation::Queue | Saturation::Refuse { .. } => return Err(Rejected::Full(closure)),
+                Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Rejected::Closed),
                 // The room that others may wait for is made on this thread, after the job that it runs now.
                 Saturation::Block { .. } if self.crew.caller_stands_in() => {
-                    return self.crew.run_here(closure).map_err(Refusal::Closed);
+                    return self.crew.run_here(closure).map_err(Rejected::Closed);
                 }
                 Saturation::Block { timeout, .. } => {
                     match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
                         Some(slot) => break slot,
-                        None if self.crew.is_closed_to_caller() => return Err(Refusal::Closed(closure)),
-                        None => return Err(Refusal::Full(closure)),
+                        None if self.crew.is_closed_to_caller() => return Err(Rejected::Closed(closure)),
+                        None => return Err(Rejected::Full(closure)),
                     }
                 }
                 Saturation::DiscardOldest { .. } => {
@@ -104,7 +97,7 @@ impl Handle {
                     // Such a thread runs the new job itself here, as it does where there is room, because others may
                     // wait for the slot that it has.
                     if self.crew.caller_stands_in() {
-                        return self.crew.run_here(closure).map_err(Refusal::Closed);
+                        return self.crew.run_here(closure).map_err(Rejected::Closed);
                     }
                     if let Some(slot) = semaphore.take_within(Some(NEXT_LOOK), || self.crew.is_closed_to_caller()) {
                         break slot;
@@ -156,16 +149,15 @@ impl Backing for Handle {
     impl_backing_by_crew!();
 
     #[inline]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.offer(closure).map_err(Refusal::into_job)
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        match &self.semaphore {
+            None => self.crew.admit(closure),
+            Some(semaphore) => self.admit_at(semaphore, closure),
+        }
     }
 
     fn may_be_full(&self) -> bool {
         self.semaphore.is_some() && self.crew.is_open()
-    }
-
-    fn refusal_while_open(&self) -> Option<&'static str> {
-        (!self.crew.is_closed_to_caller()).then_some("is full")
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize

@@ -64,9 +64,8 @@ pub enum Saturation {
     /// It waits, however many others do.
     #[default]
     Queue,
-    /// It is refused: [`ThreadPool::offer`](super::ThreadPool::offer) and `try_execute` give it back, `execute` drops
-    /// it with a `warn!`, and the handle that `submit` returns reports
-    /// [`TaskError::Dropped`](crate::TaskError::Dropped).
+    /// It is refused: [`try_execute`](crate::Pool::try_execute) gives it back, `execute` drops it with a `warn!`, and
+    /// the handle that `submit` returns reports [`TaskError::Dropped`](crate::TaskError::Dropped).
     Refuse {
         /// How many jobs may wait.
         queue: usize,

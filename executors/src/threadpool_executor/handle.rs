@@ -3,7 +3,7 @@
 use super::{LABEL, records::Records, wrapped::Wrapped};
 use crate::{
     backing::Backing,
-    error::ShutdownReport,
+    error::{Rejected, ShutdownReport},
     futures_executor::{JoinHandle, cancel, spawn_task, step},
     local::PoolId,
     options::Options,
@@ -58,8 +58,8 @@ impl Backing for Handle {
     }
 
     #[inline]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), F> {
-        self.0.deliver(closure, |_closed| false)
+    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+        self.0.deliver(closure, |_closed| false).map_err(Rejected::Closed)
     }
 
     fn close(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::support::{
     log_book, threads,
     watchdog::{PATIENCE, until},
 };
-use executors::{CanExecute, Executor, Pool, ShutdownError, WaitError, try_execute_locally};
+use executors::{CanExecute, Executor, Pool, Rejected, ShutdownError, WaitError, try_execute_locally};
 use std::{
     cell::Cell,
     sync::{Arc, Barrier, Mutex, mpsc},
@@ -243,7 +243,8 @@ pub(crate) fn a_rejected_job_comes_back(subject: &impl Subject) {
         let ran = Counter::default();
         let count = ran.clone();
         let rejected = pool.try_execute(move || count.add()).expect_err("the pool is closed");
-        assert_eq!(rejected.to_string(), "the pool is closed, or full, and did not take the job");
+        assert!(matches!(rejected, Rejected::Closed(_)), "{rejected}");
+        assert_eq!(rejected.to_string(), "the pool is closed and takes no more jobs");
         pool.shutdown_timeout(PATIENCE).expect("nothing runs");
         assert_eq!(ran.get(), 0);
         (rejected.into_job())();

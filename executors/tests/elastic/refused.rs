@@ -170,7 +170,7 @@ fn a_submitter_that_finds_nothing_to_discard_sleeps() {
             }
             let third = scope.spawn(|| {
                 let before = cpu_time();
-                pool.offer(|| ()).expect("there is room in the end");
+                pool.try_execute(|| ()).expect("there is room in the end");
                 cpu_time().zip(before).map(|(after, before)| after - before)
             });
             thread::sleep(Duration::from_millis(200));
@@ -201,7 +201,7 @@ fn a_submitter_that_has_the_room_does_not_wait_for_it() {
                     meeting.wait();
                     let (here, (tell, told)) = (thread::current().id(), mpsc::channel());
                     let inner = move || tell.send(thread::current().id()).expect("the job listens");
-                    assert!(local.offer(inner).is_ok());
+                    assert!(local.try_execute(inner).is_ok());
                     assert_eq!(told.try_recv(), Ok(here));
                     meeting.wait();
                 };

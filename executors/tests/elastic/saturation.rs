@@ -9,8 +9,8 @@ use crate::support::{
     watchdog::{until, until_waiting, within},
 };
 use executors::{
-    Executor, FuturesExecutor, Pool, TaskError, TaskHandle,
-    elastic_pool::{Refusal, Saturation, ThreadPool},
+    Executor, FuturesExecutor, Pool, Rejected, TaskError, TaskHandle,
+    elastic_pool::{Saturation, ThreadPool},
     run_now::RunNowExecutor,
     timer::Timer,
     try_execute_locally,
@@ -31,7 +31,7 @@ fn full(saturation: Saturation) -> (ThreadPool, Gate, Arc<Mutex<Vec<&'static str
         (sized(1, 2, FOR_EVER).when_saturated(saturation).build().expect("two threads"), Gate::default());
     (0..2).for_each(|_| occupy(&pool, &gate));
     let book = Arc::default();
-    assert!(pool.offer(noting(&book, "waited")).is_ok(), "there is room for one");
+    assert!(pool.try_execute(noting(&book, "waited")).is_ok(), "there is room for one");
     (pool, gate, book)
 }
 
@@ -56,7 +56,7 @@ fn assert_noted(book: &Mutex<Vec<&'static str>>, expected: &[&str]) {
 fn by_default_jobs_wait() {
     within(|| {
         let (pool, gate, book) = full(Saturation::Queue);
-        (0..100).for_each(|_| pool.offer(|| ()).expect("there is always room"));
+        (0..100).for_each(|_| pool.try_execute(|| ()).expect("there is always room"));
         assert_eq!((pool.worker_count(), pool.stats().queued), (2, 101));
         gate.open();
         end(&pool);
@@ -69,9 +69,9 @@ fn a_full_pool_may_refuse() {
     within(|| {
         log_book::open();
         let (pool, gate, book) = full(Saturation::Refuse { queue: 1 });
-        let Err(Refusal::Full(job)) = pool.offer(noting(&book, "refused")) else { panic!("the queue is full") };
-        job();
-        pool.try_execute(noting(&book, "tried")).expect_err("the queue is full").into_job()();
+        let refused = pool.try_execute(noting(&book, "refused")).expect_err("the queue is full");
+        assert!(matches!(refused, Rejected::Full(_)) && refused.to_string().contains("full"), "{refused}");
+        refused.into_job()();
         pool.execute(noting(&book, "ignored"));
         assert_eq!(pool.execute_batch([noting(&book, "batch")]), 0);
         let refused = pool.submit(|| ()).wait();
@@ -82,10 +82,10 @@ fn a_full_pool_may_refuse() {
         assert!(!warnings.iter().any(|(_, text)| text.contains("closed")), "{warnings:?}");
         gate.open();
         settle(&pool);
-        pool.offer(noting(&book, "later")).expect("there is room again");
+        pool.try_execute(noting(&book, "later")).expect("there is room again");
         end(&pool);
-        assert_noted(&book, &["refused", "tried", "waited", "later"]);
-        assert!(matches!(pool.offer(|| ()), Err(Refusal::Closed(_))));
+        assert_noted(&book, &["refused", "waited", "later"]);
+        assert!(matches!(pool.try_execute(|| ()), Err(Rejected::Closed(_))));
     });
 }
 
@@ -97,7 +97,7 @@ fn the_bound_is_exact() {
         let gate = Gate::default();
         let one = |_: &usize| {
             let gate = gate.clone();
-            pool.offer(move || gate.pass()).is_ok()
+            pool.try_execute(move || gate.pass()).is_ok()
         };
         let accepted: usize = thread::scope(|scope| {
             let submitters: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..500).filter(one).count())).collect();
@@ -127,7 +127,7 @@ fn room_is_given_back() {
                         ran.fetch_add(1, SeqCst);
                         inside.fetch_sub(1, SeqCst);
                     };
-                    pool.offer(job).is_ok()
+                    pool.try_execute(job).is_ok()
                 };
                 (0..2000).filter(one).count()
             };
@@ -144,7 +144,7 @@ fn a_full_pool_may_let_its_submitters_wait() {
     within(|| {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
-            let submitter = scope.spawn(|| pool.offer(noting(&book, "patient")).is_ok());
+            let submitter = scope.spawn(|| pool.try_execute(noting(&book, "patient")).is_ok());
             until_waiting(&pool, 1);
             gate.open();
             assert!(submitter.join().expect("no panic"));
@@ -162,7 +162,7 @@ fn submitters_that_wait_give_up() {
         let timeout = Some(Duration::from_millis(20));
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout });
         let begin = Instant::now();
-        assert!(matches!(pool.offer(noting(&book, "late")), Err(Refusal::Full(_))));
+        assert!(matches!(pool.try_execute(noting(&book, "late")), Err(Rejected::Full(_))));
         assert!(begin.elapsed() >= Duration::from_millis(20));
         gate.open();
         end(&pool);
@@ -178,10 +178,10 @@ fn closing_releases_submitters_that_wait() {
             let saturation = Saturation::Block { queue: 0, timeout: None };
             let ((pool, gate), book) = (occupied(saturation), Arc::default());
             thread::scope(|scope| {
-                let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
+                let submitter = scope.spawn(|| pool.try_execute(noting(&book, "closed")));
                 until_waiting(&pool, 1);
                 close(&pool);
-                assert!(matches!(submitter.join().expect("no panic"), Err(Refusal::Closed(_))));
+                assert!(matches!(submitter.join().expect("no panic"), Err(Rejected::Closed(_))));
             });
             gate.open();
             end(&pool);
@@ -200,7 +200,7 @@ fn submitters_are_told_before_jobs_are_discarded() {
         pool.execute(move || {
             let waits = OnDrop::new(move || assert!(job_ended.recv().is_err()));
             assert!(try_execute_locally(move || drop(waits)).is_ok());
-            tell.send(matches!(inner.offer(|| ()), Err(Refusal::Closed(_)))).expect("the test listens");
+            tell.send(matches!(inner.try_execute(|| ()), Err(Rejected::Closed(_)))).expect("the test listens");
             drop(end_job);
         });
         until_waiting(&pool, 1);
@@ -218,10 +218,10 @@ fn discarding_lets_no_submitter_in() {
     within(|| {
         let (pool, gate, book) = full(Saturation::Block { queue: 1, timeout: None });
         thread::scope(|scope| {
-            let submitter = scope.spawn(|| pool.offer(noting(&book, "closed")));
+            let submitter = scope.spawn(|| pool.try_execute(noting(&book, "closed")));
             until_waiting(&pool, 1);
             assert_eq!(pool.shutdown_now().discarded, 1);
-            assert!(matches!(submitter.join().expect("no panic"), Err(Refusal::Closed(_))));
+            assert!(matches!(submitter.join().expect("no panic"), Err(Rejected::Closed(_))));
         });
         gate.open();
         end(&pool);
@@ -328,7 +328,7 @@ fn a_full_pool_may_drop_its_oldest_job() {
     within(|| {
         let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 1 });
         for what in ["second", "third"] {
-            pool.offer(noting(&book, what)).expect("it takes the place of another");
+            pool.try_execute(noting(&book, what)).expect("it takes the place of another");
         }
         assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 1));
         gate.open();
@@ -344,7 +344,7 @@ fn the_oldest_job_of_any_submitter_is_dropped() {
         let (pool, gate, book) = full(Saturation::DiscardOldest { queue: 3 });
         for what in ["second", "third", "fourth", "fifth"] {
             thread::scope(|scope| {
-                scope.spawn(|| pool.offer(noting(&book, what)).expect("it takes the place of another"));
+                scope.spawn(|| pool.try_execute(noting(&book, what)).expect("it takes the place of another"));
             });
         }
         assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
@@ -502,7 +502,7 @@ fn futures_and_jobs_of_jobs_are_not_dropped_for_room() {
         wake.send(1).expect("the future waits");
         let dropped = pool.submit(|| ());
         for what in ["second", "third"] {
-            pool.offer(noting(&book, what)).expect("it takes the place of another");
+            pool.try_execute(noting(&book, what)).expect("it takes the place of another");
         }
         assert_eq!((pool.stats().discarded, pool.stats().queued), (2, 3));
         assert!(matches!(dropped.wait(), Err(TaskError::Dropped)));
@@ -520,7 +520,7 @@ fn jobs_that_may_be_dropped_and_steps_go_in_turn() {
     within(|| {
         let ((pool, gate), book) = (occupied(Saturation::DiscardOldest { queue: 100 }), Arc::default());
         for _ in 0..10 {
-            pool.offer(noting(&book, "job")).expect("there is room");
+            pool.try_execute(noting(&book, "job")).expect("there is room");
             let step = noting(&book, "step");
             pool.spawn(async { step() }).detach();
         }
