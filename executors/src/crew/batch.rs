@@ -7,7 +7,7 @@ use crate::{
     parker::Parker,
     source::{Source, Whom},
 };
-use std::{sync::Arc, thread};
+use std::thread;
 
 impl<S, P> Crew<S, P>
 where
@@ -16,7 +16,7 @@ where
 {
     /// Puts all jobs in, until one is refused, and announces them: in steps, if it is known how many there are.
     /// Returns how many were accepted.
-    pub(super) fn deliver_all<F>(self: &Arc<Self>, to: S::Address, closures: impl IntoIterator<Item = F>) -> usize
+    pub(super) fn deliver_all<F>(&self, to: S::Address, closures: impl IntoIterator<Item = F>) -> usize
     where
         F: FnOnce() + Send + 'static,
     {
@@ -24,7 +24,7 @@ where
     }
 
     fn deliver_all_by<F>(
-        self: &Arc<Self>,
+        &self,
         worker: Option<&Worker<'_, S, P>>,
         to: S::Address,
         closures: impl IntoIterator<Item = F>,
@@ -53,7 +53,7 @@ where
 
 /// Jobs that are put in one by one and announced together.
 struct Batch<'a, S: Source, P: Parker + 'static> {
-    crew: &'a Arc<Crew<S, P>>,
+    crew: &'a Crew<S, P>,
     /// The submitter, if it is a worker of the crew.
     worker: Option<&'a Worker<'a, S, P>>,
     to: S::Address,
@@ -80,8 +80,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         let may_wait = self.largest_step > 1 && whom == Whom::Anyone;
         if !may_wait {
             self.announced += 1;
-            self.crew.announce_to(self.to, whom, self.worker);
-            self.see_to_late_jobs();
+            self.crew.announce(self.to, whom, 1, self.worker);
         } else if self.accepted - self.announced >= (self.announced + 1).min(self.largest_step) {
             self.announce();
         }
@@ -97,14 +96,7 @@ impl<S: Source, P: Parker + 'static> Batch<'_, S, P> {
         let jobs = self.accepted - self.announced;
         // Before the call: a user's parker may panic, and would be called again while that unwinds.
         self.announced = self.accepted;
-        self.crew.announce(self.to, jobs, self.worker);
-        self.see_to_late_jobs();
-    }
-
-    fn see_to_late_jobs(&self) {
-        if self.worker.is_none() {
-            self.crew.check_for_late_jobs();
-        }
+        self.crew.announce(self.to, Whom::Anyone, jobs, self.worker);
     }
 
     /// The pool has been closed: `closure` and the `rest` are not accepted.

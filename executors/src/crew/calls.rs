@@ -3,10 +3,9 @@
 //! These are the steps of a submitter after S1, of `parker/README.md` and of `elastic_pool/README.md`; S2 of a single
 //! job from outside is in the source. The parker decides which worker is woken, and `hiring.rs` whether one is hired.
 //!
-//! For a job that any worker may run, `announce_to` calls `announce`; that calls `call_for_submitted` (from inside
-//! through `call_if_needed`), which calls one worker, or several by `call_several`. For a job of one worker it calls
-//! `call_owner`. A single job from outside takes a shorter way to the same: `announce_fenced_to`, and then
-//! `call_from_outside`.
+//! For jobs that any worker may run, `announce` calls `call_for_submitted` (from inside through `call_if_needed`),
+//! which calls one worker, or several by `call_several`. For a job of one worker it calls `call_owner`. A single job
+//! from outside takes a shorter way to the same: `announce_fenced`, and then `call_from_outside`.
 
 use super::{Crew, worker::Worker};
 use crate::{
@@ -15,35 +14,40 @@ use crate::{
     source::{Source, Whom},
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::sync::Arc;
 
 impl<S, P> Crew<S, P>
 where
     S: Source,
     P: Parker + 'static,
 {
-    /// Tells the workers that a job needs that it has just been put into the source, by `giver` or by no worker of the
-    /// crew.
+    /// Tells `whom` it concerns that `jobs` jobs have just been put into the source: by `giver`, or by no worker of the
+    /// crew, and then they may be [late](Self::check_for_late_jobs).
     #[inline(always)]
-    pub(super) fn announce_to(&self, to: S::Address, whom: Whom, giver: Option<&Worker<'_, S, P>>) {
+    pub(super) fn announce(&self, to: S::Address, whom: Whom, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
         match whom {
-            Whom::Anyone => self.announce(to, 1, giver),
+            Whom::Anyone => {
+                // S2: pairs with the fence that a worker issues between announcing its sleep and looking for jobs once
+                // more: either that look sees the jobs, or the parker sees the announcement.
+                self.source.fence_pushes(giver.map(Worker::local));
+                if self.source.expose(to) && self.may_call() {
+                    match giver {
+                        Some(worker) => self.call_if_needed(worker, to, jobs),
+                        None => self.call_for_submitted(None, to, jobs),
+                    }
+                }
+            }
             Whom::Nobody => {}
             Whom::Owner(seat) => self.call_owner(to, seat),
         }
+        if giver.is_none() {
+            self.check_for_late_jobs();
+        }
     }
 
-    /// The same for a job from outside; then [checks whether it is late](Self::check_for_late_jobs).
+    /// The same for a job from outside that was put in [with a fence](Source::inject_fenced). All calls in here are
+    /// tail calls, or this would have to save registers.
     #[inline(always)]
-    pub(super) fn announce_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
-        self.announce_to(to, whom, None);
-        self.check_for_late_jobs();
-    }
-
-    /// The same for a job that was put in [with a fence](Source::inject_fenced). All calls in here are tail calls, or
-    /// this would have to save registers.
-    #[inline(always)]
-    pub(super) fn announce_fenced_to(self: &Arc<Self>, to: S::Address, whom: Whom) {
+    pub(super) fn announce_fenced(&self, to: S::Address, whom: Whom) {
         let may_need_call = match whom {
             Whom::Anyone => self.source.expose(to) && self.may_call(),
             Whom::Owner(_) => true,
@@ -58,7 +62,7 @@ where
 
     /// Calls, starts or hires a worker for such a job, if one is needed, and checks whether the job is late.
     #[inline(never)]
-    fn call_from_outside(self: &Arc<Self>, to: S::Address, whom: Whom) {
+    fn call_from_outside(&self, to: S::Address, whom: Whom) {
         if let Whom::Owner(seat) = whom {
             self.call_owner(to, seat);
         } else {
@@ -73,20 +77,6 @@ where
         fence(SeqCst);
         if self.source.expose(to) {
             self.parker.unpark(seat);
-        }
-    }
-
-    /// Tells the parker, and so maybe a sleeper, that `jobs` jobs have just been put into the source.
-    #[inline(always)]
-    pub(super) fn announce(&self, to: S::Address, jobs: usize, giver: Option<&Worker<'_, S, P>>) {
-        // S2: pairs with the fence that a worker issues between announcing its sleep and looking for jobs once more:
-        // either that look sees the jobs, or the parker sees the announcement.
-        self.source.fence_pushes(giver.map(Worker::local));
-        if self.source.expose(to) && self.may_call() {
-            match giver {
-                Some(worker) => self.call_if_needed(worker, to, jobs),
-                None => self.call_for_submitted(None, to, jobs),
-            }
         }
     }
 

@@ -10,7 +10,6 @@ use crate::{
     parker::Parker,
     source::Source,
 };
-use std::sync::Arc;
 
 /// What kind of job it is: until when it is admitted, and whether other workers must be told of it.
 #[derive(Clone, Copy)]
@@ -39,7 +38,7 @@ where
     /// Puts `closure` where it belongs: to the worker that calls this, or to the jobs from outside. Returns it if it is
     /// not admitted.
     #[inline(always)]
-    pub(super) fn deliver<F>(self: &Arc<Self>, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
+    pub(super) fn deliver<F>(&self, to: S::Address, admission: Admission, closure: F) -> Result<(), F>
     where
         F: FnOnce() + Send + 'static,
     {
@@ -62,7 +61,7 @@ where
     }
 
     #[inline(never)]
-    fn deliver_from_outside<F>(self: &Arc<Self>, parcel: Parcel<F, S::Address>)
+    fn deliver_from_outside<F>(&self, parcel: Parcel<F, S::Address>)
     where
         F: FnOnce() + Send + 'static,
     {
@@ -71,9 +70,9 @@ where
     }
 
     #[inline(always)]
-    pub(super) fn put_from_outside(self: &Arc<Self>, to: S::Address, job: impl IntoJob) {
+    pub(super) fn put_from_outside(&self, to: S::Address, job: impl IntoJob) {
         match self.source.inject_fenced(to, job) {
-            Ok(whom) => self.announce_fenced_to(to, whom),
+            Ok(whom) => self.announce_fenced(to, whom),
             Err(job) => self.inject_slowly(to, job),
         }
     }
@@ -81,16 +80,16 @@ where
     /// In a function of its own, as [`push_slowly`](Self::push_slowly).
     #[cold]
     #[inline(never)]
-    fn inject_slowly(self: &Arc<Self>, to: S::Address, job: Job) {
+    fn inject_slowly(&self, to: S::Address, job: Job) {
         let whom = self.source.inject_slowly(to, job);
-        self.announce_fenced_to(to, whom);
+        self.announce_fenced(to, whom);
     }
 
     /// From a job that runs on `worker`.
     #[inline(always)]
     pub(super) fn put_from_inside(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
         match self.source.push(worker.local(), to, job) {
-            Ok(whom) => self.announce_to(to, whom, Some(worker)),
+            Ok(whom) => self.announce(to, whom, 1, Some(worker)),
             Err(job) => self.push_slowly(worker, to, job),
         }
     }
@@ -101,7 +100,7 @@ where
     #[inline(never)]
     fn push_slowly(&self, worker: &Worker<'_, S, P>, to: S::Address, job: Job) {
         let whom = self.source.push_slowly(worker.local(), to, job);
-        self.announce_to(to, whom, Some(worker));
+        self.announce(to, whom, 1, Some(worker));
     }
 
     /// From a job that runs on `worker` and does nothing more after this call.
@@ -112,7 +111,7 @@ where
     fn put_at_end_of_job(&self, worker: &Worker<'_, S, P>, to: S::Address, job: impl IntoJob) {
         match self.source.push(worker.local(), to, job) {
             Ok(_) if self.source.shows_by_taking(worker.local()) => {}
-            Ok(whom) => self.announce_to(to, whom, Some(worker)),
+            Ok(whom) => self.announce(to, whom, 1, Some(worker)),
             Err(job) => self.push_slowly(worker, to, job),
         }
     }

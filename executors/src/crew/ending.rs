@@ -10,7 +10,7 @@ use crate::{
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::{panic, sync::Arc};
+use std::panic;
 
 impl<S, P> Crew<S, P>
 where
@@ -99,7 +99,7 @@ where
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but
     /// the last worker may have left before they came in, or the backlog may have been dropped.
     #[inline(always)]
-    pub(super) fn check_for_late_jobs(self: &Arc<Self>) {
+    pub(super) fn check_for_late_jobs(&self) {
         // S2 of the jobs pairs with the fence in `run_what_is_left` and that in `discard_backlog`, or with the recall
         // there: either that thread sees the jobs, or we see that the crew is over, or discards.
         if self.life.is_discarding_or_over() {
@@ -125,12 +125,12 @@ where
     /// thread: all workers may be busy. On this thread only if the operating system refuses the other: destructors of
     /// other jobs may wait for this one, or for a lock that it holds.
     #[cold]
-    fn settle_late_jobs(self: &Arc<Self>) {
+    fn settle_late_jobs(&self) {
         if self.source.len() == 0 {
             return; // another thread has taken them
         }
         let seat = self.vacancies.take();
-        if self.spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {
+        if self.myself().spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {
             self.vacancies.give_back(seat);
             self.stand_in(|worker| self.settle(worker));
         }
@@ -183,7 +183,7 @@ pub(super) mod tests {
     };
     use std::{
         ops::Range,
-        sync::mpsc,
+        sync::{Arc, mpsc},
         thread::{self, ThreadId},
     };
     #[cfg(feature = "elastic-exec")]

@@ -89,10 +89,7 @@ where
     #[inline(always)]
     pub(crate) fn announce(&self, to: S::Address, whom: Whom) {
         let crew = self.crew();
-        crew.with_this_worker(|worker| match worker {
-            Some(_) => crew.announce_to(to, whom, worker),
-            None => crew.announce_from_outside(to, whom),
-        });
+        crew.with_this_worker(|worker| crew.announce(to, whom, 1, worker));
     }
 
     /// Calls `open`, which lets workers get at jobs that are in the source, and calls as many as it says.

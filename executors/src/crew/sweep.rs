@@ -128,7 +128,7 @@ where
     fn accept(&self, job: Job) -> bool {
         let accepted = !self.crew.refuses_from_inside();
         if accepted {
-            self.crew.myself().put_from_outside(self.crew.source.anywhere(), job);
+            self.crew.put_from_outside(self.crew.source.anywhere(), job);
         } else {
             containment::discard(job);
         }
