@@ -179,8 +179,9 @@ where
         if self.active.get() {
             self.become_idle();
         }
-        // It may have announced its sleep, and would be called in place of another. Each of these steps is guarded by
-        // itself: a parker that has panicked once may do so again.
+        // The parker may still list this worker as a sleeper, and call it instead of one that can come: `init` and
+        // `leave` take it off the list. Each of these steps is guarded by itself: a parker that has panicked once may
+        // do so again.
         guard(|| {
             self.crew.parker.init(self.seat);
             self.crew.parker.leave(self.seat);
