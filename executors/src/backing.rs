@@ -1,4 +1,5 @@
-//! What is behind the public methods of a pool.
+//! The trait that derives [`Executor`](crate::Executor) and [`Pool`](crate::Pool), all that a user can ask of any pool,
+//! from what differs between kinds of pools.
 
 use crate::{
     containment::{discard, ignore, tell},
@@ -57,10 +58,8 @@ macro_rules! impl_backing_by_crew {
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 pub(crate) use impl_backing_by_crew;
 
-/// The handle inside a pool. The provided methods derive all that a user can ask of any pool from the methods that
-/// differ between kinds of pools.
-///
-/// They do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say of the methods of the same name.
+/// The handle inside a pool. The provided methods do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say
+/// of the methods of the same name.
 pub(crate) trait Backing {
     /// What a second `shutdown` says of the pool.
     const CLOSED_BEFORE: &str = "is already shutting down!";

@@ -95,7 +95,7 @@ impl Bell {
     }
 
     /// Blocks until `attempt` returns something, at most until the `deadline` and as long as `in_vain` does not hold.
-    /// After a [`ring`](Self::ring) that tells that it does, no attempt is made.
+    /// That is asked before each attempt: what made the wait vain must not let an attempt succeed.
     pub(crate) fn wait_for<T>(
         &self,
         deadline: Option<Instant>,
@@ -104,7 +104,6 @@ impl Bell {
     ) -> Option<T> {
         let mut found = None;
         self.wait_until(deadline, || {
-            // In this order: what follows the change that makes the wait vain may let an attempt succeed.
             in_vain() || {
                 found = attempt();
                 found.is_some()

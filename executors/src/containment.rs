@@ -51,7 +51,8 @@ impl<V> Contained<V> {
         Contained(Some(value))
     }
 
-    /// The value, which is its owner's again, and what `f` returns. If that panics, the value's drop is contained.
+    /// Calls `f`, and returns the value, contained no longer, with what `f` returns. If `f` panics, the value is
+    /// dropped here, and what that panics with goes no further.
     #[inline(always)]
     pub(crate) fn beside<R>(mut self, f: impl FnOnce() -> R) -> (V, R) {
         let result = f();
@@ -61,7 +62,7 @@ impl<V> Contained<V> {
 
 impl<V> Drop for Contained<V> {
     fn drop(&mut self) {
-        // Asked first: after `beside` the compiler sees that there is none.
+        // The compiler sees that after `beside` there is none, and leaves this out.
         if let Some(value) = self.0.take() {
             discard(value);
         }

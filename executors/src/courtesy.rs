@@ -29,8 +29,8 @@ pub(crate) const LONG_WAIT: Duration = Duration::from_micros(300);
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
 pub(crate) const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// A thread that has a way out abstains for this many times as long as it was late, if that is less than others do:
-/// should the way out turn out to be none, at most a twentieth of the time is lost.
+/// A thread that can move to another core abstains for only this many times as long as it was late, at most as long as
+/// others do: even if moving never helps, late yields cost a twentieth of its time.
 const SHORT_ABSTINENCE: u32 = 20;
 
 thread_local! {
@@ -73,7 +73,7 @@ impl Courtesy {
         Courtesy { left: YIELDS, long: None, has_way_out: false, pace: Duration::ZERO, next: None }
     }
 
-    /// For a thread that can do something against being late again.
+    /// For a thread that can move to another core when it was late.
     pub(crate) fn with_way_out() -> Self {
         Courtesy { has_way_out: true, ..Courtesy::new() }
     }
@@ -83,8 +83,9 @@ impl Courtesy {
         Courtesy { pace: wait.min(LONGEST_CALL) / YIELDS.max(1), ..self }
     }
 
-    /// Whether to yield once more, `now`. If not, it is time to sleep, or soon too late to look again; or the next
-    /// yield is not due yet, if they are [spread](Self::spread_over).
+    /// Whether to yield once more, `now`. `false` if the yields are used up, the deadline is too near to risk one, or
+    /// this thread abstains: then none follows. Also while the next one is not due, if they are
+    /// [spread](Self::spread_over).
     pub(crate) fn is_due(&mut self, now: Instant, deadline: Option<Instant>) -> bool {
         // The caller has looked in vain since the last one.
         self.long = None;

@@ -97,20 +97,19 @@ pub(crate) trait Source: Send + Sync + 'static {
         unreachable!("this source gives no job back")
     }
 
-    /// A fence between what the calling thread, a worker or another thread, has put in and what it reads next, with
-    /// respect to all threads that issue a fence themselves and then [`recall`](Self::recall) the privilege that the
-    /// caller has, if any. Hot.
+    /// Step S2: orders what the caller, a worker or another thread, has just put in before what it reads next. Hot.
+    ///
+    /// A caller with a privilege may use a light fence; whoever relies on the order then has to issue a fence and
+    /// [`recall`](Self::recall) that privilege.
     #[inline(always)]
     fn fence_pushes(&self, giver: Option<&Self::Local>) {
         let _ = giver;
         fence(SeqCst);
     }
 
-    /// Whether [`fence_pushes`](Self::fence_pushes) may have spared other threads a fence. If not, and if this call
-    /// follows a fence of the caller, a look at the jobs after this call sees all that it has to see; if so, another
-    /// look is needed, after a [`recall`](Self::recall).
-    ///
-    /// The privilege of the asking worker itself does not count; `None` stands for a thread that is not a worker.
+    /// Whether anybody but `local`, the asking worker if it is one, may have such a privilege. To be asked after a
+    /// fence and before the look at the jobs: if not, that look is enough; if so, a [`recall`](Self::recall) and
+    /// another look have to follow.
     fn spares_fences(&self, local: Option<&Self::Local>) -> bool {
         let _ = local;
         false
@@ -147,10 +146,9 @@ pub(crate) trait Source: Send + Sync + 'static {
         0
     }
 
-    /// Whether a worker that keeps up with a submitter, and has run out of jobs, is to let some gather before it looks:
-    /// where jobs from outside come in queues such that each look takes the cache line of the queue's end from the
-    /// submitter. Not if the worker has left jobs there; and not for a source whose workers can also appear to run dry
-    /// between two jobs of such a queue.
+    /// Whether a worker that has run dry, and keeps up with a submitter, should wait a moment before it looks. Yes
+    /// where each look takes the cache line of a queue's end from the submitter (`crew/pace.rs`); no if the worker has
+    /// left jobs there, or can seem dry between two of them.
     fn gathers(&self, local: &Self::Local) -> bool {
         let _ = local;
         false
@@ -186,9 +184,9 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// Whether the job that the worker has pushed last is the next one that it takes, by [`run_next`](Self::run_next)
-    /// or [`pop_outside`](Self::pop_outside), or is seen by every thread to which [`has_jobs`](Self::has_jobs) shows
-    /// that this next one was taken. `false` is always correct.
+    /// Whether the worker's last push needs no call: it is the next job that the worker takes, by
+    /// [`run_next`](Self::run_next) or [`pop_outside`](Self::pop_outside), or each thread that sees by
+    /// [`has_jobs`](Self::has_jobs) that the next job is gone sees this one. `false` is always correct.
     fn shows_by_taking(&self, local: &Self::Local) -> bool {
         let _ = local;
         false

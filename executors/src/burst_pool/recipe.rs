@@ -25,9 +25,9 @@ pub struct BurstOptions {
 impl BurstOptions {
     pub(super) const DEFAULT: BurstOptions = BurstOptions { when_busy: WhenBusy::Queue, steals: true };
 
-    /// Where a dealer that finds no idle worker queues its job anyway, thieves claim themselves, so that dealers pass
-    /// them by. Where a dealer would be told that all workers are busy, that has to be true, so thieves do not claim
-    /// themselves.
+    /// With `Queue` thieves claim themselves, so that dealers pass them by. With `Refuse` and `Block` such a claim
+    /// could make all workers count as busy while one is idle, so a stolen job goes on counting for the worker to which
+    /// it was dealt.
     pub(super) fn theft(self) -> Theft {
         match (self.steals, self.when_busy) {
             (false, _) => Theft::Never,

@@ -162,7 +162,8 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Its number is for the next receiver. (Only where the sender is gone it may be idle: then there is no next one.)
+/// Its number is for the next receiver. Not if it is idle: then its `recv` has said that the sender is gone, and there
+/// is no next one.
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if !self.is_idle {

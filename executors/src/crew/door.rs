@@ -1,4 +1,4 @@
-//! The door: threads that end leave one after the other.
+//! The door: delays the exits of threads, so that they do not overlap.
 
 use crate::placement::core_count;
 use std::{

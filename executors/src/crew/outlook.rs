@@ -67,8 +67,8 @@ impl Outlook {
     }
 
     /// The worker goes to sleep. It has run this many `jobs` so far, and has then looked for others in vain for the
-    /// time `looked`, if it has looked. If its last sleep was long, this returns how many jobs it had run between that
-    /// and the long one before.
+    /// time `looked`, if it has looked. If its last sleep was long, this returns the size of the burst before that
+    /// sleep: how many jobs it had run since the long sleep before.
     pub(super) fn rests(&self, now: Instant, jobs: u64, looked: Option<Duration>) -> Option<u64> {
         let round = self.slept_since.replace(Some(now)).map(|last| now.saturating_duration_since(last));
         let was_long = round.is_some_and(|round| round >= LONG_SLEEP);

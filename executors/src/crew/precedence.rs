@@ -1,4 +1,4 @@
-//! Which goes first on a core: a submitter, or the worker that it has called.
+//! Precedence: whether a submitter yields its core to the worker that it has called, instead of calling another.
 //!
 //! A worker that is called for the first job of a burst may have to wait for its caller's core until the caller sleeps.
 //! (On few cores, and on a virtual machine, the system mostly wakes it there.) So the second job calls another worker.

@@ -1,4 +1,5 @@
-//! Where a thread stands among all threads of this process.
+//! A number for each thread of the process, by which it finds its own part of a queue or of a count: so threads rarely
+//! meet there.
 
 use crate::sync::thread_local;
 use std::{

@@ -50,9 +50,9 @@ pub(super) struct Share(AtomicI64);
 impl Share {
     /// Counts the jobs that are `waiting`, and calls `change` with how many more these are than was published last.
     ///
-    /// A thread that has seen some looks again, because another may have seen before this publishes them that there are
-    /// none. If that thread's exchange came first, what it has seen is seen by the second look (Release, Acquire). If
-    /// it came later, it stands.
+    /// A thread that has published some looks again: meanwhile another may have published that there are none, and this
+    /// thread's older number would stay. If the other's exchange came first, this one's has read from it (Release,
+    /// Acquire), so the second look sees that there are none; if it came later, it stands.
     pub(super) fn publish(&self, waiting: impl Fn() -> usize, change: impl Fn(i64)) {
         let set = |jobs: usize| {
             let jobs = jobs as i64;
