@@ -45,9 +45,7 @@
 #[cfg(feature = "numa-aware")]
 use crate::numa_utils::ProcessingUnitDistance;
 #[cfg(all(test, not(executors_loom)))]
-mod privileges;
-#[cfg(all(test, not(executors_loom)))]
-mod seats;
+mod tests;
 
 use crate::{
     builder::{Build, Builder, sealed::Recipe},

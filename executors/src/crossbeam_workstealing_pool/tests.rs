@@ -1,10 +1,12 @@
-//! Tests of threads that have parts of the queues to themselves: see `source/queue/README.md`.
+//! Tests of threads that have parts of the queues to themselves (see `source/queue/README.md`), and of which seats
+//! other workers look at (see `source/stealing/shown.rs`).
 
 use super::ThreadPool;
-use crate::{Executor, Pool, asymmetric_fence, source::queue::privilege};
+use crate::{Executor, Pool, asymmetric_fence, options::Idle, source::queue::privilege};
 use std::{
     sync::mpsc::{self, Sender},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 /// Far longer than anything takes here.
@@ -60,9 +62,27 @@ fn jobs_of_many_short_lived_threads_run() {
     for _ in 0..threads {
         let pool = &pool;
         let give = move || (0..2 * privilege::LEAST).for_each(|_| pool.execute(|| ()));
-        std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(give))));
+        thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(give))));
     }
     pool.join().expect("this is no worker");
     assert_eq!(pool.stats().finished, 3 * threads * 2 * privilege::LEAST as u64);
+    pool.shutdown().expect("nothing is left");
+}
+
+/// In each round workers have jobs of their own: a few, or more than a ring has room for.
+#[test]
+fn sleeping_workers_are_not_searched() {
+    let pool = ThreadPool::builder().threads(3).idle(Idle::PARK).build().expect("three threads");
+    for own_jobs in [1, 100, 10_000, 1, 1] {
+        let inside = pool.clone();
+        pool.execute(move || (0..own_jobs).for_each(|_| inside.execute(|| ())));
+        let begin = Instant::now();
+        pool.join().expect("this is no worker");
+        while pool.handle.source().shown() > 0 {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", pool.stats());
+            thread::yield_now();
+        }
+    }
+    assert_eq!(pool.stats().finished, 5 + 10_103);
     pool.shutdown().expect("nothing is left");
 }

@@ -1,0 +1,171 @@
+use super::*;
+use crate::{job::MadeBy, options::Placement};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// A source for a crew of two, with this many own jobs and this many from outside.
+fn loaded(own: usize, outside: usize) -> (StealingSource, StealingLocal) {
+    let source = StealingSource::new(2, Neighbourhood::of_machine(2, &Placement::Floating));
+    let local = source.attach(Some(0));
+    // In a lane with an odd number the thread could be moved on to another lane in the midst of the jobs.
+    while !source.lanes.own_number().is_multiple_of(2) {
+        crate::local::place::move_on();
+    }
+    (0..own).for_each(|_| give(&source, &local, Job::new(|| ())));
+    (0..outside).for_each(|_| _ = source.inject((), Job::new(|| ())));
+    (source, local)
+}
+
+fn give(source: &StealingSource, local: &StealingLocal, job: Job) {
+    if let Err(job) = source.push(local, (), job) {
+        source.push_slowly(local, (), job);
+    }
+}
+
+/// How many jobs a worker takes when it looks outside.
+fn taken((source, local): &(StealingSource, StealingLocal), period: usize) -> usize {
+    let outside = || source.lanes.iter().map(Lane::len).sum::<usize>();
+    let (before, all) = (outside(), source.len());
+    let first = source.pop_outside(local, period, &Meter::default());
+    assert_eq!(first.is_some(), before > 0);
+    assert_eq!(source.len(), all - usize::from(first.is_some()), "the others are its own now");
+    before - outside()
+}
+
+#[test]
+fn a_worker_takes_its_share_from_outside_if_that_is_sooner() {
+    let of = |own, outside, period| taken(&loaded(own, outside), period);
+    assert_eq!([of(1, 0, 61), of(1, 1, 61), of(1, 10, 61), of(1, 100, 61)], [0, 1, 5, 30]);
+    assert_eq!([of(1, 100, usize::MAX), of(1, 100, 8), of(1, 100, 2), of(1, 100, 1)], [BATCH, 4, 1, 1]);
+    assert_eq!([of(140, 10, 61), of(160, 10, 61)], [5, 1]);
+}
+
+#[test]
+fn a_worker_that_looks_outside_delays_no_spilled_jobs() {
+    let (source, local) = loaded(ring::MAX_SIZE + 1, 100);
+    while local.ring.len() > 1 {
+        drop(local.ring.pop());
+    }
+    assert_eq!(taken(&(source, local), usize::MAX), 1);
+}
+
+#[test]
+fn every_other_job_is_an_own_one_while_more_come_from_outside() {
+    let (source, local) = loaded(0, 0);
+    let own = Arc::new(AtomicUsize::new(0));
+    let give_own = || {
+        let own = Arc::clone(&own);
+        give(&source, &local, Job::new(move || _ = own.fetch_add(1, Relaxed)));
+    };
+    give_own();
+    let (period, rounds) = (16, 100);
+    for _ in 0..rounds {
+        (0..period).for_each(|_| _ = source.inject((), Job::new(|| ())));
+        drop(source.pop_outside(&local, period, &Meter::default()));
+        for _ in 1..period {
+            let before = own.load(Relaxed);
+            assert!(source.run_next(&local));
+            if own.load(Relaxed) > before {
+                give_own();
+            }
+        }
+    }
+    let [own, all] = [own.load(Relaxed), rounds * period];
+    assert!((all * 2 / 5..=all * 3 / 5).contains(&own), "{own} of {all}");
+}
+
+#[test]
+fn a_job_is_alone_if_its_worker_has_no_other() {
+    let (source, local) = loaded(0, 0);
+    let push = || {
+        give(&source, &local, Job::new(|| ()));
+        source.is_lone(&local, ())
+    };
+    assert_eq!([push(), push()], [true, false]);
+    drop([local.ring.pop(), local.ring.pop()]);
+    assert!(push());
+    (0..ring::MAX_SIZE).for_each(|_| _ = push());
+    while local.ring.pop().is_some() {}
+    assert!(!push(), "there is a spilled one before it");
+}
+
+#[test]
+fn a_resting_worker_is_searched_again_when_it_has_jobs() {
+    let (source, local) = loaded(1, 0);
+    let are_shown = || source.seats_shown().map(|(seat, _)| seat).collect::<Vec<_>>();
+    source.falls_asleep(&local);
+    assert_eq!(are_shown(), [0], "it has a job");
+    drop(local.ring.pop());
+    source.falls_asleep(&local);
+    source.falls_asleep(&local);
+    assert_eq!(are_shown(), [0; 0]);
+    give(&source, &local, Job::new(|| ()));
+    assert!(are_shown() == [0] && source.has_jobs());
+    let thief = source.attach(Some(1));
+    assert!(source.steal(&thief, &Meter::default()).is_ok_and(|stolen| stolen.is_some()));
+    source.falls_asleep(&local);
+    assert!(source.steal(&thief, &Meter::default()).is_ok_and(|stolen| stolen.is_none()));
+}
+
+#[test]
+fn a_thread_without_a_seat_finds_a_job_that_another_spilled() {
+    let (source, _) = loaded(0, 0);
+    let [one, other] = [(); 2].map(|()| source.attach(None));
+    (0..=ring::MAX_SIZE).for_each(|_| give(&source, &one, Job::new(|| ())));
+    let meter = Meter::default();
+    assert!(source.search(&other, &meter).is_some(), "the one that was spilled");
+    assert!(source.search(&other, &meter).is_none(), "no other thread takes the others");
+}
+
+#[test]
+fn a_worker_that_has_slept_leaves_a_few_jobs_outside() {
+    let left = |own, outside| {
+        let (source, local) = loaded(own, outside);
+        (0..=own).for_each(|_| assert!(source.search(&local, &Meter::default()).is_some()));
+        source.lanes.iter().map(Lane::len).sum::<usize>()
+    };
+    assert_eq!([1, FEW_JOBS, FEW_JOBS + 1].map(|jobs| left(0, jobs)), [0, FEW_JOBS - 1, 0]);
+    assert_eq!([1, FEW_JOBS].map(|jobs| left(1, jobs)), [0, 0], "it has had others");
+}
+
+#[test]
+fn a_worker_that_leaves_jobs_outside_lets_no_others_gather() {
+    let (source, local) = loaded(0, 3);
+    let gathers = || {
+        assert!(source.search(&local, &Meter::default()).is_some());
+        source.gathers(&local)
+    };
+    assert_eq!([gathers(), gathers(), gathers()], [false, false, true]);
+}
+
+#[test]
+fn a_closure_may_use_the_ring_while_it_becomes_a_job() {
+    let (source, local) = loaded(1, 0);
+    let ran = Arc::new(AtomicUsize::new(0));
+    let job = Job::new({
+        let ran = Arc::clone(&ran);
+        move || _ = ran.fetch_add(1, Relaxed)
+    });
+    let large = MadeBy(|| {
+        // As an allocator may when it is asked for memory.
+        give(&source, &local, Job::new(|| ()));
+        job
+    });
+    assert!(source.push(&local, (), large).is_ok());
+    assert_eq!(source.len(), 3);
+    while source.run_next(&local) {}
+    assert_eq!(ran.load(Relaxed), 1);
+}
+
+#[test]
+fn a_thread_without_a_seat_shows_only_the_jobs_it_spills() {
+    let source = StealingSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating));
+    let stranger = source.attach(None);
+    (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));
+    assert_eq!(source.len(), 0);
+    give(&source, &stranger, Job::new(|| ()));
+    source.falls_asleep(&stranger);
+    assert_eq!(source.len(), 1);
+}
