@@ -225,6 +225,16 @@ impl<T> Group<T> {
     }
 }
 
+/// What is done with the handle of a member, of whichever kind it is.
+macro_rules! each_kind {
+    ($member:expr, $handle:ident => $done:expr) => {
+        match $member {
+            Member::One($handle) => $done,
+            Member::Cluster { handle: $handle, .. } => $done,
+        }
+    };
+}
+
 impl<T> Member<T> {
     fn len(&self) -> usize {
         match self {
@@ -234,17 +244,11 @@ impl<T> Member<T> {
     }
 
     fn is_finished(&self) -> bool {
-        match self {
-            Member::One(handle) => handle.is_finished(),
-            Member::Cluster { handle, .. } => handle.is_finished(),
-        }
+        each_kind!(self, handle => handle.is_finished())
     }
 
     fn cancel(&self) -> bool {
-        match self {
-            Member::One(handle) => handle.cancel(),
-            Member::Cluster { handle, .. } => handle.cancel(),
-        }
+        each_kind!(self, handle => handle.cancel())
     }
 
     /// Adds what it returns to the `results`; or gives it back if it has not ended in this time.
@@ -260,24 +264,15 @@ impl<T> Member<T> {
     }
 
     fn awaits(&self) -> bool {
-        match self {
-            Member::One(handle) => handle.awaits(),
-            Member::Cluster { handle, .. } => handle.awaits(),
-        }
+        each_kind!(self, handle => handle.awaits())
     }
 
     fn help(&self) {
-        match self {
-            Member::One(handle) => handle.help(),
-            Member::Cluster { handle, .. } => handle.help(),
-        }
+        each_kind!(self, handle => handle.help());
     }
 
     fn drop_result(&self) {
-        match self {
-            Member::One(handle) => handle.drop_result(),
-            Member::Cluster { handle, .. } => handle.drop_result(),
-        }
+        each_kind!(self, handle => handle.drop_result());
     }
 }
 
