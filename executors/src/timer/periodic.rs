@@ -222,29 +222,22 @@ where
     /// Enters the next `time` of a job that is [`Stage::Given`]; ends a job that was cancelled.
     fn schedule(self: &Arc<Self>, time: Duration, load: Load<E, F>) -> Result<(), TimerError> {
         let mut stage = self.stage();
-        let result = if matches!(*stage, Stage::Given) {
+        let entered = if matches!(*stage, Stage::Given) {
             let key = self.agenda.key_at(time);
             let repeated = Arc::clone(self);
             // Under the lock, because otherwise a handle that cancels might not be able to strike it off yet.
-            self.agenda.enter(key, Box::new(move || repeated.come_up())).map(|()| key)
+            self.agenda.enter(key, Box::new(move || repeated.come_up())).map(|()| Some(key))
+        } else {
+            Ok(None)
+        };
+        if let Ok(Some(key)) = entered {
+            *stage = Stage::Scheduled(key, load);
         } else {
             *stage = Stage::Over;
             drop(stage);
             self.finish(load);
-            return Ok(());
-        };
-        match result {
-            Ok(key) => {
-                *stage = Stage::Scheduled(key, load);
-                Ok(())
-            }
-            Err(error) => {
-                *stage = Stage::Over;
-                drop(stage);
-                self.finish(load);
-                Err(error)
-            }
         }
+        entered.map(drop)
     }
 
     /// The job's time has come: gives it to its executor, unless it was cancelled just now.
