@@ -47,7 +47,7 @@ impl Mask {
             system::allow(cores);
         }
         if Mask::of_this_thread() == others {
-            Mask::apply_none();
+            Mask::lift();
             self.apply();
         }
     }
@@ -75,7 +75,7 @@ impl Mask {
 
     /// Lets the calling thread run wherever its process may, as if it had never been restricted. A mask that names
     /// these cores would stay as it is when the system gives the process others.
-    pub(super) fn apply_none() {
+    pub(super) fn lift() {
         system::allow_all();
     }
 

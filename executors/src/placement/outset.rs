@@ -39,7 +39,7 @@ impl Outset {
     /// Called by the thread, as the first thing that it does: lets it run on all cores again, if it was kept from one.
     pub(crate) fn begin(&self) {
         if mem::replace(&mut *self.lock(), State::Begun) == State::Moved {
-            Mask::apply_none();
+            Mask::lift();
         }
     }
 
