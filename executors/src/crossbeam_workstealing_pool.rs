@@ -111,13 +111,7 @@ pub fn dyn_pool(threads: usize) -> ThreadPool<StaticParker<parker::DynamicThread
 /// pool.shutdown().unwrap();
 /// ```
 pub fn pool_with_auto_parker(threads: usize) -> ThreadPool<DynParker> {
-    ThreadPool::start(Options::with_threads(threads), auto_parker(), Neighbourhood::of_machine)
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// One for any number of threads. All parkers of this crate work alike, so none fits a number better.
-fn auto_parker() -> DynParker {
-    parker::dynamic().dynamic().expect("a new parker has no clones")
+    ThreadPool::builder().threads(threads).build().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Submits a job to the pool whose job this thread is running; the same as
@@ -323,7 +317,8 @@ impl ThreadPool<DynParker> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<ThreadPool<DynParker>> {
-        Builder::new(ParkerChoice(auto_parker()))
+        // All parkers of this crate work alike, so none fits a number of threads better.
+        Builder::new(ParkerChoice(parker::dynamic().dynamic().expect("a new parker has no clones")))
     }
 }
 
@@ -372,7 +367,7 @@ where
 #[cfg(feature = "defaults")]
 impl Default for ThreadPool<DynParker> {
     fn default() -> Self {
-        Self::start(Options::new(), auto_parker(), Neighbourhood::of_machine).unwrap_or_else(|error| panic!("{error}"))
+        Self::builder().build().unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
