@@ -18,7 +18,8 @@ pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 /// an allocation pays off. (Boxed as `dyn`, so that no second instance is compiled for smaller ones.)
 pub(crate) const HUGE: usize = 16 << 10;
 
-/// Implements the methods of [`Backing`] that concern only the crew, for a handle with a field `crew`.
+/// Implements the methods of [`Backing`] that concern only the crew, for a handle with a field `crew`, and a method
+/// `ring` that makes submitters which wait for room look whether the crew is closed.
 #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
 macro_rules! impl_backing_by_crew {
     () => {
@@ -28,6 +29,18 @@ macro_rules! impl_backing_by_crew {
 
         fn id(&self) -> $crate::local::PoolId {
             self.crew.id()
+        }
+
+        fn close(&self) -> bool {
+            let closed = self.crew.close();
+            self.ring();
+            closed
+        }
+
+        fn discard(&self) {
+            self.crew.close_for_good();
+            self.ring();
+            self.crew.drop_backlog();
         }
 
         fn await_idle(&self, timeout: Option<std::time::Duration>) -> bool {
@@ -120,13 +133,8 @@ pub(crate) trait Backing {
     fn execute<F: FnOnce() + Send + 'static>(&self, closure: F) {
         if size_of::<F>() > HUGE {
             let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
-            return self.execute_as_it_is(boxed);
+            return self.execute(boxed);
         }
-        self.execute_as_it_is(closure);
-    }
-
-    #[inline(always)]
-    fn execute_as_it_is<F: FnOnce() + Send + 'static>(&self, closure: F) {
         if let Err(refused) = self.admit(closure) {
             self.drop_refused(refused);
         }

@@ -38,6 +38,10 @@ impl<const JOINED: bool> Handle<JOINED> {
         self.crew.spawn(future)
     }
 
+    fn ring(&self) {
+        self.boxes().ring();
+    }
+
     /// Deals `value` to a worker, in the form that `wrap` gives it.
     #[inline]
     pub(super) fn offer<V, W>(&self, value: V, wrap: impl FnOnce(V) -> W) -> Result<(), BurstError<V>>
@@ -98,18 +102,6 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
             WhenBusy::Queue => self.crew.execute_batch(closures),
             WhenBusy::Refuse | WhenBusy::Block { .. } => self.admit_each(closures),
         }
-    }
-
-    fn close(&self) -> bool {
-        let closed = self.crew.close();
-        self.boxes().ring();
-        closed
-    }
-
-    fn discard(&self) {
-        self.crew.close_for_good();
-        self.boxes().ring();
-        self.crew.drop_backlog();
     }
 }
 

@@ -61,6 +61,12 @@ impl Handle {
         self.crew.spawn(future)
     }
 
+    fn ring(&self) {
+        if let Some(semaphore) = &self.semaphore {
+            semaphore.ring();
+        }
+    }
+
     fn admit_at<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static,
@@ -169,21 +175,5 @@ impl Backing for Handle {
             None => self.crew.execute_batch(closures),
             Some(_) => self.admit_each(closures),
         }
-    }
-
-    fn close(&self) -> bool {
-        let closed = self.crew.close();
-        if let Some(semaphore) = &self.semaphore {
-            semaphore.ring();
-        }
-        closed
-    }
-
-    fn discard(&self) {
-        self.crew.close_for_good();
-        if let Some(semaphore) = &self.semaphore {
-            semaphore.ring();
-        }
-        self.crew.drop_backlog();
     }
 }
