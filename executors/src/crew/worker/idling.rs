@@ -13,7 +13,7 @@ use crate::{
 };
 use crossbeam_utils::Backoff;
 use std::{
-    hint, mem,
+    hint,
     panic::resume_unwind,
     time::{Duration, Instant},
 };
@@ -101,7 +101,7 @@ where
 
     /// Sleeps until there is a job; an idle `look` comes first, an active one is over. `None` as for
     /// [`look_for_job`](Self::look_for_job).
-    fn await_job(&self, mut look: Look) -> Option<Job> {
+    fn await_job(&self, look: Look) -> Option<Job> {
         let mut nap = Nap::default();
         let begin = Instant::now();
         let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| look == Look::Active));
@@ -109,10 +109,9 @@ where
             self.crew.precedence.learns(jobs);
         }
         let deadline = self.deadline(begin);
-        let mut is_first = true;
+        let mut first = Some(look);
         loop {
-            let looks_around = mem::replace(&mut look, Look::Not) == Look::Idle;
-            self.rest(mem::take(&mut is_first), looks_around, nap, deadline);
+            self.rest(first.take(), nap, deadline);
             if self.crew.life.is_over() {
                 self.publish();
                 self.crew.run_what_is_left(&self.local);
@@ -295,9 +294,10 @@ where
     }
 
     /// Idles until there may be a job, the pool is over, or it is time to leave. The worker is not active meanwhile.
-    fn rest(&self, is_first: bool, looks_around: bool, nap: Nap, deadline: Option<Instant>) {
+    /// `first` is how it looks at its first rest; `None` at later ones.
+    fn rest(&self, first: Option<Look>, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        let is_called_for = is_first && self.sees_the_end() || looks_around && self.sees_a_job();
+        let is_called_for = first.is_some() && self.sees_the_end() || first == Some(Look::Idle) && self.sees_a_job();
         if !is_called_for {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
