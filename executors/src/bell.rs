@@ -140,7 +140,7 @@ impl Bell {
         let mut courtesy = Courtesy::new();
         let holds = loop {
             if met(&mut guard) {
-                courtesy.ends();
+                courtesy.has_come();
                 break true;
             }
             // Anew after each look: that may take long, and so may the lock.

@@ -127,11 +127,6 @@ impl Courtesy {
         HAS_SLEPT.set(true);
     }
 
-    /// What is waited for has come.
-    pub(crate) fn ends(self) {
-        self.has_come();
-    }
-
     /// What is waited for has come, though another thread may take it first.
     pub(crate) fn has_come(&self) {
         if let Some(took) = self.long {
@@ -157,7 +152,7 @@ pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
     loop {
         let is_last = now.saturating_duration_since(begin) >= LONGEST_CALL;
         if has_come() {
-            courtesy.ends();
+            courtesy.has_come();
             return true;
         }
         if is_last {
@@ -170,6 +165,12 @@ pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
             Instant::now()
         };
     }
+}
+
+/// A moment in the past.
+#[cfg(all(test, not(executors_loom)))]
+pub(crate) fn ago(time: Duration) -> Instant {
+    Instant::now().checked_sub(time).expect("the machine runs for that long")
 }
 
 #[cfg(all(test, not(executors_loom)))]
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_abstains_from_yielding_looks_only_once() {
-        late(LONG_WAIT).ends();
+        late(LONG_WAIT).has_come();
         let mut looks = 0;
         assert!(!look(|| {
             looks += 1;
@@ -246,26 +247,25 @@ mod tests {
 
     #[test]
     fn a_thread_does_not_yield_for_a_while_after_a_long_yield() {
-        Courtesy { left: 0, ..Courtesy::new() }.ends();
+        Courtesy { left: 0, ..Courtesy::new() }.has_come();
         assert!(yields(None) > 0, "nothing was missed");
         let mut in_vain = late(LONG_WAIT);
         assert!(!in_vain.is_due(Instant::now(), None));
-        in_vain.ends();
+        in_vain.has_come();
         assert!(yields(None) > 0, "it was not late for anything");
-        late(LONG_WAIT).ends();
+        late(LONG_WAIT).has_come();
         assert_eq!(yields(None), 0);
-        WAS_LATE.set(Instant::now().checked_sub(ABSTINENCE).map(|then| (then, LONG_WAIT)));
+        WAS_LATE.set(Some((ago(ABSTINENCE), LONG_WAIT)));
         assert!(yields(None) > 0, "it is over after some time");
     }
 
     #[test]
     fn a_thread_with_a_way_out_abstains_in_proportion_to_its_delay() {
         let with_way_out = || yields_of(Courtesy::with_way_out(), None);
-        late(Duration::from_secs(1000)).ends();
+        late(Duration::from_secs(1000)).has_come();
         assert_eq!(with_way_out(), 0);
         let was_late = |since, took| {
-            let then = Instant::now().checked_sub(since).expect("the machine runs for that long");
-            WAS_LATE.set(Some((then, took)));
+            WAS_LATE.set(Some((ago(since), took)));
         };
         let took = ABSTINENCE / (4 * SHORT_ABSTINENCE);
         was_late(ABSTINENCE / 8, took);

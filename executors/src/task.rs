@@ -236,7 +236,7 @@ impl<T> TaskHandle<T> {
         while courtesy.is_due(now, deadline) {
             now = courtesy.yields(now);
             if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
-                courtesy.ends();
+                courtesy.has_come();
                 return Some(result);
             }
         }

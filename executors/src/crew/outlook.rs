@@ -128,6 +128,7 @@ impl Outlook {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::courtesy::ago;
 
     /// Far more than the test takes.
     const LONG: Duration = Duration::from_secs(1000);
@@ -136,7 +137,7 @@ mod tests {
     fn is_promising(jobs: u64, slept: Duration, spin: Duration) -> bool {
         let outlook = Outlook::default();
         outlook.sleeps();
-        outlook.rests(Instant::now().checked_sub(slept).expect("the machine runs for that long"), 7, None);
+        outlook.rests(ago(slept), 7, None);
         outlook.is_promising(7 + jobs, Idle::Park { spin })
     }
 
@@ -157,7 +158,7 @@ mod tests {
         let outlook = Outlook::default();
         let looks = || outlook.is_promising(1, Idle::PARK);
         outlook.sleeps();
-        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"), 0);
+        outlook.begins(ago(LONG_SLEEP), 0);
         assert!(!looks());
         outlook.finds();
         assert!(looks(), "however long the job took");
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn jobs_of_former_workers_on_the_seat_do_not_count() {
         let outlook = Outlook::default();
-        outlook.begins(Instant::now().checked_sub(LONG_SLEEP).expect("the machine runs for that long"), 1000);
+        outlook.begins(ago(LONG_SLEEP), 1000);
         assert!(!outlook.is_promising(1001, Idle::PARK), "its only job took long");
         assert!(outlook.is_promising(1002, Idle::PARK));
         assert_eq!(outlook.rests(Instant::now() + LONG, 1002, None), Some(0));

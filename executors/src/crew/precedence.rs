@@ -136,6 +136,7 @@ impl Claim<'_> {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::courtesy::ago;
     use std::time::Duration;
 
     #[test]
@@ -162,10 +163,6 @@ mod tests {
         fn past(&self) -> MutexGuard<'_, Past> {
             self.past.lock().expect("no panic under this lock")
         }
-    }
-
-    fn ago(time: Duration) -> Instant {
-        Instant::now().checked_sub(time).expect("the machine runs for that long")
     }
 
     #[test]

@@ -152,7 +152,7 @@ where
                 if self.crew.source.has_jobs_for(&self.local)
                     && let Some(result) = then()
                 {
-                    courtesy.ends();
+                    courtesy.has_come();
                     return Some(result);
                 }
                 hint::spin_loop();
