@@ -312,8 +312,8 @@ impl IdleSet {
         self.word.come_back();
     }
 
-    /// Whether all workers but one sleep, and one is called, or aside and counts as called: the same one, unless a
-    /// submitter that gives way is taken for it.
+    /// Whether all workers but one sleep, and that one is on its way, because it was called while it slept or was
+    /// aside. (A submitter that gives way counts as called, too, and may be taken for it.)
     #[inline]
     pub(super) fn is_one_coming(&self) -> bool {
         let census = self.word.read();

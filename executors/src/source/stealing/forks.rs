@@ -50,12 +50,12 @@ impl StealingSource {
         }
     }
 
-    /// A part of `part` for its forker, which waits for it: one that the worker that has taken `part` forked before
-    /// `part` was settled.
+    /// For the worker that has forked `part` and waits for it: something that the worker which has taken `part` has
+    /// forked in turn, unless `part` is settled by now.
     ///
     /// # Errors
     ///
-    /// The end of that worker's stack that is for others, if there is no part for them; `None` if `part` is settled.
+    /// Where the parts of that other worker will be, if there are none; `None` if `part` is settled.
     pub(crate) fn take_part_of(&self, part: &Stub, local: &StealingLocal) -> Result<Loan, Option<&Forks>> {
         let taker = insist(|| if part.is_settled() { Ok(None) } else { part.taker().map(Some) });
         let Some(taker) = taker else { return Err(None) };
