@@ -7,12 +7,15 @@ use executors::{Executor, Pool, crossbeam_workstealing_pool::ThreadPool, try_exe
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::{Cell, RefCell},
+    hint::black_box,
     sync::{
         Arc, Barrier,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
+    thread,
 };
-use support::watchdog::within;
+use support::watchdog::{PATIENCE, within};
 
 /// The system's allocator, in which one chosen allocation of a thread submits a job.
 struct Giver;
@@ -23,8 +26,8 @@ static ALLOCATOR: Giver = Giver;
 thread_local! {
     /// How many allocations come before the chosen one.
     static BEFORE: Cell<Option<usize>> = const { Cell::new(None) };
-    /// The pool that gets the job, and the counter of its runs.
-    static TO: RefCell<Option<(ThreadPool, Arc<AtomicUsize>)>> = const { RefCell::new(None) };
+    /// What the chosen one does.
+    static GIFT: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
 // SAFETY: everything is passed to the system's allocator as it came, whether or not a job is submitted first.
@@ -33,11 +36,7 @@ unsafe impl GlobalAlloc for Giver {
         let before = BEFORE.get();
         BEFORE.set(before.and_then(|before| before.checked_sub(1)));
         if before == Some(0) {
-            TO.with_borrow(|to| {
-                let (pool, ran) = to.as_ref().expect("the pool is set before an allocation is chosen");
-                let ran = Arc::clone(ran);
-                pool.execute(move || _ = ran.fetch_add(1, SeqCst));
-            });
+            GIFT.take().expect("it is set before an allocation is chosen")();
         }
         // SAFETY: the caller's promises are those that the system's allocator asks for.
         unsafe { System.alloc(layout) }
@@ -49,15 +48,25 @@ unsafe impl GlobalAlloc for Giver {
     }
 }
 
+/// Lets the allocation that comes after `before` others call `gift`.
+fn choose(before: usize, gift: impl FnOnce() + 'static) {
+    GIFT.set(Some(Box::new(gift)));
+    BEFORE.set(Some(before));
+}
+
+/// Whether the chosen allocation was reached. If it was not, none is chosen any more.
+fn was_reached() -> bool {
+    BEFORE.take();
+    GIFT.take().is_none()
+}
+
 /// Does `work`, during which the allocation that comes after `before` others submits a job. Returns whether it was
 /// reached.
 fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: impl FnOnce()) -> bool {
-    TO.set(Some((pool.clone(), Arc::clone(ran))));
-    BEFORE.set(Some(before));
+    let (pool, ran) = (pool.clone(), Arc::clone(ran));
+    choose(before, move || pool.execute(move || _ = ran.fetch_add(1, SeqCst)));
     work();
-    let is_given = BEFORE.take().is_none();
-    TO.take();
-    is_given
+    was_reached()
 }
 
 /// Runs `work`, which submits `jobs` jobs that count up, once for each of its allocations, until there are no more of
@@ -121,4 +130,41 @@ fn an_allocator_may_submit_while_threads_start() {
             }
         })
     });
+}
+
+/// The first worker is busy, so that a job starts a thread. An allocation submits another job; and when that has been
+/// admitted, and its own memory is asked for, another thread calls `shutdown_now`. So the job comes in late.
+#[test]
+fn an_allocator_may_submit_a_late_job_while_a_thread_starts() {
+    for before in 0.. {
+        let is_given = within(|| {
+            let pool = ThreadPool::builder().threads(2).preheat(1).build().expect("the first thread is not refused");
+            let gate = Arc::new(Barrier::new(2));
+            let (begins, has_begun) = mpsc::channel();
+            let busy = Arc::clone(&gate);
+            pool.execute(move || {
+                begins.send(()).expect("the test listens");
+                busy.wait();
+            });
+            has_begun.recv().expect("the worker is there");
+
+            let giver = pool.clone();
+            choose(before, move || {
+                let closer = giver.clone();
+                choose(0, move || _ = thread::spawn(move || closer.shutdown_now()).join().expect("it does not panic"));
+                let too_large_for_a_slot = [0_u8; 1000];
+                giver.execute(move || _ = black_box(too_large_for_a_slot));
+            });
+            pool.execute(|| ());
+            let is_given = was_reached();
+            gate.wait();
+            let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+            assert_eq!(report.finished + report.discarded, 2 + u64::from(is_given), "with {before} before: {report:?}");
+            is_given
+        });
+        if !is_given {
+            assert!(before > 0, "nothing was allocated");
+            return;
+        }
+    }
 }

@@ -124,10 +124,13 @@ where
     /// [Settles](Self::settle) jobs that were admitted just before the end and put in just after it, on one more
     /// thread: all workers may be busy. On this thread only if the operating system refuses the other: destructors of
     /// other jobs may wait for this one, or for a lock that it holds.
+    ///
+    /// Not in the middle of a start of another thread, for a job that an allocator has submitted there: the start was
+    /// for a job that was submitted before, and when that has been announced, its submitter comes here.
     #[cold]
     fn settle_late_jobs(&self) {
-        if self.source.len() == 0 {
-            return; // another thread has taken them
+        if self.source.len() == 0 || self.unjoined.are_locked_here() {
+            return; // another thread has taken them, or they are left to a call further out on this thread's stack
         }
         let seat = self.vacancies.take();
         if self.myself().spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {

@@ -140,7 +140,7 @@ where
         let missing = Missing { crew: self, is_active };
         // Locked until the handle is there: a waiter for the thread's real end, after it has signed off, must have the
         // handle.
-        let mut unjoined = self.unjoined.lock();
+        let mut unjoined = self.unjoined.lock_for_start();
         // While the thread still counts as coming.
         unjoined.reserve_one();
         let thread = start_thread(&self.options, &self.charter, seat, move || {
