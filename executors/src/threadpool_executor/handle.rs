@@ -85,7 +85,7 @@ impl Backing for Handle {
 
     fn report(&self) -> ShutdownReport {
         let records = &*self.0.records;
-        let finished = records.ledger.ended() as u64;
+        let finished = records.ledger.ended();
         // After the end, only jobs that are about to be refused are counted: their submitters have not noticed it yet.
         let outstanding = if *records.over() { 0 } else { records.ledger.outstanding() };
         // The crate still counts a job as active for a moment after its end.

@@ -25,7 +25,7 @@ use crate::{
     local::place,
     sync::{
         atomic::{
-            AtomicUsize,
+            AtomicU64,
             Ordering::{self, Relaxed, Release, SeqCst},
             fence,
         },
@@ -46,10 +46,11 @@ pub(super) struct Ledger {
 /// Pages for threads that are not workers.
 const OUTSIDE_PAGES: usize = if cfg!(executors_loom) { 1 } else { 8 };
 
+/// In 64 bits on every platform: what has ended is reported, and that number must never decrease.
 #[derive(Default)]
 struct Page {
-    accepted: AtomicUsize,
-    ended: AtomicUsize,
+    accepted: AtomicU64,
+    ended: AtomicU64,
 }
 
 impl Ledger {
@@ -118,7 +119,7 @@ impl Ledger {
         // documentation speaks of.
         let ended = self.sum(|page| &page.ended);
         let accepted = self.sum(|page| &page.accepted);
-        accepted.wrapping_sub(ended)
+        accepted.wrapping_sub(ended) as usize
     }
 
     /// How many workers are counted.
@@ -127,17 +128,17 @@ impl Ledger {
     }
 
     /// How many jobs the worker has run.
-    pub(super) fn ended_on(&self, worker: usize) -> usize {
+    pub(super) fn ended_on(&self, worker: usize) -> u64 {
         self.workers[worker].ended.load(Relaxed)
     }
 
     /// How many jobs have run.
-    pub(super) fn ended(&self) -> usize {
+    pub(super) fn ended(&self) -> u64 {
         (0..self.workers.len()).fold(0, |sum, worker| sum.wrapping_add(self.ended_on(worker)))
     }
 
     /// Wrapping, as the counts do; their difference is exact nevertheless.
-    fn sum(&self, count: impl Fn(&Page) -> &AtomicUsize) -> usize {
+    fn sum(&self, count: impl Fn(&Page) -> &AtomicU64) -> u64 {
         let pages = self.workers.iter().chain(&self.outside);
         pages.fold(0, |sum, page| sum.wrapping_add(count(page).load(SeqCst)))
     }
@@ -164,7 +165,7 @@ const SECOND_LOOK: Duration = if cfg!(executors_loom) { Duration::MAX } else { D
 
 /// Counts on the caller's own page, to which no other thread writes: no read-modify-write is needed.
 #[inline]
-fn add_one(count: &AtomicUsize, ordering: Ordering) {
+fn add_one(count: &AtomicU64, ordering: Ordering) {
     if cfg!(executors_loom) {
         // Loom takes the load to be the only access with which another thread's could race.
         count.fetch_add(1, ordering);

@@ -96,7 +96,7 @@ impl Records {
     }
 
     fn executed_on(&self, worker: usize) -> u64 {
-        self.ledger.ended_on(worker) as u64
+        self.ledger.ended_on(worker)
     }
 
     /// How many jobs wait or run. Of several threads that count out the last jobs at the same time, the last to come
