@@ -184,6 +184,10 @@ pub(super) mod tests {
             mail::{MailSource, Theft},
         },
     };
+    #[cfg(feature = "produce-metrics")]
+    use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+    #[cfg(feature = "produce-metrics")]
+    use std::sync::Mutex;
     use std::{
         ops::Range,
         sync::{Arc, mpsc},
@@ -331,6 +335,67 @@ pub(super) mod tests {
         let (late, child) = parent();
         crew.stand_in(|worker| worker.run_once(Job::new(late)));
         assert_eq!(child.try_recv(), Ok(()));
+    }
+
+    /// A recorder that submits a job to the crew of the thread that publishes, once.
+    #[cfg(feature = "produce-metrics")]
+    struct Submits(Mutex<Option<mpsc::Sender<()>>>);
+
+    #[cfg(feature = "produce-metrics")]
+    impl Recorder for Submits {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+            let tell = self.0.lock().expect("no panic under this lock").take();
+            if let Some(tell) = tell {
+                let submitted = local::try_execute_locally(move || tell.send(()).expect("the test listens"));
+                assert!(submitted.is_ok(), "this thread stands for a worker");
+            }
+            Counter::noop()
+        }
+
+        fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::noop()
+        }
+
+        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+            Histogram::noop()
+        }
+    }
+
+    /// Does `work`, which ends with a thread that publishes for `crew`. The job of the recorder must have run by then.
+    #[cfg(feature = "produce-metrics")]
+    fn with_job_of_recorder<S: Source, P: Parker + 'static>(crew: &Crew<S, P>, work: impl FnOnce()) {
+        let (tell, told) = mpsc::channel();
+        metrics::with_local_recorder(&Submits(Mutex::new(Some(tell))), work);
+        assert_eq!(told.try_recv(), Ok(()));
+        assert_eq!((crew.report().finished, crew.report().queued), (2, 0));
+    }
+
+    /// The submitter does what the late shift would do: a recorder can be set for this thread alone.
+    #[cfg(feature = "produce-metrics")]
+    #[test]
+    fn what_a_recorder_submits_at_the_end_of_a_late_shift_runs() {
+        let options = Options { stack_size: TOO_LARGE_FOR_ANY_SYSTEM, ..Options::new() };
+        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        crew.close();
+        assert!(crew.end_if_due());
+        with_job_of_recorder(&crew, || crew.put_from_outside((), Closure(|| ())));
+    }
+
+    #[cfg(all(feature = "elastic-exec", feature = "produce-metrics"))]
+    #[test]
+    fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
+        let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
+        let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
+        assert!(crew.life.hire(&terms, || 0, true), "a worker that leaves at the end stays on the roll");
+        crew.close();
+        assert!(crew.end_if_due());
+        with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
     }
 
     #[cfg(feature = "elastic-exec")]

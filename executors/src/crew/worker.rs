@@ -102,13 +102,17 @@ where
         self.at_post(|| {
             self.become_active();
             self.run_what_waits();
-            self.publish();
             self.become_idle();
         });
     }
 
+    /// Publishes at the end, and runs what a recorder submits meanwhile, too: no other thread may come for it.
     fn run_what_waits(&self) {
-        while let Some(job) = self.search() {
+        let published = || {
+            self.publish();
+            self.search()
+        };
+        while let Some(job) = self.search().or_else(published) {
             self.run_or_discard(job);
         }
     }
@@ -133,16 +137,16 @@ where
         self.at_post(|| {
             self.become_active();
             self.run(job);
+            // The next holder of the seat may take long to come, and publishes only what it finds then.
+            self.publish();
             if self.crew.hires() && self.is_alone() {
                 self.run_what_waits();
             }
-            // The next holder of the seat may take long to come, and publishes only what it finds then.
-            self.publish();
             self.become_idle();
         });
     }
 
-    /// Whether there may be no worker to run what its job has submitted: none is hired, or all may have left for good.
+    /// Whether there may be no worker for what has been submitted here: none is hired, or all may have left for good.
     fn is_alone(&self) -> bool {
         let Crew { life, .. } = self.crew;
         // Pairs with the fence of a worker that has seen the end, in `run_what_is_left`: either that worker sees what
