@@ -1159,6 +1159,7 @@ mod stealing {
 
         tests! { Brittle::default;
             parkers:
+                a_future_is_dropped_with_the_last_worker
                 a_job_in_the_hand_of_a_lost_worker_is_dropped
                 a_lost_worker_is_no_longer_counted
                 a_panic_at_the_end_keeps_no_worker

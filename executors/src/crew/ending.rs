@@ -77,6 +77,20 @@ where
         }
     }
 
+    /// Drops what waits if neither a handle nor a thread is left and the crew is not over: a user's parker has panicked
+    /// on each worker. No other thread would drop it, and a future that waits keeps the crew.
+    ///
+    /// To be called when no handle is left and when a thread has been counted out: the lock under which the former is
+    /// recorded makes the later of the two see both.
+    pub(super) fn give_up_if_deserted(&self) {
+        // Where workers come and go, there may be none at any time. (Users do not choose the parker there.)
+        let is_deserted = || self.unjoined.nobody_waits() && self.life.threads() == 0;
+        if !S::ELASTIC && !self.life.is_over() && is_deserted() {
+            self.life.discard();
+            self.discard_backlog();
+        }
+    }
+
     /// Whether no job waits and no thread is at work. If so, what was put in before this call has run.
     pub(super) fn is_idle(&self) -> bool {
         // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is

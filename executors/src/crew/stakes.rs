@@ -69,6 +69,8 @@ impl<S: Source, P: Parker + 'static> Crew<S, P> {
     #[cold]
     pub(super) fn lose_handles(&self) {
         self.unjoined.last_waiter_left();
+        // Before the close, in which a user's parker may panic.
+        self.give_up_if_deserted();
         self.close();
     }
 }

@@ -5,7 +5,7 @@
 use super::{Charter, Crew, Setup, door::DOOR, unjoined::Handles, worker::Worker};
 use crate::{
     bell,
-    containment::tell,
+    containment::{guard, tell},
     error::{BuildError, BuildErrorKind},
     joining,
     options::Options,
@@ -279,17 +279,18 @@ impl<S: Source, P: Parker + 'static> Drop for Incomplete<'_, S, P> {
 }
 
 /// Signs a thread off when it ends, however it ends.
-struct Departure<S: Source, P> {
+struct Departure<S: Source, P: Parker + 'static> {
     crew: Arc<Crew<S, P>>,
     seat: usize,
 }
 
-impl<S: Source, P> Drop for Departure<S, P> {
+impl<S: Source, P: Parker + 'static> Drop for Departure<S, P> {
     fn drop(&mut self) {
         self.crew.vacancies.give_back(self.seat);
         DOOR.pass();
         self.crew.unjoined.sign_off();
         self.crew.life.thread_ended();
+        guard(|| self.crew.give_up_if_deserted());
     }
 }
 

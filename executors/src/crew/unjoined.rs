@@ -64,6 +64,10 @@ impl Unjoined {
         self.lock().nobody_waits = true;
     }
 
+    pub(super) fn nobody_waits(&self) -> bool {
+        self.lock().nobody_waits
+    }
+
     /// The calling thread, which is one of them, is about to end. If none will wait for it, it drops its own handle.
     pub(super) fn sign_off(&self) {
         let own = self.lock().take_own();

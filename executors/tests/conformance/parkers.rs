@@ -10,7 +10,7 @@ use crate::support::{
     watchdog::{PATIENCE, until, within},
 };
 use executors::{
-    Executor, Idle, Pool, ShutdownError, TaskError, WaitError,
+    Executor, FuturesExecutor, Idle, Pool, ShutdownError, TaskError, WaitError,
     crossbeam_workstealing_pool::ThreadPool,
     parker::{self, DynParker, Origin, ParkResult, Parker},
 };
@@ -233,7 +233,8 @@ pub(crate) fn a_panic_at_the_end_keeps_no_worker(subject: &impl Fn() -> Brittle)
     });
 }
 
-/// No worker is left to run the job, and only timeouts and the log say so.
+/// No worker is left to run the job or the future, and only timeouts and the log say so. They are dropped with the last
+/// handle.
 pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle) {
     log_book::open();
     within(|| {
@@ -250,13 +251,46 @@ pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle)
             let _captured = &witness;
             count.add();
         });
+        let witness = Witness(dropped.clone());
+        pool.spawn(async move { drop(witness) }).detach();
         let time = Duration::from_millis(2);
         assert_eq!(pool.join_timeout(time), Err(WaitError::TimedOut));
         match pool.shutdown_timeout(time) {
-            Err(ShutdownError::TimedOut { report, .. }) => assert_eq!((report.queued, report.running), (1, 0)),
-            other => panic!("a job waits, but: {other:?}"),
+            Err(ShutdownError::TimedOut { report, .. }) => assert_eq!((report.queued, report.running), (2, 0)),
+            other => panic!("two jobs wait, but: {other:?}"),
         }
         assert_eq!((ran.get(), dropped.get()), (0, 0));
+        drop(pool);
+        assert_eq!((ran.get(), dropped.get()), (0, 2));
+    });
+}
+
+/// The worker is lost over one job, whose destructor drops the last handle, and another waits.
+pub(crate) fn a_future_is_dropped_with_the_last_worker(subject: &impl Fn() -> Brittle) {
+    /// Its fields are dropped one after the other.
+    struct Last(Waits, #[expect(dead_code)] ThreadPool<Brittle>);
+    struct Waits(Gate);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.pass();
+        }
+    }
+
+    within(|| {
+        let parker = subject();
+        let pool = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone()).build();
+        let pool = pool.expect("one thread");
+        until("the worker is asleep", || parker.parked.load(SeqCst) == 1);
+        parker.light(Event::StopLooking);
+        let (gate, dropped) = (Gate::default(), Counter::default());
+        let last = Last(Waits(gate.clone()), pool.clone());
+        pool.execute(move || drop(last));
+        let witness = Witness(dropped.clone());
+        pool.spawn(async move { drop(witness) }).detach();
+        until("the worker is lost", || !parker.is_lit());
+        drop(pool);
+        gate.open();
+        until("the future is dropped", || dropped.get() == 1);
     });
 }
 
