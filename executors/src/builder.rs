@@ -164,8 +164,11 @@ impl<P: Build> Builder<P> {
     /// In an elastic pool a worker counts as idle while it is in its hook: a job may wait for that worker, even though
     /// more threads could be started.
     ///
+    /// In a burst pool a job may be dealt to a worker that is in its hook.
+    ///
     /// Where threads start when jobs need them, a hook may run long after `build`. Hooks that wait for each other need
-    /// that many [preheated](Self::preheat) threads.
+    /// that many [preheated](Self::preheat) threads. If the system refuses one of these, they wait for ever, and
+    /// [`build`](Self::build) waits for them.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.options.on_start = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
         self
@@ -184,10 +187,11 @@ impl<P: Build> Builder<P> {
         self
     }
 
-    /// Called once for each job, and each start or stop hook, that panics: on its thread, with the payload.
+    /// Called once for each job, and each start or stop hook, that panics: on its thread, with the payload. For a
+    /// [cluster](crate::sequence::clusters), which is one job, it is called once for each element whose call panics.
     ///
     /// Independently of the handler, the panic hook has printed the panic, and an `error!` names the pool and the
-    /// worker. A panic in the handler itself is caught and logged.
+    /// worker, if one runs the job. A panic in the handler itself is caught and logged.
     ///
     /// # Examples
     ///
@@ -271,8 +275,8 @@ impl<P: Build> Builder<P> {
     ///
     /// # Errors
     ///
-    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then, and
-    /// jobs that start hooks have submitted, and that have not begun, are dropped.
+    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then: this
+    /// waits for start hooks that have begun. Jobs that these have submitted, and that have not begun, are dropped.
     pub fn build(self) -> Result<P, BuildError> {
         P::build(self.options, self.extra)
     }

@@ -248,7 +248,7 @@ where
     /// If a closure panics: with its payload, once both have ended; if both panic, with the payload of `one`. If `one`
     /// panics before `other` has begun, `other` is dropped. The pool neither counts nor reports the panic, unless it
     /// ends a job. (If a user's [`Parker`] panics when it is told of a part, that counts as a panic of `one`, which
-    /// does not run then. A result whose destructor panics, too, may abort the process, as anywhere.)
+    /// does not run then.)
     ///
     /// # Examples
     ///

@@ -83,8 +83,8 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// [`TaskHandle::cancel`] succeeds until the first step begins. [`TaskHandle::wait`] in a job of the same pool runs
     /// a future that has not begun to its end. Waiting for one that has begun blocks the worker, although the future
     /// may need a worker to go on: if all workers wait like that, they wait for ever. `await` the handle instead. A
-    /// future that waits for its own handle gets [`WouldDeadlock`](crate::TaskError::WouldDeadlock) in its first step;
-    /// after an `await` it waits for ever, unless a waiter runs it.
+    /// future that blocks on its own handle gets [`WouldDeadlock`](crate::TaskError::WouldDeadlock) in its first step;
+    /// after an `await` it waits for ever, unless a waiter runs it. One that awaits its own handle is never woken.
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///

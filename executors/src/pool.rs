@@ -30,8 +30,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Like [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
     ///
     /// `Ok` means that the pool has accepted the job and will run it, even if the pool is being closed at this moment.
-    /// The job is dropped only if [`shutdown_now`](Self::shutdown_now) comes before it begins, or if a pool that is
-    /// built to discard the oldest job (`Saturation::DiscardOldest` of the elastic pool) needs its place for another.
+    /// The job is dropped only if [`shutdown_now`](Self::shutdown_now) comes before it begins, if a pool that is built
+    /// to discard the oldest job (`Saturation::DiscardOldest` of the elastic pool) needs its place for another, or if a
+    /// `Parker` of the user's panics on the worker that has just taken the job, or has done so on all workers.
     ///
     /// # Errors
     ///
@@ -122,8 +123,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// A suspended future is not a job, so this does not wait for it. To wait for one, `await` its
     /// [`JoinHandle`](crate::JoinHandle) or [`TaskHandle`], or call the latter's `wait`.
     ///
-    /// What a job owns has been dropped by then. The exception is a job that was [cancelled](TaskHandle::cancel): the
-    /// thread that cancels it drops the closure, and may not have finished doing so.
+    /// What a job owns has been dropped by then, with two exceptions. A thread that [cancels](TaskHandle::cancel) a job
+    /// drops the closure, and may not have finished doing so. And in an elastic pool with `Saturation::DiscardOldest`
+    /// the drop of a discarded job may be put off, if it would take place within too many others on the same stack.
     ///
     /// Any number of threads may wait. All that wait when the pool becomes idle are released, even if it is given new
     /// jobs before they look. Works on a closed pool, too. A waiting thread yields its core a few times before it
@@ -205,7 +207,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// May be called from a job of this pool, and any number of times: the report counts from when the pool was built.
     /// Handles of dropped jobs report [`TaskError::Dropped`](crate::TaskError::Dropped); jobs that running jobs still
     /// spawn are dropped, too, and so are those that are being submitted at that moment, perhaps after this has
-    /// returned. (A job that a worker has taken, or is about to take, counts as begun.)
+    /// returned. (A job that a worker has taken, or is about to take, counts as begun; so does one that its submitter
+    /// is about to run itself.)
     /// [`shutdown_timeout`](Self::shutdown_timeout) waits for the running jobs.
     ///
     /// # Examples
@@ -299,7 +302,9 @@ pub struct Stats {
     /// Jobs that ended by a panic. A [cluster](crate::sequence::clusters) is one job, but counts here once for each
     /// element whose call panicked.
     pub panicked: u64,
-    /// Jobs dropped by [`Pool::shutdown_now`], or in favour of others by a pool that is built to discard the oldest.
+    /// Jobs dropped by [`Pool::shutdown_now`], in favour of others by a pool that is built to discard the oldest, or
+    /// because the `Parker` of a worker panicked. These include jobs that were cancelled, or run by a job that waited
+    /// for them, if their turn had not come.
     pub discarded: u64,
     /// Times a worker took jobs from another worker's queue, or a part that another worker's job had forked.
     pub steals: u64,

@@ -9,8 +9,7 @@ pub struct ShutdownReport {
     /// Jobs that have run to their end, or to a panic, since the pool was built. One that was cancelled before it began
     /// counts as finished once its turn has come.
     pub finished: u64,
-    /// Jobs dropped since the pool was built: by [`shutdown_now`](crate::Pool::shutdown_now), and in favour of others
-    /// by a pool that is built to discard the oldest. Also one that a waiting job had run, if its turn had not come.
+    /// Jobs dropped since the pool was built, as in [`Stats::discarded`](crate::Stats::discarded).
     pub discarded: u64,
     /// Jobs that were still running when the report was made, as in [`Stats::running`](crate::Stats::running).
     pub running: usize,

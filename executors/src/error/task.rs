@@ -15,7 +15,8 @@ pub enum TaskError {
     /// accepted the job and discarded it, in a [`shutdown_now`](crate::Pool::shutdown_now) or in favour of others. For
     /// a future also: the pool ended before the future did.
     Dropped,
-    /// The caller *is* the job it waits for, directly or further down on the same stack.
+    /// The caller *is* the job it waits for, directly or further down on the same stack. (A part of the job that
+    /// `fork_join` has given to another worker waits for it for ever.)
     WouldDeadlock,
 }
 
