@@ -18,6 +18,9 @@
 //! executor.shutdown().unwrap();
 //! ```
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use crate::{
     backing::Backing,
     bell::{self, Bell},
@@ -27,18 +30,15 @@ use crate::{
     local::{self, Attendant, PoolId, Post},
     meter::Exporter,
     pool::{Stats, impl_pool},
-};
-use std::{
-    any::Any,
     sync::{
-        Arc,
         atomic::{
             AtomicBool, AtomicU64, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
+        fence_of_models,
     },
-    time::Duration,
 };
+use std::{any::Any, sync::Arc, time::Duration};
 
 /// A handle to an executor that runs jobs in place. See the [module](self).
 ///
@@ -132,6 +132,7 @@ struct Running<'a>(&'a Shared);
 impl<'a> Running<'a> {
     fn new(shared: &'a Shared) -> Self {
         shared.running.fetch_add(1, SeqCst);
+        fence_of_models();
         Running(shared)
     }
 }
