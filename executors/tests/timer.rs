@@ -10,7 +10,7 @@ use executors::{
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
         mpsc,
     },
     thread,
@@ -25,6 +25,47 @@ use support::{
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// An executor that is not of this library, and drops each job. It may be one that is full, or one that is closed.
+#[derive(Clone, Default)]
+struct Refuses {
+    given: Arc<AtomicUsize>,
+    is_full: Arc<AtomicBool>,
+}
+
+impl CanExecute for Refuses {
+    fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+        self.given.fetch_add(1, SeqCst);
+        drop(job);
+    }
+}
+
+impl Executor for Refuses {
+    fn shutdown_async(&self) {}
+
+    fn shutdown_borrowed(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn may_accept_later(&self) -> bool {
+        self.is_full.load(SeqCst)
+    }
+}
+
+#[test]
+fn an_executor_of_another_crate_says_whether_a_job_that_it_dropped_comes_again() {
+    within(|| {
+        let ((timer, clock), executor) = (Timer::manual(), Refuses::default());
+        executor.is_full.store(true, SeqCst);
+        let beat = timer.at_fixed_rate(HOUR, &executor, || ()).expect("a thread");
+        (0..2).for_each(|_| clock.advance(HOUR));
+        assert!(beat.is_scheduled());
+        executor.is_full.store(false, SeqCst);
+        (0..2).for_each(|_| clock.advance(HOUR));
+        assert!(!beat.is_scheduled());
+        assert_eq!(executor.given.load(SeqCst), 3, "not again after the one that was dropped for good");
+    });
+}
 
 /// No thread until the first use, one for all timers, and none when nothing is scheduled and no timer is left that
 /// could change that.
