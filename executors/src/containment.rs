@@ -173,25 +173,33 @@ pub(crate) fn guard(f: impl FnOnce()) {
 }
 
 #[cfg(all(test, not(executors_loom)))]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Asserts that `body` aborts its process: a child, in which the test of this `name`, which calls this, runs once
+    /// more. The child writes to `errors` what it has to say.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn assert_abort(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) {
+        use std::{env, os::unix::process::ExitStatusExt};
+
+        const IN_CHILD: &str = "EXECUTORS_TEST_CALLS_OUT_OF_TURN";
+        if env::var_os(IN_CHILD).is_some() {
+            body();
+            process::exit(0);
+        }
+        let status = process::Command::new(env::current_exe().expect("this is a program"))
+            .args(["--nocapture", name])
+            .env(IN_CHILD, "1")
+            .stderr(errors)
+            .status();
+        assert_eq!(status.expect("the test runs once more").signal(), Some(libc::SIGABRT));
+    }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn calls_out_of_turn_end_the_process_though_nothing_can_be_printed() {
-        use std::{env, fs::File, os::unix::process::ExitStatusExt, process::Command};
-
-        const IN_CHILD: &str = "EXECUTORS_TEST_CALLS_OUT_OF_TURN";
-        if env::var_os(IN_CHILD).is_some() {
-            abort_out_of_turn();
-        }
-        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let status = Command::new(env::current_exe().expect("this is a program"))
-            .args(["--nocapture", "calls_out_of_turn_end_the_process"])
-            .env(IN_CHILD, "1")
-            .stderr(full)
-            .status();
-        assert_eq!(status.expect("the test runs once more").signal(), Some(libc::SIGABRT));
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        assert_abort("calls_out_of_turn_end_the_process", full, || abort_out_of_turn());
     }
 
     #[test]

@@ -347,3 +347,28 @@ where
         }
     })
 }
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::containment::tests::assert_abort;
+    use std::process::Stdio;
+
+    struct Nobody;
+
+    impl Attendant for Nobody {
+        fn accept(&self, _: Job) -> bool {
+            false
+        }
+
+        fn report(&self, _: &(dyn Any + Send)) {}
+    }
+
+    #[test]
+    fn leaving_a_post_out_of_turn_ends_the_process() {
+        assert_abort("leaving_a_post_out_of_turn", Stdio::null(), || {
+            let outer = Post::without_worker(PoolId::NONE, &Nobody);
+            Post::without_worker(PoolId::NONE, &Nobody).stand(|| drop(Standing(&outer)));
+        });
+    }
+}

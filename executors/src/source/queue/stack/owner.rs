@@ -187,3 +187,19 @@ impl<T> Owner<T> {
         fence(SeqCst);
     }
 }
+
+#[cfg(all(test, target_os = "linux", not(executors_loom)))]
+mod tests {
+    use super::super::stack;
+    use crate::containment::tests::assert_abort;
+    use std::{process::Stdio, ptr::NonNull};
+
+    #[test]
+    fn taking_back_an_item_out_of_turn_ends_the_process() {
+        assert_abort("taking_back_an_item_out_of_turn", Stdio::null(), || {
+            let (owner, _thief) = stack::<u8>();
+            let [first, _second] = [(); 2].map(|()| owner.push(NonNull::dangling()).expect("there is room"));
+            owner.pop(first);
+        });
+    }
+}
