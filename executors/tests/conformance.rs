@@ -256,6 +256,7 @@ macro_rules! runs_two {
                     futures_that_yield_are_resumed;
                 groups:
                     a_group_is_cancelled_as_a_whole
+                    a_job_of_a_group_cannot_wait_for_itself
                     a_timeout_gives_the_group_back
                     the_waiter_of_a_group_runs_jobs_that_have_not_begun;
                 handles:

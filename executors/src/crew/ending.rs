@@ -166,12 +166,16 @@ where
 #[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
 pub(super) mod tests {
     use super::*;
-    #[cfg(feature = "elastic-exec")]
     use crate::{
         containment::Contained,
-        job::Job,
-        options::WorkerHook,
-        source::shared::{SharedSource, Worth},
+        crew::{Charter, Setup, Terms},
+        job::Closure,
+        local,
+        options::{Fairness, Idle, Options, WorkerHook},
+        parker::{self, DynamicThreadData, Parker, StaticParker},
+        placement::Mask,
+        source::fifo::FifoSource,
+        time_slice::TimeSlice,
     };
     #[cfg(feature = "dispatcher-exec")]
     use crate::{
@@ -180,15 +184,10 @@ pub(super) mod tests {
         placement::Neighbourhood,
         source::dispatch::{CPU, DispatchSource, NORMAL},
     };
+    #[cfg(feature = "elastic-exec")]
     use crate::{
-        crew::{Charter, Setup, Terms},
-        job::Closure,
-        local,
-        options::{Fairness, Idle, Options},
-        parker::{self, DynamicThreadData, Parker, StaticParker},
-        placement::Mask,
-        source::fifo::FifoSource,
-        time_slice::TimeSlice,
+        job::Job,
+        source::shared::{SharedSource, Worth},
     };
     #[cfg(feature = "burst-exec")]
     use crate::{
@@ -202,15 +201,13 @@ pub(super) mod tests {
     use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
     #[cfg(feature = "produce-metrics")]
     use std::sync::Mutex;
+    #[cfg(feature = "elastic-exec")]
+    use std::time::{Duration, Instant};
     use std::{
         ops::Range,
+        panic::AssertUnwindSafe,
         sync::{Arc, mpsc},
         thread::{self, ThreadId},
-    };
-    #[cfg(feature = "elastic-exec")]
-    use std::{
-        panic::AssertUnwindSafe,
-        time::{Duration, Instant},
     };
 
     /// The setup of a crew of one worker, whose thread is there or `cold`.
@@ -232,6 +229,13 @@ pub(super) mod tests {
             time_slice: TimeSlice::Usual,
         };
         Setup { terms, cold, source, parker: parker::dynamic(), charter, options }
+    }
+
+    /// A hook, and a channel that tells of its calls.
+    fn hook() -> (WorkerHook, mpsc::Receiver<usize>) {
+        let (tell, told) = mpsc::channel();
+        let hook = move |seat| tell.send(seat).expect("the test listens");
+        (Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))), told)
     }
 
     /// A job that submits another to its own crew, and a channel that tells when the other runs.
@@ -267,6 +271,20 @@ pub(super) mod tests {
         let place = |stack_size| late_job(stack_size, || (), || thread::current().id());
         assert_ne!(place(None), thread::current().id());
         assert_eq!(place(TOO_LARGE_FOR_ANY_SYSTEM), thread::current().id());
+    }
+
+    #[test]
+    fn a_late_shift_calls_no_hooks() {
+        let (hook, called) = hook();
+        let options = Options { on_start: Some(Arc::clone(&hook)), on_stop: Some(hook), ..Options::new() };
+        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        crew.close();
+        assert!(crew.end_if_due());
+        crew.put_from_outside((), Closure(|| ()));
+        assert!(crew.await_end(None));
+        assert_eq!(crew.report().finished, 1);
+        drop(crew);
+        assert!(called.recv().is_err(), "no hook is called");
     }
 
     /// On their submitter only if there is no other thread: it may hold a lock that their destructors take.
@@ -416,11 +434,8 @@ pub(super) mod tests {
     #[test]
     fn no_worker_is_hired_after_the_end() {
         let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
-        let (hook, called) = mpsc::channel();
-        let on_start: WorkerHook = Arc::new(AssertUnwindSafe(Contained::new(Box::new(move |seat| {
-            hook.send(seat).expect("the test listens");
-        }))));
-        let options = Options { on_start: Some(on_start), ..Options::new() };
+        let (hook, called) = hook();
+        let options = Options { on_start: Some(hook), ..Options::new() };
         let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), options));
         crew.close();
         assert!(crew.end_if_due());

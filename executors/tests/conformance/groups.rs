@@ -105,6 +105,21 @@ pub(crate) fn the_waiter_of_a_group_runs_jobs_that_have_not_begun(subject: &impl
     });
 }
 
+/// It gets that for itself, and the results of the others.
+pub(crate) fn a_job_of_a_group_cannot_wait_for_itself(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let ((give, given), (tell, told)) = (mpsc::channel::<Group<u8>>(), mpsc::channel());
+        let waits = pool.submit(move || {
+            let own = given.recv().expect("the test sends it");
+            tell.send(own.wait()).expect("the test listens");
+            0
+        });
+        give.send([waits, pool.submit(|| 7)].into_iter().collect()).expect("the job waits for it");
+        let results = told.recv().expect("the job is told");
+        assert!(matches!(results[..], [Err(TaskError::WouldDeadlock), Ok(7)]), "{results:?}");
+    });
+}
+
 /// A future of a group waits for a closure of the group, and there is no other worker.
 pub(crate) fn the_waiter_of_a_group_runs_closures_before_futures(subject: &impl Subject<Pool: FuturesExecutor>) {
     with_pool(subject, 1, |pool| {
