@@ -192,10 +192,13 @@ pub(crate) fn relative_error<S: Sample>(samples: &[S]) -> f64 {
     stats::relative_error(&costs(samples))
 }
 
-/// The scatter of the samples, by which the sampler decides when there are enough.
+/// The column of the relative standard error.
+pub(crate) const RSE: &str = "rse_percent";
+
+/// The scatter of the samples, by which the sampler decides when there are enough. That of processes may be larger.
 fn relative_error_figure<S: Sample>(samples: &[S]) -> Figure {
     let percent = Some(relative_error(samples) * 100.0).filter(|error| error.is_finite());
-    Metric::new("rse_percent", ["RSE", "%"]).figure(percent)
+    Metric::new(RSE, ["RSE", "%"]).figure(percent)
 }
 
 /// The median of `values`, and the ends of its 95 % interval, as figures of these three metrics.

@@ -8,8 +8,9 @@
 
 use crate::{
     clock::Clock,
-    experiment::{Sample, Subject, Turn, relative_error},
+    experiment::{Sample, Subject, Turn, costs, relative_error},
     failure::Failure,
+    stats::Level,
     usage::Usage,
 };
 use std::time::Duration;
@@ -87,6 +88,12 @@ impl<S: Sample> Series<S> {
     /// The relative standard error of the samples so far, as a fraction.
     pub fn relative_error(&self) -> f64 {
         relative_error(&self.samples)
+    }
+
+    /// Whether processes, if there were several, do not differ so much that the error is more than `target`.
+    pub fn is_precise(&self, target: f64) -> bool {
+        let level = Level::of(&costs(&self.samples), &self.processes).filter(Level::is_of_several);
+        level.is_none_or(|level| level.error().is_nan() || level.error() <= target)
     }
 }
 
@@ -483,6 +490,15 @@ mod tests {
         }
         let (series, ..) = run(Pace { min_samples: 4, processes: 3, target: 1.0, ..PACE }, &[("steady", &[1])]);
         assert_eq!(series[0].processes, [0, 0, 1, 1, 2, 2], "all weigh the same if there is time");
+    }
+
+    #[test]
+    fn processes_that_differ_are_not_precise_however_alike_their_samples_are() {
+        let pace = Pace { warm_up: 0, min_samples: 60, max_samples: 60, processes: 3, target: 0.1, ..PACE };
+        let script: Vec<u64> = (0..60).map(|sample| if sample < 40 { 1 } else { 2 }).collect();
+        let (series, stopped, _) = run(pace, &[("moody", &script), ("steady", &[1])]);
+        assert_eq!(stopped, Stopped::Precise);
+        assert_eq!(series.iter().map(|it| it.is_precise(pace.target)).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

@@ -254,7 +254,11 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     let target = percent(pace.target);
     // Milliseconds are more than enough: parts of a budget are no round numbers.
     let budget = (pace.budget.as_secs_f64() * 1e3).round() / 1e3;
+    let processes_differ = || sound().any(|series| !series.is_precise(pace.target));
     let (reason, why) = match stopped {
+        Stopped::Precise if processes_differ() => {
+            ("processes", format!("further samples would not lower the RSE to {target} %: processes differ by more"))
+        }
         Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
         Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),
         Stopped::Enough => ("enough", "no more are allowed".to_owned()),
@@ -313,6 +317,8 @@ mod tests {
         assert!(remark(&[series(1, None)], Stopped::Enough).contains("with 1 sample of each executor, as"));
         let told = remark(&[series(7, failed()), series(5, None)], Stopped::Enough);
         assert!(told.contains("with 5 samples of each executor that was measured, as"), "{told}");
+        let told = remark(&[series(2, None)], Stopped::Precise);
+        assert!(told.ends_with("as the RSE of each executor is at most 2 %."), "{told}");
         let told = remark(&[series(2, None), series(3, None)], Stopped::Interrupted);
         assert_eq!(told, "Stopped after 1.0 s with 2 or 3 samples of each executor, as it was interrupted.");
         let told = remark(&[series(0, failed()), series(0, None)], Stopped::Interrupted);

@@ -20,7 +20,7 @@ pub use self::{
     median::median,
     outliers::Outliers,
     pooled::Pooled,
-    processes::differ,
+    processes::{differ, reach},
     ratio::{Ratio, Turns},
 };
 

@@ -21,9 +21,17 @@ impl<'a> Costs<'a> {
         self.level
     }
 
-    /// The relative standard error of the samples, as a fraction, which decides when sampling stops.
+    /// The relative standard error, as a fraction: that of the samples, or that of the processes if they tell a larger
+    /// one.
     pub(crate) fn relative_error(&self) -> f64 {
-        stats::relative_error(&self.samples)
+        let (error, level) = (stats::relative_error(&self.samples), Some(self.level));
+        // Where a process costs nothing, the error of processes is not a number, and does not count.
+        level.filter(Level::is_of_several).map_or(error, |level| error.max(level.error()))
+    }
+
+    /// By which factor other processes may cost more or less, if an interval must be made of processes.
+    pub(super) fn reach(&self, seed: u64) -> Option<f64> {
+        stats::reach(&self.samples, self.processes, seed)
     }
 
     /// These costs beside those of another executor that took turns with this one.

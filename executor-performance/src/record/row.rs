@@ -1,6 +1,6 @@
 use super::{Column, Costs, Run, Samples, Times};
 use crate::{
-    experiment::{Experiment, Sample, SampleOf, costs},
+    experiment::{Experiment, RSE, Sample, SampleOf, costs},
     failure::{Failure, says_nothing_about_executor},
     sampler::Series,
     stats::{Outliers, Pooled, Ratio, Summary},
@@ -96,6 +96,31 @@ impl Row {
         }
     }
 
+    /// The same row with the errors of processes where these are larger than those of the samples, which do not know of
+    /// them.
+    fn beside_processes(mut self, costs: &Costs<'_>, seed: u64) -> Self {
+        if let Some(error) = self.figures.get_mut(RSE) {
+            *error = Some(costs.relative_error() * 100.0).filter(|error| error.is_finite());
+        }
+        let Some(reach) = costs.reach(seed) else { return self };
+        let (first, median) = (self.figures.first().and_then(|(_, figure)| *figure), self.estimate.map(|it| it.median));
+        let wider = |low: f64, high: f64, middle: f64| (low.min(middle / reach), high.max(middle * reach));
+        if let (Some(Interval { low95, high95 }), Some(figure)) = (&mut self.interval, first) {
+            (*low95, *high95) = wider(*low95, *high95, figure);
+            let ends = [("low95_", *low95), ("high95_", *high95)];
+            for (name, figure) in &mut self.figures {
+                // There are none of any but the first figure.
+                if let Some((_, end)) = ends.iter().find(|(prefix, _)| name.starts_with(prefix)) {
+                    *figure = Some(*end);
+                }
+            }
+        }
+        if let (Some(Estimate { low95, high95, .. }), Some(median)) = (&mut self.estimate, median) {
+            (*low95, *high95) = wider(*low95, *high95, median);
+        }
+        self
+    }
+
     /// Whether there are figures.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
@@ -164,11 +189,14 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     let times = experiment.times(&series.samples).filter(|_| figures.is_ok());
     let samples = Samples::new(values(experiment, &series.samples), &series.usages).of_processes(&series.processes);
     let row = Row::new(series.name, figures, samples, times.map(|times| Times::of(&times)));
-    match experiment.pooled() {
-        Some(pooled) if row.is_ok() => {
-            Row { interval: pooled_interval(experiment, pooled, &series.samples, seed), ..row }
-        }
-        _ => row,
+    let interval = match experiment.pooled() {
+        Some(pooled) if row.is_ok() => pooled_interval(experiment, pooled, &series.samples, seed),
+        _ => row.interval,
+    };
+    let row = Row { interval, ..row };
+    match costs_of(series) {
+        Some(costs) => row.beside_processes(&costs, seed),
+        None => row,
     }
 }
 
@@ -251,6 +279,42 @@ mod tests {
         let failed = rows(Some(Failure::Submission));
         assert_eq!((failed.estimate, failed.interval, failed.outliers), (None, None, Outliers::default()));
         assert_eq!(failed.samples, sound.samples);
+    }
+
+    /// A row of processes of eight samples each, which agree within two percent, around these milliseconds.
+    fn row_of_processes(millis: &[u64]) -> Row {
+        let load = Load::new(1, 1, 0).expect("countable");
+        let latency = Latency::new(1, load, Labour::default(), Duration::ZERO, Duration::from_secs(1));
+        let all = || {
+            millis.iter().enumerate().flat_map(|(process, millis)| {
+                (0..8).map(move |sample| (process as u64, millis * (1_000_000 + 2500 * sample)))
+            })
+        };
+        let sample = |nanos| BurstsSample { bursts: vec![burst(1, nanos)], ..BurstsSample::default() };
+        let samples = all().map(|(_, nanos)| sample(nanos)).collect();
+        let processes = all().map(|(process, _)| process).collect();
+        rows(&latency, &[Series { name: "channel", samples, usages: Vec::new(), processes, failure: None }], 0)
+            .remove(0)
+    }
+
+    #[test]
+    fn processes_that_differ_more_than_their_samples_widen_errors_and_intervals() {
+        let row = row_of_processes(&[21, 21, 21, 39, 41]);
+        let (error, interval) = (row.figures[RSE].expect("an error"), row.interval.expect("an interval"));
+        assert!((13.0..19.0).contains(&error), "{row:?}");
+        // By Student's t distribution of five, around the mean of all single times.
+        assert!(interval.low95 < 20_000.0 && interval.high95 > 41_000.0, "{row:?}");
+        let estimate = row.estimate.expect("an estimate");
+        assert!(estimate.low95 < 15_000.0 && estimate.median < 22_000.0 && estimate.high95 > 30_000.0, "{row:?}");
+    }
+
+    #[test]
+    fn processes_that_agree_and_two_that_do_not_leave_errors_to_the_samples() {
+        let width = |row: &Row| row.interval.map_or(0.0, |it| it.high95 / it.low95);
+        let agreeing = row_of_processes(&[21, 21, 21, 21, 21]);
+        assert!(agreeing.figures[RSE].is_some_and(|error| error < 0.2) && width(&agreeing) < 1.01, "{agreeing:?}");
+        let two = row_of_processes(&[21, 41]);
+        assert!(width(&two) < 2.0, "{two:?}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Run {
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// In a word: `precise`, `budget`, `enough`, `nothing-left` or `interrupted`.
+    /// In a word: `precise`, `processes`, `budget`, `enough`, `nothing-left` or `interrupted`.
     pub reason: String,
     /// In a sentence.
     pub remark: String,

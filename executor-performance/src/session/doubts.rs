@@ -37,8 +37,8 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     doubts
 }
 
-/// The executors whose samples are so alike within a process that the interval of the first figure is too narrow, where
-/// `target` was asked for.
+/// The executors whose samples are so alike within a process that more of them do not help, where `target` was asked
+/// for.
 pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
     let apart: Vec<String> = rows
         .iter()
@@ -49,8 +49,8 @@ pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
         .collect();
     (!apart.is_empty()).then(|| {
         format!(
-            "processes of one executor differ more than their samples tell ({}): intervals of single figures are too narrow, \
-             those of comparisons are of processes and hold; raise --processes and --budget",
+            "processes of one executor differ more than their samples tell ({}), so further samples of each help little: \
+             raise --processes and --budget",
             apart.join(", ")
         )
     })

@@ -9,6 +9,10 @@ const UNSEEN: f64 = 0.1;
 /// How many pieces the samples are cut into, if there is only one process.
 const BLOCKS: usize = 5;
 
+/// How many processes show how much these differ. Two hardly do: by Student's t distribution, their interval is more
+/// than ten times as wide as the distance between them.
+const SEVERAL: f64 = 3.0;
+
 /// The logarithm of what something costs, and how far it may be from what other processes would give.
 ///
 /// Samples of one process have much in common that those of the next process do not have: where its memory lies, which
@@ -88,6 +92,11 @@ impl Level {
     /// How far that may be from what other processes would give: the standard error, as a fraction.
     pub fn error(&self) -> f64 {
         self.variance.sqrt()
+    }
+
+    /// Whether there were enough processes to show how much these differ.
+    pub fn is_of_several(&self) -> bool {
+        self.noise.is_some() && self.freedom + 1.0 >= SEVERAL
     }
 
     /// How many times as much this is as `below`, with an interval. In `many` comparisons, all intervals together have

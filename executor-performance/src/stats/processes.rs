@@ -1,6 +1,6 @@
 //! Samples of one process compared with those of other processes.
 
-use super::{Dice, mean};
+use super::{Dice, Level, Ratio, mean};
 
 /// The samples of each process.
 pub(super) fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f64]> {
@@ -35,6 +35,14 @@ pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
         spread(&ranks, &lengths) >= truth
     });
     as_much.take(BY_CHANCE).count() < BY_CHANCE
+}
+
+/// How many times as much or as little as they do on average other processes may give, with a probability of 95 %. None
+/// unless there were several, which [`differ`] so much that an interval must be made of them and not of their samples.
+pub fn reach(costs: &[f64], processes: &[u64], seed: u64) -> Option<f64> {
+    let level = Level::of(costs, processes).filter(Level::is_of_several)?;
+    let Ratio { value, high, .. } = level.ratio(1).filter(|_| differ(costs, processes, seed))?;
+    Some(high / value)
 }
 
 /// How far the means of groups with these `lengths` are from each other.
