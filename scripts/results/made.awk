@@ -17,7 +17,11 @@ function between(range, format) {
         gits[cell("git")]
         commit = commit (commit == "" ? "" : ", ") cell("git")
     }
-    where = cell("machine") " with " cell("cores") " cores, " cell("system")
+    machine = cell("machine") " with " cell("cores") " cores, " cell("system")
+    if (!(machine in machines)) {
+        machines[machine]
+        where = where (where == "" ? "" : "; and on one with ") machine
+    }
     note(cell("load_average"), "load")
     note(cell("other_busy_cores"), "others")
     note(cell("stolen_percent"), "stolen")
