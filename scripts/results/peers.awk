@@ -28,7 +28,7 @@ function compared(ours, peers,    our, peer, ratio, low, high, shown) {
 }
 
 function verdict(ratio, low, high) {
-    if (low < 0.95 && high > 1.05) return "level"
+    if (low < 0.95 && high > 1.05) return "unsure"
     return ratio < 0.95 ? "*behind*" : ratio > 1.05 ? "first" : "level"
 }
 
