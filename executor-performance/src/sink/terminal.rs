@@ -47,13 +47,16 @@ impl<W: Write> Terminal<W> {
         written.map_err(|why| located(&Target::Output, &why))
     }
 
-    /// Writes a comparison: a table for each run, and remarks on the tables.
+    /// Writes a comparison: what is compared, a table for each run, and remarks on the tables.
     ///
     /// # Errors
     ///
     /// As [`write`](Self::write).
     pub fn comparison(&mut self, comparison: &Comparison) -> io::Result<()> {
         let mut text = String::new();
+        if !self.quiet {
+            text += &(titled("old", &comparison.old) + &titled("new", &comparison.new) + "\n");
+        }
         for run in &comparison.runs {
             text += &wrapped(&format!("compared: {}", run.title), 0);
             text += &format!("\n{}", drawn(&compare::table(&run.changes)));
