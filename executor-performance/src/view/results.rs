@@ -1,5 +1,8 @@
 use super::{Column, Table};
-use crate::record::{Row, Run};
+use crate::{
+    record::{Row, Run},
+    stats::Ratio,
+};
 
 /// All figures of the rows that have some; none if there are no such rows. The comparison with the best stands after
 /// the first figure, which is what is compared.
@@ -31,8 +34,26 @@ pub fn results(run: &Run) -> Option<Table> {
 
 fn comparison(rows: &[&Row]) -> [Column; 2] {
     let slowdowns: Vec<Option<f64>> = rows.iter().map(|row| row.slowdown.map(|slowdown| slowdown.value)).collect();
-    let intervals = rows
-        .iter()
-        .map(|row| row.slowdown.map_or("-".to_owned(), |slowdown| format!("{:.2}-{:.2}", slowdown.low, slowdown.high)));
+    let intervals = rows.iter().map(|row| row.slowdown.map_or("-".to_owned(), interval));
     [Column::ratios(["slower", "x best"], &slowdowns), Column::text(["95%", "interval"], intervals)]
+}
+
+/// The ends of the interval, unless these say no more than that nothing is known.
+fn interval(Ratio { value, low, high }: Ratio) -> String {
+    const FAR: f64 = 10.0;
+    if value > FAR * low || high > FAR * value { "unsure".to_owned() } else { format!("{low:.2}-{high:.2}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_says_nothing_is_not_shown() {
+        let told = |value, low, high| interval(Ratio { value, low, high });
+        assert_eq!(told(5.07, 0.04, 580.45), "unsure");
+        assert_eq!(told(5.07, 0.6, 60.0), "unsure");
+        assert_eq!(told(5.07, 0.6, 48.0), "0.60-48.00");
+        assert_eq!(told(1.0, 1.0, 1.0), "1.00-1.00");
+    }
 }
