@@ -232,6 +232,9 @@ impl Experiment for Fairness {
     fn figures(&self, samples: &[FairnessSample]) -> Vec<Figure> {
         let delays = self.times(samples);
         let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(delays.as_ref().map(of));
+        let percentile = |column, name, part| {
+            micros(column, name).figure(delays.as_ref().and_then(|delays| delays.percentile_us(part)))
+        };
         let sum = |column, name, of: fn(&FairnessSample) -> usize| {
             let sum: usize = samples.iter().map(of).sum();
             count(column, name).figure(Some(sum as f64).filter(|_| !samples.is_empty()))
@@ -241,15 +244,15 @@ impl Experiment for Fairness {
         let cpu = ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64);
         vec![
             of("p99_us", "p99", &|delays| delays.quantile_us(JUDGED)),
-            of("p50_us", "p50", &|delays| delays.quantile_us(0.5)),
+            percentile("p50_us", "p50", 0.5),
             of("max_us", "max", &Distribution::max_us),
             sum("probes", "probes", |sample| sample.delays.len()),
             sum("starved_probes", "starved", |sample| sample.starved),
             HOPS.figure(seconds_per_hop.map(f64::recip)),
             nanos("cpu_ns_per_hop", ["CPU", "ns/hop"]).figure(cpu),
             super::relative_error_figure(samples),
-            of("p90_us", "p90", &|delays| delays.quantile_us(0.9)),
-            of("p999_us", "p99.9", &|delays| delays.quantile_us(0.999)),
+            percentile("p90_us", "p90", 0.9),
+            percentile("p999_us", "p99.9", 0.999),
         ]
     }
 

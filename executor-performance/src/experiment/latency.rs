@@ -100,18 +100,21 @@ impl Experiment for Latency {
         let times = self.times(samples);
         let time =
             |column, name, of: &dyn Fn(&Distribution) -> f64| millis(column, name).figure(times.as_ref().map(of));
+        let percentile = |column, name, part| {
+            millis(column, name).figure(times.as_ref().and_then(|times| times.percentile_us(part)))
+        };
         let idle_cpu = bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0);
         vec![
             time("mean_us", "mean", &Distribution::mean_us),
-            time("p50_us", "p50", &|times| times.quantile_us(0.5)),
-            time("p90_us", "p90", &|times| times.quantile_us(0.9)),
-            time("p99_us", "p99", &|times| times.quantile_us(0.99)),
+            percentile("p50_us", "p50", 0.5),
+            percentile("p90_us", "p90", 0.9),
+            percentile("p99_us", "p99", 0.99),
             time("max_us", "max", &Distribution::max_us),
             super::relative_error_figure(samples),
             bursts::cpu_per_burst(bursts()),
             IDLE_CPU.figure(idle_cpu),
             bursts::COUNT.figure(times.as_ref().map(|times| times.count() as f64)),
-            time("p999_us", "p99.9", &|times| times.quantile_us(0.999)),
+            percentile("p999_us", "p99.9", 0.999),
         ]
     }
 

@@ -28,6 +28,12 @@ pub struct OpenLatency {
     sampled: Duration,
 }
 
+/// The column of how late jobs were given, for one in a hundred.
+pub(crate) const GIVEN_LATE: &str = "given_late_p99_us";
+
+/// The column of the 99th percentile of times.
+pub(crate) const P99: &str = "p99_us";
+
 const ACHIEVED_PERCENT: Metric = Metric::new("achieved_percent", ["achieved", "%"]).more_is_better();
 const ACHIEVED: Metric = Metric::new("achieved_jobs_per_s", ["achieved", "jobs/s"]).with_decimals(1).more_is_better();
 const CPU: Metric = Metric::new("cpu_us_per_job", ["CPU", "us/job"]);
@@ -195,6 +201,9 @@ impl Experiment for OpenLatency {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let times = self.times(samples);
         let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(times.as_ref().map(of));
+        let percentile = |column, name, of: Option<&Distribution>, part| {
+            micros(column, name).figure(of.and_then(|times| times.percentile_us(part)))
+        };
         let late = Distribution::of_condensed(samples.iter().map(|sample| &sample.lateness));
         let jobs: u64 = bursts().map(|burst| burst.jobs).sum();
         let seconds: f64 = samples.iter().map(|sample| sample.time.as_secs_f64()).sum();
@@ -203,14 +212,14 @@ impl Experiment for OpenLatency {
         let possible = jobs as f64 / (self.sampled.as_secs_f64() * samples.len() as f64);
         vec![
             of("p50_us", "p50", &|times| times.quantile_us(0.5)),
-            of("p90_us", "p90", &|times| times.quantile_us(0.9)),
-            of("p99_us", "p99", &|times| times.quantile_us(0.99)),
-            of("p999_us", "p99.9", &|times| times.quantile_us(0.999)),
+            percentile("p90_us", "p90", times.as_ref(), 0.9),
+            percentile(P99, "p99", times.as_ref(), 0.99),
+            percentile("p999_us", "p99.9", times.as_ref(), 0.999),
             of("max_us", "max", &Distribution::max_us),
             of("mean_us", "mean", &Distribution::mean_us),
             ACHIEVED_PERCENT.figure(achieved.map(|achieved| achieved / possible * 100.0)),
             ACHIEVED.figure(achieved),
-            micros("given_late_p99_us", "late p99").figure(late.map(|late| late.quantile_us(0.99))),
+            percentile(GIVEN_LATE, "late p99", late.as_ref(), 0.99),
             CPU.figure(ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
             JOBS.figure((jobs > 0).then_some(jobs as f64)),
             super::relative_error_figure(samples),

@@ -71,6 +71,13 @@ impl Distribution {
         (self.histogram.value_at_quantile(quantile) as f64 / 1e3).min(self.max_us())
     }
 
+    /// The same, unless too few times are longer than that to tell it from the longest: fewer than one.
+    pub fn percentile_us(&self, quantile: f64) -> Option<f64> {
+        // A little less, because a tenth of ten is 0.9999999999999998.
+        const ONE: f64 = 1.0 - 1e-9;
+        ((1.0 - quantile) * self.count() as f64 >= ONE).then(|| self.quantile_us(quantile))
+    }
+
     /// Times in microseconds, and how many are about that long, but not longer; all that there are, from the shortest.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let upper = |value: u64| (self.histogram.highest_equivalent(value) as f64 / 1e3).min(self.max_us());
@@ -121,6 +128,15 @@ mod tests {
         assert_eq!(whole.buckets().collect::<Vec<_>>(), joined.buckets().collect::<Vec<_>>());
         assert_eq!((whole.mean_us(), whole.max_us()), (joined.mean_us(), joined.max_us()));
         assert!(Distribution::of_condensed(&[]).is_none());
+    }
+
+    #[test]
+    fn few_times_have_no_high_percentiles() {
+        let of = |count| Distribution::of((1..=count).map(Duration::from_micros)).expect("times");
+        for (quantile, enough) in [(0.5, 2), (0.9, 10), (0.99, 100), (0.999, 1000)] {
+            assert_eq!(of(enough - 1).percentile_us(quantile), None, "{quantile}");
+            assert_eq!(of(enough).percentile_us(quantile), Some(of(enough).quantile_us(quantile)), "{quantile}");
+        }
     }
 
     #[test]
