@@ -114,6 +114,11 @@ pub trait Turn: Serialize + DeserializeOwned + 'static {
     /// What it measures.
     type Sample: Sample + Serialize + DeserializeOwned;
 
+    /// The turn of this round, the first of which is 0; none if it is the same in all rounds.
+    fn of_round(&self, _round: u64) -> Option<Self> {
+        None
+    }
+
     /// How many threads it has at a time, besides those of the executor and the one that takes it.
     fn own_threads(&self) -> usize {
         1
@@ -214,6 +219,11 @@ fn median_and_interval([median, low, high]: [Metric; 3], values: &[f64]) -> [Fig
 /// The median of `values`.
 fn median(values: &[f64]) -> Option<f64> {
     Summary::of(values).map(|summary| summary.median)
+}
+
+/// The seed of a round, where `seed` is that of all. No round of a seed below 2^32 has that of another seed.
+fn seed_of_round(seed: u64, round: u64) -> u64 {
+    seed.wrapping_add(round << 32)
 }
 
 /// A time in microseconds.

@@ -143,8 +143,10 @@ pub fn sample<T: Turn>(
     let none = |name| Series { name, samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure: None };
     let mut series: Vec<Series<T::Sample>> = subjects.iter().map(|subject| none(subject.name())).collect();
     let mut leg = Leg { process: 0, rounds: 0, before: 0, first: 0 };
+    let mut round = 0;
     loop {
-        let began = clock.now();
+        let (began, own) = (clock.now(), turn.of_round(round));
+        let turn = own.as_ref().unwrap_or(turn);
         for index in leg.order(subjects.len()) {
             if watcher.wants_end() {
                 let warming_up = leg.rounds < pace.warm_up;
@@ -152,6 +154,7 @@ pub fn sample<T: Turn>(
             }
             take_sample(turn, &*subjects[index], leg.process, &mut series[index], watcher);
         }
+        round += 1;
         leg.rounds += 1;
         if leg.rounds <= pace.warm_up {
             series.iter_mut().for_each(|series| series.forget_beyond(leg.before));

@@ -3,7 +3,7 @@
 mod probes;
 
 use self::probes::Probes;
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros, per_job::nanos};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros, per_job::nanos, seed_of_round};
 use crate::{
     failure::Failure,
     record::{Figure, Metric, Setting},
@@ -49,7 +49,7 @@ pub struct FairnessTurn {
     pub time: Duration,
     /// The time from probe to probe, on average. Each is between half as long and one and a half times as long.
     pub interval: Duration,
-    /// The seed of the jitter, the same for all executors.
+    /// The seed of the jitter, the same for all executors of a round.
     pub seed: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
@@ -124,6 +124,10 @@ impl Turn for FairnessTurn {
     /// The producer of the chains, and the thread that gives probes.
     fn own_threads(&self) -> usize {
         2
+    }
+
+    fn of_round(&self, round: u64) -> Option<Self> {
+        Some(FairnessTurn { seed: seed_of_round(self.seed, round), ..*self })
     }
 }
 

@@ -1,6 +1,6 @@
 //! How long jobs take that come at scheduled times, however long the others take.
 
-use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros};
+use super::{Experiment, JobTurn, Sample, Subject, Turn, bursts::ratio, micros, seed_of_round};
 use crate::{
     failure::Failure,
     record::{Figure, Metric, Setting},
@@ -50,7 +50,7 @@ pub struct OpenLatencyTurn {
     pub producers: usize,
     /// What each job does.
     pub labour: Labour,
-    /// The seed of the times at which they come, the same for all executors.
+    /// The seed of the times at which they come, the same for all executors of a round.
     pub seed: u64,
     /// When to give up waiting for jobs.
     pub patience: Duration,
@@ -100,6 +100,10 @@ impl Turn for OpenLatencyTurn {
 
     fn own_threads(&self) -> usize {
         self.producers
+    }
+
+    fn of_round(&self, round: u64) -> Option<Self> {
+        Some(OpenLatencyTurn { seed: seed_of_round(self.seed, round), ..*self })
     }
 }
 
@@ -293,6 +297,14 @@ mod tests {
         assert_eq!(schedules.iter().map(Vec::len).collect::<Vec<_>>(), [333, 334, 334]);
         assert_ne!(schedules[1], schedules[2]);
         assert_ne!(OpenLatencyTurn { seed: 8, ..TURN }.schedules(), TURN.schedules());
+    }
+
+    #[test]
+    fn jobs_come_at_other_times_in_each_round() {
+        let of = |round| TURN.of_round(round).expect("rounds differ").schedules();
+        assert_eq!(of(3), of(3), "for all executors alike");
+        assert!(of(0) != of(1) && of(1) != of(2));
+        assert_ne!(of(1), OpenLatencyTurn { seed: 8, ..TURN }.of_round(0).expect("rounds differ").schedules());
     }
 
     #[test]
