@@ -22,6 +22,7 @@ mod wake;
 
 #[cfg(test)]
 pub(crate) use self::bursts::mock::burst;
+pub(crate) use self::open_latency::{GIVEN_LATE, P99};
 pub use self::{
     avalanche::Avalanche,
     blocking::Blocking,

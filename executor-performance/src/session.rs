@@ -5,7 +5,7 @@ mod recorder;
 mod supervised;
 
 use self::{
-    doubts::{kinship, noise},
+    doubts::{kinship, lateness, noise},
     recorder::Recorder,
     supervised::{Supervised, Supervision},
 };
@@ -165,7 +165,7 @@ impl Session {
         let rows = rows(&experiment, &series, seed);
         let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
-        doubts.extend(kinship(&rows, pace.target, seed));
+        doubts.extend(kinship(&rows, pace.target, seed).into_iter().chain(lateness(&rows)));
         self.warn(&self.located(&doubts));
         let complaints = self.located(&complaints(&rows));
         self.update(|run| {

@@ -1,6 +1,7 @@
 //! What makes the figures of a run doubtful, according to its samples.
 
 use crate::{
+    experiment::{GIVEN_LATE, P99},
     record::{Row, Run},
     stats::{self, Level},
 };
@@ -52,6 +53,24 @@ pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
             "processes of one executor differ more than their samples tell ({}), so further samples of each help little: \
              raise --processes and --budget",
             apart.join(", ")
+        )
+    })
+}
+
+/// The executors whose times are those of the threads that gave the jobs, if these gave them at given times.
+pub(super) fn lateness(rows: &[Row]) -> Option<String> {
+    /// The part of the times, for one job in a hundred, that is too large.
+    const PART: f64 = 0.5;
+    let figure = |row: &Row, column| row.figures.get(column).copied().flatten();
+    let late = |row: &&Row| {
+        figure(row, GIVEN_LATE).zip(figure(row, P99)).is_some_and(|(lateness, time)| lateness >= PART * time)
+    };
+    let late: Vec<&str> = rows.iter().filter(late).map(|row| row.executor.as_str()).collect();
+    (!late.is_empty()).then(|| {
+        format!(
+            "the longest times of {} are mostly how late jobs were given (late p99), because the threads that give them had \
+             no core, or the executor held them up: lower --rate, raise -p to 2 or more, or use fewer threads (-t)",
+            late.join(", ")
         )
     })
 }
@@ -130,6 +149,22 @@ mod tests {
         let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
         let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
+    fn times_that_are_the_givers_are_told() {
+        let row = |executor: &str, late, p99| {
+            let figures = [(P99, p99), (GIVEN_LATE, late)].map(|(name, figure)| (name.to_owned(), figure));
+            Row::new(executor, Ok(figures.into_iter().collect()), Samples::new(vec![1.0], &[]), None)
+        };
+        let rows = [
+            row("channel", Some(49.0), Some(100.0)),
+            row("elastic", Some(50.0), Some(100.0)),
+            row("burst", None, Some(100.0)),
+        ];
+        let doubt = lateness(&rows).expect("elastic is late");
+        assert!(doubt.contains("times of elastic are") && doubt.contains("lower --rate"), "{doubt}");
+        assert_eq!(lateness(&rows[..1]), None);
     }
 
     #[test]
