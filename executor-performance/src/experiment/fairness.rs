@@ -97,20 +97,28 @@ impl FairnessTurn {
     fn probe<E: Executor>(&self, executor: &E) -> Arc<Probes> {
         let intervals = self.time.as_nanos() / self.interval.as_nanos().max(1);
         let probes = Arc::new(Probes::at_most(2 * intervals as usize + 2));
-        let end = Instant::now() + self.time;
+        let begin = Instant::now();
+        let end = begin + self.time;
         // A probe that is given just before the end would count as starved, although it only came late.
         let last = end - self.time / 10;
         let mut dice = Dice::new(self.seed);
-        let mut none_given = true;
+        let (mut none_given, mut given, mut returned) = (true, begin, begin);
         loop {
             let jitter = 0.5 + dice.below(1 << 20) as f64 / f64::from(1 << 20);
-            let next = Instant::now() + self.interval.mul_f64(jitter);
-            if next >= last && !none_given {
+            let due = given + self.interval.mul_f64(jitter);
+            if due >= last && !none_given {
                 break;
             }
-            thread::sleep(next.min(last).saturating_duration_since(Instant::now()));
-            Probes::give_next(&probes, executor);
-            none_given = false;
+            thread::sleep(due.min(last).saturating_duration_since(Instant::now()));
+            // A probe that was due while the executor held this thread up has waited since then. That this thread woke
+            // late is no delay of a probe.
+            given = if due < returned { due } else { Instant::now() };
+            if returned < end {
+                Probes::give_next(&probes, given, executor);
+            } else {
+                probes.miss_next(given);
+            }
+            (none_given, returned) = (false, Instant::now());
         }
         thread::sleep(end.saturating_duration_since(Instant::now()));
         probes.close();
@@ -184,7 +192,8 @@ impl Drop for StopAtLast<'_> {
 pub struct FairnessSample {
     /// The chains.
     burst: Burst,
-    /// From the submission of each probe to its beginning, or to the end of the chains if that is earlier.
+    /// From the submission of each probe, or from when it was due if the executor held up the thread that gives them,
+    /// to its beginning, or to the end of the chains if that is earlier.
     delays: Vec<Duration>,
     /// How many had not begun by then.
     starved: usize,
@@ -276,7 +285,8 @@ mod tests {
         experiment::{bursts::mock::burst, mock::values},
         registry::Build,
     };
-    use executors::{Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
+    use executors::{CanExecute, Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
+    use std::sync::OnceLock;
 
     const TURN: FairnessTurn = FairnessTurn {
         chains: 2,
@@ -319,6 +329,40 @@ mod tests {
         let sample = turn.run_on(&plan).expect("every job ran");
         assert_eq!(sample.delays.len(), 1, "{sample:?}");
         assert!(sample.cost() > 0.0, "{sample:?}");
+    }
+
+    #[test]
+    fn probes_that_are_due_while_the_executor_holds_their_thread_up_wait() {
+        /// Runs jobs at once, and holds up whoever gave the first for that long.
+        #[derive(Clone)]
+        struct Holding(Duration, Arc<OnceLock<Instant>>);
+
+        impl CanExecute for Holding {
+            fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
+                job();
+                let first = self.1.get_or_init(Instant::now);
+                thread::sleep(self.0.saturating_sub(first.elapsed()));
+            }
+        }
+
+        impl Executor for Holding {
+            fn shutdown_async(&self) {}
+
+            fn shutdown_borrowed(&self) -> Result<(), String> {
+                Ok(())
+            }
+        }
+
+        let turn = FairnessTurn { time: Duration::from_millis(200), ..TURN };
+        let probes = |held| turn.probe(&Holding(held, Arc::default()));
+        let half = probes(turn.time / 2);
+        half.wait(Duration::ZERO).expect("all began");
+        let waited = half.delays().into_iter().filter(|delay| *delay >= turn.time / 10).count();
+        // They are due every millisecond or so.
+        assert!(waited >= 50, "{waited}");
+        let all = probes(turn.time);
+        all.wait(Duration::ZERO).expect("none is waited for");
+        assert!(all.starved() >= 100 && all.starved() < all.delays().len(), "{} starve", all.starved());
     }
 
     #[test]

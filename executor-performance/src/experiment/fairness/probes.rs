@@ -13,7 +13,10 @@ use std::{
 /// Stands for a time that has not come yet.
 const NEVER: u64 = u64::MAX;
 
-/// When each probe was given and began, and when the probes were closed.
+/// Stands for the beginning of a probe that was due and could not be given in time.
+const MISSED: u64 = NEVER - 1;
+
+/// Since when each probe waits and when it began, and when the probes were closed.
 #[derive(Debug)]
 pub(super) struct Probes {
     origin: Instant,
@@ -38,15 +41,28 @@ impl Probes {
         Probes { origin: Instant::now(), given: AtomicUsize::new(0), times, closed: AtomicU64::new(NEVER) }
     }
 
-    /// Gives a probe to `executor`.
-    pub(super) fn give_next<E: Executor>(probes: &Arc<Self>, executor: &E) {
-        let index = probes.given.load(Ordering::Relaxed);
-        let Some(times) = probes.times.get(index) else { return };
-        probes.given.store(index + 1, Ordering::Relaxed);
+    /// Gives a probe to `executor`, which waits since `given`.
+    pub(super) fn give_next<E: Executor>(probes: &Arc<Self>, given: Instant, executor: &E) {
+        let Some(index) = probes.next(given) else { return };
         let this = Arc::clone(probes);
-        times.given.store(probes.now(), Ordering::Relaxed);
         // Relaxed: it publishes nothing but the time.
         executor.execute(move || this.times[index].began.store(this.now(), Ordering::Relaxed));
+    }
+
+    /// Counts a probe that was due at `given` as starved.
+    pub(super) fn miss_next(&self, given: Instant) {
+        if let Some(index) = self.next(given) {
+            self.times[index].began.store(MISSED, Ordering::Relaxed);
+        }
+    }
+
+    /// The index of a further probe, which waits since `given`.
+    fn next(&self, given: Instant) -> Option<usize> {
+        let index = self.given.load(Ordering::Relaxed);
+        let waits_since = given.saturating_duration_since(self.origin).as_nanos() as u64;
+        self.times.get(index)?.given.store(waits_since, Ordering::Relaxed);
+        self.given.store(index + 1, Ordering::Relaxed);
+        Some(index)
     }
 
     /// Probes that have not begun yet count as starved.
@@ -110,9 +126,9 @@ mod tests {
 
     #[test]
     fn those_that_began_late_or_never_waited_until_the_end() {
-        let probes = probes(&[150, 1000, 1001, NEVER]);
-        assert_eq!(probes.delays(), [50, 900, 900, 900].map(Duration::from_nanos));
-        assert_eq!(probes.starved(), 2);
+        let probes = probes(&[150, 1000, 1001, MISSED, NEVER]);
+        assert_eq!(probes.delays(), [50, 900, 900, 900, 900].map(Duration::from_nanos));
+        assert_eq!(probes.starved(), 3);
     }
 
     #[test]
