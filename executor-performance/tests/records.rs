@@ -1,5 +1,6 @@
 //! The records in `docs/results` and the rows beside them, which the documentation shows in tables, agree.
 
+use executor_performance::record::Record;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,6 +19,21 @@ fn results(extension: &str) -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = files.map(|path| path.with_extension("")).collect();
     names.sort();
     names
+}
+
+#[test]
+fn the_versions_of_peers_are_those_of_their_records() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results");
+    let page = fs::read_to_string(folder.join("peers.md")).expect("the page of the peers");
+    let records: Vec<PathBuf> =
+        results("json").into_iter().filter(|path| path.parent().is_some_and(|it| it.ends_with("peers"))).collect();
+    assert!(!records.is_empty());
+    for path in records {
+        let record = Record::read(&path.with_extension("json")).expect("a record");
+        for version in &record.program.crates {
+            assert!(page.contains(&format!("`{version}`")), "{version} of {} is not on the page", path.display());
+        }
+    }
 }
 
 /// If a later version writes other columns, `report RECORD.json -o ROWS.csv` writes the rows again.
