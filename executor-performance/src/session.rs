@@ -188,7 +188,7 @@ impl Session {
 
     /// What is to be said of the current run. If it is one of several, each line says of which.
     fn located(&self, doubts: &[String]) -> Vec<String> {
-        let run = self.record.runs.last().filter(|_| self.several).map(view::settings);
+        let run = self.record.runs.last().filter(|_| self.several).map(view::distinction);
         let located = |doubt: &String| match &run {
             Some(run) => view::of_runs(doubt, std::slice::from_ref(run)),
             None => doubt.clone(),

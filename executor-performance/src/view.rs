@@ -81,8 +81,8 @@ pub fn doubts(record: &Record) -> Vec<String> {
     for run in &record.runs {
         for doubt in &run.warnings {
             match doubts.iter_mut().find(|(other, _)| other == doubt) {
-                Some((_, runs)) => runs.push(settings(run)),
-                None => doubts.push((doubt, vec![settings(run)])),
+                Some((_, runs)) => runs.push(distinction(run)),
+                None => doubts.push((doubt, vec![distinction(run)])),
             }
         }
     }
@@ -92,7 +92,12 @@ pub fn doubts(record: &Record) -> Vec<String> {
     doubts.into_iter().map(told).collect()
 }
 
-/// A doubt about only the runs with these settings.
+/// What tells a run from the others of its record: its workload if it is one of a recommendation's, or its settings.
+pub fn distinction(run: &Run) -> String {
+    run.recommended_for().map_or_else(|| settings(run), |workload| format!("workload {workload}"))
+}
+
+/// A doubt about only the runs with these distinctions.
 pub fn of_runs(doubt: &str, runs: &[String]) -> String {
     format!("{doubt} (with {})", runs.join("; with "))
 }
@@ -202,5 +207,8 @@ mod tests {
         record.runs.iter_mut().for_each(|run| run.warnings.push("busy".to_owned()));
         record.runs[1].warnings.push("noisy".to_owned());
         assert_eq!(doubts(&record), ["busy", "noisy (with threads 2, producers 2)"]);
+        record.runs[1].settings.insert("job_time_ns".to_owned(), Value::Number(1000));
+        record.runs[1].description.push(("workload".to_owned(), "inside: most jobs".to_owned()));
+        assert_eq!(doubts(&record), ["busy", "noisy (with workload inside)"]);
     }
 }

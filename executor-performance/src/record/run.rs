@@ -98,6 +98,13 @@ impl Run {
         self.chains().map(|chains| chains < CHAINS_COUNTED_DOWN)
     }
 
+    /// The workload that it is of, if it is one of a recommendation's.
+    pub(crate) fn recommended_for(&self) -> Option<&str> {
+        self.number("job_time_ns")?;
+        let (_, workload) = self.description.iter().find(|(title, _)| title == "workload")?;
+        workload.split(':').next()
+    }
+
     /// The column by which executors are compared.
     pub fn first_column(&self) -> Option<&Column> {
         self.columns.first()
