@@ -7,7 +7,7 @@ pub use self::need::Need;
 
 use crate::{
     once_each::once_each,
-    record::{Costs, Record, Run, Status},
+    record::{Costs, Record, Row, Run, Status},
     registry::{Ability, Entry},
     stats::{Level, Ratio},
 };
@@ -26,13 +26,18 @@ pub struct Advice {
     pub needs: Vec<Need>,
     /// How many worker threads it has, if all runs agree.
     pub threads: Option<usize>,
-    /// The second best that meets them, and how many times as long it takes: the geometric mean over all runs. None if
-    /// there is no other, or the costs of the two have no ratio.
+    /// The second best that meets them, and how many times as long it takes: the geometric mean over all runs. It is
+    /// another pool, unless only the same one was measured with other options. None if there is no other, or the costs
+    /// of the two have no ratio.
     pub runner_up: Option<(String, Ratio)>,
+    /// The same pool as `best` with other options, beside a runner-up that is another pool.
+    pub variant: Option<(String, Ratio)>,
     /// The best executor that does not meet them, and how many times as long as that one `best` takes.
     pub forgone: Option<(String, Ratio)>,
     /// How many runs count: those with rows.
     pub runs: usize,
+    /// Whether all intervals come from several processes of each executor.
+    pub compares_processes: bool,
     /// Executors that failed in one of these runs. They do not count.
     pub failed: Vec<String>,
     /// Other executors that were not measured in all of these runs. They do not count either.
@@ -70,8 +75,10 @@ impl Advice {
             candidates.into_iter().partition(|(name, _)| can(name, needs));
         let seed = record.program.seed;
         let (best, best_costs) = able.first().ok_or_else(|| nothing(needs))?;
-        let runner_up =
-            able.get(1).and_then(|(name, costs)| Some(((*name).to_owned(), ratio(costs, best_costs, seed)?)));
+        let (variants, rivals): (Vec<_>, Vec<_>) = able[1..].iter().partition(|(name, _)| pool(name) == pool(best));
+        let beside_best = |(name, costs): &Candidate<'_>| Some(((*name).to_owned(), ratio(costs, best_costs, seed)?));
+        let runner_up = rivals.first().or(variants.first()).and_then(|it| beside_best(it));
+        let variant = rivals.first().and(variants.first()).and_then(|it| beside_best(it));
         let forgone =
             unable.first().and_then(|(name, costs)| Some(((*name).to_owned(), ratio(best_costs, costs, seed)?)));
         let threads: Vec<Option<u64>> = runs.iter().map(|run| run.number("threads")).collect();
@@ -81,8 +88,10 @@ impl Advice {
             needs: needs.to_vec(),
             threads: agreed.and_then(|threads| usize::try_from(threads).ok()),
             runner_up,
+            variant,
             forgone,
             runs: runs.len(),
+            compares_processes: runs.iter().flat_map(|run| &run.rows).filter(|row| row.is_ok()).all(has_processes),
             failed,
             unmeasured,
             warnings: Vec::new(),
@@ -107,6 +116,17 @@ type Candidate<'a> = (&'a str, Vec<Costs<'a>>);
 /// Whether the executor called `name` meets all `needs`.
 pub fn can(name: &str, needs: &[Need]) -> bool {
     needs.is_empty() || Entry::named(name).is_some_and(|entry| entry.can(Ability::Subpools))
+}
+
+/// The pool that the executor called `name` is, with some options or others.
+fn pool(name: &str) -> &str {
+    Entry::named(name).and_then(Entry::module).unwrap_or(name)
+}
+
+/// Whether the samples of `row` come from several processes.
+fn has_processes(row: &Row) -> bool {
+    let processes = &row.samples.process;
+    processes.iter().any(|process| *process != processes[0])
 }
 
 fn nothing(needs: &[Need]) -> String {
@@ -142,7 +162,19 @@ fn ratio(above: &[Costs<'_>], below: &[Costs<'_>], seed: u64) -> Option<Ratio> {
 
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Advice { best, needs, threads, runner_up, forgone, runs, failed, unmeasured, warnings } = self;
+        let Advice {
+            best,
+            needs,
+            threads,
+            runner_up,
+            variant,
+            forgone,
+            runs,
+            compares_processes,
+            failed,
+            unmeasured,
+            warnings,
+        } = self;
         write!(f, "Take `{best}`")?;
         if let Some(entry) = Entry::named(best) {
             write!(f, " ({})", entry.summary)?;
@@ -158,8 +190,10 @@ impl fmt::Display for Advice {
             None if !needs.is_empty() => write!(f, ", the only one measured that has {}", listed(needs))?,
             None => write!(f, ": nothing better is known, because no other was measured")?,
             Some((other, ratio)) if self.is_within_noise() && !is_about_one(ratio) => {
-                let undecided = "these samples do not tell which is better; raise --budget to know";
-                write!(f, ", or `{other}`: it takes {}, and {undecided}", times(ratio))?;
+                let remedy =
+                    if *compares_processes { "raise --processes, and --budget with it," } else { "raise the budget" };
+                let undecided = "these samples do not tell which is better";
+                write!(f, ", or `{other}`: it takes {}, and {undecided}; {remedy} to know", times(ratio))?;
             }
             Some((other, ratio)) if self.is_within_noise() => {
                 write!(f, ", or `{other}` just as well: it takes {}, which is within the noise", times(ratio))?;
@@ -169,13 +203,18 @@ impl fmt::Display for Advice {
             }
         }
         writeln!(f, ".")?;
+        let sure = |ratio: &Ratio| if may_be_one(ratio) { "within the noise" } else { "more than the noise" };
         if let Some((other, ratio)) = forgone {
-            let sure = if may_be_one(ratio) { "within" } else { "more than" };
             writeln!(
                 f,
-                "Compared with `{other}`, which cannot do that, it takes {}, which is {sure} the noise.",
-                times(ratio)
+                "Compared with `{other}`, which cannot do that, it takes {}, which is {}.",
+                times(ratio),
+                sure(ratio)
             )?;
+        }
+        if let Some((other, ratio)) = variant {
+            let took = times(ratio);
+            writeln!(f, "`{other}`, the same pool with other options, takes {took}, which is {}.", sure(ratio))?;
         }
         for (left_out, why) in [(failed, "failed"), (unmeasured, "were not measured")] {
             if !left_out.is_empty() {
@@ -199,7 +238,7 @@ mod tests {
     use super::*;
     use crate::{
         failure::Failure,
-        record::{Row, Samples, mock::record},
+        record::{Samples, mock::record},
     };
 
     /// One run, in which less is better.
@@ -264,7 +303,7 @@ mod tests {
     fn says_if_the_difference_is_noise() {
         let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[]).expect("there is one");
         assert!(advice.is_within_noise());
-        assert!(advice.to_string().contains("do not tell which is better; raise --budget to know."), "{advice}");
+        assert!(advice.to_string().contains("do not tell which is better; raise the budget to know."), "{advice}");
         let advice = Advice::of(&one_run(&[("channel", STEADY), ("burst", STEADY)]), &[]).expect("there is one");
         assert!(advice.to_string().contains("`burst` just as well"), "{advice}");
     }
@@ -298,6 +337,21 @@ mod tests {
         let advice = Advice::of(&record, &[]).expect("there is one");
         let of_processes = advice.runner_up.as_ref().expect("there is another").1;
         assert!(advice.is_within_noise() && of_processes.high > of_rounds.high, "{of_processes:?}, {of_rounds:?}");
+        let told = advice.to_string();
+        assert!(told.contains("which is better; raise --processes, and --budget with it, to know."), "{told}");
+    }
+
+    #[test]
+    fn the_runner_up_is_another_pool_if_one_was_measured() {
+        let twins: &[(&str, &[f64])] = &[("workstealing", STEADY), ("workstealing-park-counted", STEADY)];
+        let whole = [twins, &[("channel", SLOWER)]].concat();
+        let advice = Advice::of(&one_run(&whole), &[]).expect("there is one");
+        let named = |it: &Option<(String, Ratio)>| it.as_ref().map(|(name, _)| name.clone());
+        assert_eq!(named(&advice.runner_up).as_deref(), Some("channel"));
+        assert_eq!(named(&advice.variant).as_deref(), Some("workstealing-park-counted"));
+        let advice = Advice::of(&one_run(twins), &[]).expect("there is one");
+        assert_eq!(named(&advice.runner_up).as_deref(), Some("workstealing-park-counted"));
+        assert_eq!(advice.variant, None);
     }
 
     #[test]
@@ -313,10 +367,12 @@ mod tests {
         let mut small = advice(&one_run(&[("dispatcher", STEADY), ("channel", NOISY)]), &[Need::Subpools]);
         small.threads = Some(1);
         small.warnings = vec!["all samples are of one process".to_owned(), "the machine is busy".to_owned()];
+        let variants = [("elastic", STEADY), ("elastic-growing", STEADY), ("channel", SLOWER)];
         let told = [
             ("undecided", advice(&one_run(&[("channel", STEADY), ("burst", NOISY)]), &[])),
             ("within the noise", advice(&one_run(&[("channel", STEADY), ("burst", STEADY)]), &[])),
             ("the only one", advice(&one_run(&[("elastic", STEADY)]), &[])),
+            ("beside a variant", advice(&one_run(&variants), &[])),
             ("of several workloads, with one that failed", advice(&record(), &[])),
             ("the only one that can, with warnings", small),
         ];

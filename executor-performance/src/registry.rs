@@ -297,6 +297,19 @@ impl Entry {
         ability == Ability::Jobs || self.abilities.contains(&ability)
     }
 
+    /// The module of the library `executors` that it is from, if it is from there.
+    pub fn module(&self) -> Option<&'static str> {
+        match self.name {
+            "threadpool" => Some("threadpool_executor"),
+            "channel" => Some("crossbeam_channel_pool"),
+            "burst" | "burst-dealt" | "burst-typed" => Some("burst_pool"),
+            name if name.starts_with("workstealing") => Some("crossbeam_workstealing_pool"),
+            name if name.starts_with("elastic") => Some("elastic_pool"),
+            name if name.starts_with("dispatcher") => Some("dispatcher"),
+            _ => None,
+        }
+    }
+
     /// How many jobs it runs at a time with `threads` threads: as many, except in subpools that are narrower.
     pub fn width(&self, threads: usize) -> usize {
         match self.name {

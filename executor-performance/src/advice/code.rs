@@ -117,8 +117,9 @@ mod tests {
     #[test]
     fn every_name_is_that_of_an_executor() {
         for name in BUILDERS.iter().map(|(name, _)| *name).chain([DISPATCHER, ORDERED_DISPATCHER]) {
-            assert!(Entry::named(name).is_some(), "{name}");
+            let module = Entry::named(name).and_then(Entry::module).expect(name);
             let code = lines(name, 7, &[]).expect(name).concat();
+            assert!(code.contains(&format!("executors::{module}::")), "{code}");
             assert!(code.contains("(7)") && !code.contains("(N)"), "{code}");
         }
         assert_eq!(lines("reference-unpark", 2, &[]), None);

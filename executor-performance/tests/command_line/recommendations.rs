@@ -14,7 +14,7 @@ fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
     assert_eq!(text.matches("Stopped after").count(), 3, "{text}");
     let (sentence, code) = advice_in(&text);
     assert!(sentence.contains("with 2 threads") && sentence.contains("on average over 3 workloads"), "{sentence}");
-    let judgements = ["the noise.", "these samples do not tell which is better; raise --budget to know."];
+    let judgements = ["the noise.", "which is better; raise --processes, and --budget with it, to know."];
     assert!(judgements.iter().any(|judgement| sentence.contains(judgement)), "{sentence}");
     assert!(code.contains("(2)") && code.ends_with(".build()?;"), "{code}");
 
